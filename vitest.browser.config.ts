@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { useMemoryDisk } from './test/support/memory-disk.ts'
+
+useMemoryDisk()
 
 /** What is seen in a real browser. It needs Chromium, so it stands apart from `npm test`, which needs nothing. */
 export default defineConfig({

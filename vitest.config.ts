@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { useMemoryDisk } from './test/support/memory-disk.ts'
+
+useMemoryDisk()
 
 /**
  * Tests that kill processes, install, or need a browser or compilers: `npm run test:faults`, `test:package`,
@@ -49,6 +52,8 @@ export default defineConfig({
     // Tests that start several processes on the embedded database take 17 s on two cores when nothing else runs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Of the tests that only wait and therefore run at the same time.
+    maxConcurrency: 20,
     // A busy machine starts processes slowly: vitest's own second is too short for them.
     expect: { poll: { timeout: 10_000 } },
     projects: [

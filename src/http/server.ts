@@ -9,6 +9,7 @@ import type { RequestLog } from '../accounts/requests/request-log.ts'
 import type { Deps } from '../deps.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/options.ts'
+import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
 import { coalesceWrites } from './api/coalesce-writes.ts'
 import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
@@ -51,6 +52,8 @@ export interface ServerOptions {
   publicUrl?: string | undefined
   /** The provider that the owners' organisation signs in with. */
   oidc?: OidcProvider | undefined
+  /** How passwords are hashed; by default, with scrypt. */
+  hashing?: PasswordHashing | undefined
   /** Requests at work at once, beyond which they are refused. */
   maxConcurrentRequests?: number
   /** How long a client may read nothing of a waiting answer. */
@@ -153,7 +156,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
       publicUrl: options.publicUrl,
     })
     await registerMcp(limited, deps, limitedProcedures)
-    const ways = { publicUrl: options.publicUrl, oidc: options.oidc, signInLinks: options.sandbox }
+    const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
+    const ways = { publicUrl, oidc, hashing, signInLinks }
     await registerDashboard(limited, deps, { reads, limitCalls }, ways, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer({ requestLog: {} })
+  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
 })
 afterAll(() => server?.close())
 

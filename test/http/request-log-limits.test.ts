@@ -14,7 +14,7 @@ const variables = { '1': 'Ada', '2': 'WB-1042' }
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer({ requestLog: {} })
+  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
 })
 afterAll(() => server?.close())
 

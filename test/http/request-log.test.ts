@@ -18,7 +18,7 @@ let server: TestServer
 let account: TestAccount
 let owner: TestOwner
 beforeAll(async () => {
-  server = await startTestServer({ requestLog: {} })
+  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
 })

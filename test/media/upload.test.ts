@@ -612,12 +612,13 @@ test('deletes expired files, and no others', async () => {
 
 const stalledForm = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
 
-test.each([
+// Each takes the five seconds that a connection lingers, so all are waited for at once.
+test.concurrent.for([
   { stalls: 'before the file', ...stalledForm, bytes: 10 },
   { stalls: 'in the file', ...stalledForm, bytes: 50_000 },
   { stalls: 'after the file', ...stalledForm, bytes: stalledForm.body.length - 3 },
   { stalls: 'in a link', body: Buffer.from('{"link":"https://x.example"}'), contentType: 'application/json', bytes: 9 },
-])('ends an upload that stalls $stalls, and keeps nothing of it', async ({ body, contentType, bytes }) => {
+])('ends an upload that stalls $stalls, and keeps nothing of it', async ({ body, contentType, bytes }, { expect }) => {
   const slow = createTestMedia({ stallMilliseconds: 200 })
   const node = await startTestServer({ beside: server, deps: { media: slow } })
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
@@ -34,7 +34,8 @@ async function listEvents(messageId: string): Promise<string[]> {
   return rows.map((row) => row.type.replace('message.', ''))
 }
 
-test.each([
+// The simulated people take their time, so all of them are waited for at once.
+test.concurrent.for([
   { to: '34600111222', what: 'a message to an ordinary recipient', ends: 'read', events: ['delivered', 'read'] },
   { to: '15558000001', what: 'a message that is never read', ends: 'delivered', events: ['delivered'] },
   { to: '15558000002', what: 'a message that is read immediately', ends: 'read', events: ['read'] },
@@ -53,7 +54,7 @@ test.each([
     events: ['failed', 'delivered'],
   },
   { to: '15559000004', what: 'a message whose response was lost', ends: 'read', events: ['sent', 'delivered', 'read'] },
-])('$what ends as $ends', async ({ to, ends, events }) => {
+])('$what ends as $ends', async ({ to, ends, events }, { expect }) => {
   const externalId = `to-${to}`
   await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
 
@@ -97,7 +98,7 @@ async function listAnswers(to: string): Promise<(Answered & { data: { to: string
   return rows.map(({ payload }) => JSON.parse(payload)).filter(({ data }) => data.to === to)
 }
 
-test.each([
+test.concurrent.for([
   {
     to: '15557000001',
     what: 'taps the first button',
@@ -128,7 +129,7 @@ test.each([
   },
   { to: '15557000009', what: 'stops marketing messages', message: {}, replies: [], choices: ['opted_out'] },
   { to: '15557000010', what: 'stops and resumes', message: {}, replies: [], choices: ['opted_out', 'opted_in'] },
-])('reports that a recipient $what', async ({ to, message, replies, choices = [] }) => {
+])('reports that a recipient $what', async ({ to, message, replies, choices = [] }, { expect }) => {
   if ('template' in message && message.template === 'size_survey') await account.template(survey)
   const sent = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, ...message })
   expect(sent.statusCode).toBe(200)

@@ -24,6 +24,7 @@ import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templ
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestMedia } from './media.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
+import { quickHashing } from './quick-hashing.ts'
 import type { NewTemplate } from '../../src/whatsapp/simulator/templates/template-list.ts'
 
 /** A real server on a real database that uses the simulator as WhatsApp. */
@@ -130,6 +131,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     readState: () => 'serving',
     registry,
     requestLog,
+    hashing: quickHashing,
     ...options.server,
   })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

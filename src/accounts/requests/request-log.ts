@@ -27,6 +27,8 @@ export interface RequestLogLimits {
   /** Requests that wait to be written, and the characters of their bodies. */
   maxWaiting: number
   maxWaitingCharacters: number
+  /** How long a request waits for others that are written with it. */
+  flushMilliseconds: number
 }
 
 const defaultLimits: RequestLogLimits = {
@@ -35,8 +37,8 @@ const defaultLimits: RequestLogLimits = {
   uncheckedPerMinute: 300,
   maxWaiting: 10_000,
   maxWaitingCharacters: 8_000_000,
+  flushMilliseconds: 1_000,
 }
-const flushMilliseconds = 1_000
 /** Takes a few milliseconds of the embedded database, which blocks everything else meanwhile. */
 const writtenAtOnce = 500
 const minuteMilliseconds = 60_000
@@ -92,7 +94,7 @@ export class RequestLog {
     this.#waiting.push(request)
     this.#waitingCharacters += countCharacters(request)
     if (this.#waiting.length >= writtenAtOnce && !this.#isUnavailable) void this.#flush()
-    else this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
+    else this.#timer ??= setTimeout(() => void this.#flush(), this.#limits.flushMilliseconds).unref()
   }
 
   /** Writes what waits. Call it after the last request was answered. */
@@ -129,7 +131,7 @@ export class RequestLog {
     return (this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined
       if (this.#waiting.length + this.#repeated.length > 0 && !this.#stopped)
-        this.#timer ??= setTimeout(() => void this.#flush(), flushMilliseconds).unref()
+        this.#timer ??= setTimeout(() => void this.#flush(), this.#limits.flushMilliseconds).unref()
     }))
   }
 

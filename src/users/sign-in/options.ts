@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { personGuard } from './guard.ts'
 import { takeRequest } from './login-throttle.ts'
-import { createPasswordHashing } from './password-hashing.ts'
+import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
 import { addressHeader, authPath, oidcProviderId, resetPrefix } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
@@ -28,6 +28,8 @@ export interface UserAuthOptions {
   oidc: OidcProvider | undefined
   /** Whether one-time sign-in links exist. Only the sandbox uses them, for its demo user. */
   signInLinks: boolean
+  /** How passwords are hashed: with scrypt by default. Tests use one that takes no time. */
+  hashing?: PasswordHashing | undefined
   /** Called with the outcome of each sign-in. */
   onSignIn?: ((outcome: SignInOutcome) => void) | undefined
 }
@@ -44,7 +46,7 @@ interface Circumstances extends UserAuthOptions {
  */
 export function toAuthOptions(
   deps: AuditDeps,
-  { publicUrl, oidc, signInLinks, secret, onSignInLink, onSignIn }: Circumstances,
+  { publicUrl, oidc, signInLinks, hashing = scryptHashing, secret, onSignInLink, onSignIn }: Circumstances,
 ): BetterAuthOptions {
   return {
     appName: 'Waybill',
@@ -58,7 +60,7 @@ export function toAuthOptions(
       disableSignUp: true,
       minPasswordLength: passwordLength.min,
       maxPasswordLength: passwordLength.max,
-      password: createPasswordHashing(),
+      password: limitHashing(hashing),
     },
     user: { modelName: 'owners' },
     // A session ends a week after the sign-in, like its cookie. Extending it would only help somebody who stole it.

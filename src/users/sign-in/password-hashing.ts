@@ -6,12 +6,19 @@ const maxConcurrent = 2
 /** A hash takes about 80 ms (scrypt), so the last in the queue waits about a second. */
 const maxWaiting = 20
 
-/** Wraps better-auth's password hashing with a concurrency limit, so that many sign-ins do not delay messages. */
-export function createPasswordHashing() {
+export interface PasswordHashing {
+  hash(password: string): Promise<string>
+  verify(given: { hash: string; password: string }): Promise<boolean>
+}
+
+export const scryptHashing: PasswordHashing = { hash: hashPassword, verify: verifyPassword }
+
+/** Limits how many passwords are hashed at once, so that many sign-ins do not delay messages. */
+export function limitHashing(hashing: PasswordHashing): PasswordHashing {
   const inTurn = createTurns()
   return {
-    hash: (password: string) => inTurn(() => hashPassword(password)),
-    verify: (given: { hash: string; password: string }) => inTurn(() => verifyPassword(given)),
+    hash: (password) => inTurn(() => hashing.hash(password)),
+    verify: (given) => inTurn(() => hashing.verify(given)),
   }
 }
 

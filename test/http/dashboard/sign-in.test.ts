@@ -1,9 +1,11 @@
+import { scryptSync } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { deleteExpiredSignIns } from '../../../src/users/audit/store.ts'
 import { acceptInvitation, inviteUser } from '../../../src/users/invitation.ts'
 import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
 import { passwordAttempts, passwordAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
+import { scryptHashing } from '../../../src/users/sign-in/password-hashing.ts'
 import { signedInOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
@@ -219,6 +221,24 @@ test.each([
   await node.close()
 })
 
+test('stores passwords as salted scrypt hashes', async () => {
+  // As outside of tests, where nobody chooses another hashing.
+  const node = await startTestServer({ beside: server, server: { hashing: undefined } })
+  const { accountId } = await server.account()
+  const { email, password, inOtherBrowser } = await signedInOwner(node, accountId)
+
+  const { rows } = await sql<{ password: string }>`
+    select password from owner_credentials join owners on owners.id = "userId" where email = ${email}`.execute(
+    server.deps.db,
+  )
+  const [salt = '', key = ''] = rows[0]?.password.split(':') ?? []
+  expect(salt).toMatch(/^[0-9a-f]{32}$/)
+  expect(scryptSync(password, salt, 64, { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 }).toString('hex')).toBe(key)
+  expect((await inOtherBrowser().signIn()).statusCode).toBe(200)
+  expect((await inOtherBrowser().signIn('a wrong password')).statusCode).toBe(401)
+  await node.close()
+})
+
 test('keeps a link valid while the server is too busy to hash the password', async () => {
   const { accountId } = await server.account()
   const { path } = await inviteUser(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
@@ -265,9 +285,9 @@ describe('password attempts for one user from many addresses', () => {
   const setAttempts = (most: number) => sql`update owner_tries set count = ${most - 1}`.execute(node.deps.db)
   let addresses = 0
   const from = () => ({ 'x-forwarded-for': `203.0.113.${++addresses}` })
-  const signInFrom = (email: string, password: string, headers: Record<string, string> = from()) =>
-    node.request('POST', '/settings/auth/sign-in/email', {
-      headers: { 'content-type': 'application/json', origin: node.url, ...headers },
+  const signInFrom = (email: string, password: string, headers: Record<string, string> = from(), by = node) =>
+    by.request('POST', '/settings/auth/sign-in/email', {
+      headers: { 'content-type': 'application/json', origin: by.url, ...headers },
       body: JSON.stringify({ email, password }),
     })
 
@@ -290,14 +310,19 @@ describe('password attempts for one user from many addresses', () => {
   })
 
   test('are rejected immediately if too many run at once', async () => {
-    const tries = Array.from({ length: 40 }, (_, index) => signInFrom(`person${index}@example.org`, 'a wrong password'))
+    const slow = await startTestServer({
+      beside: node,
+      server: { trustedProxies: ['loopback'], hashing: scryptHashing },
+    })
+    const tryWith = (email: string) => signInFrom(email, 'a wrong password', from(), slow)
 
-    const answers = await Promise.all(tries)
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => tryWith(`person${index}@example.org`)))
 
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 503]))
     const refused = answers.find(({ statusCode }) => statusCode === 503)
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
-    expect((await signInFrom('person1@example.org', 'a wrong password')).statusCode).toBe(401)
+    expect((await tryWith('person1@example.org')).statusCode).toBe(401)
+    await slow.close()
   })
 
   test('do not lock the user out if they come from a single network', async () => {
