@@ -314,12 +314,15 @@ export const retryDelivery = dashboardProcedure({
   audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
 
+/** Why the last attempt of a delivery failed, such as `HTTP 500` or `timed out`. */
+export const LastError = line(200)
+
 /** What is redelivered: by default, all that the endpoint should have got since the time and did not. */
 const redelivery = {
   endpointId: EndpointId,
   since: Timestamp,
-  /** Only deliveries whose last attempt failed with this error, such as `HTTP 500` or `timed out`. */
-  error: line(200).optional(),
+  /** Only deliveries whose last attempt failed with this error. */
+  error: LastError.optional(),
   /** Deliveries that wait for their next attempt are sent now, too. */
   includeWaiting: z.boolean().optional(),
 }

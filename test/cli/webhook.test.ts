@@ -250,6 +250,20 @@ test('lists, retries and recovers deliveries with progress', async () => {
   const retried = await json(['webhook', 'retry', deliveryId])
   expect(retried).toMatchObject({ deliveryId, endpointId, endpointState: 'disabled' })
 
+  // Retried once more, and failed with the same answer.
+  await sql`
+    with gone as (delete from webhook_deliveries where id = ${deliveryId} returning *)
+    insert into webhook_finished_deliveries
+    select account_id, id, endpoint_id, event_id, 'failed', 1, created_at, now() from gone`.execute(postgres.db)
+  const withError = (error: string) =>
+    waybill.run(['webhook', 'recover', endpointId, '--since', '1h', '--error', error])
+  expect(await withError('HTTP 503')).toMatchObject({
+    exitCode: 0,
+    stdout: `${endpointId} has no delivery that failed with this error.\n`,
+  })
+  expect((await withError('HTTP 500')).stdout).toBe(`Queued for ${endpointId}: 1 delivery.\n`)
+  expect((await withError('HTTP 500')).stdout).toBe(`${endpointId} has no delivery that failed with this error.\n`)
+
   const recovered = await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])
   expect(recovered).toEqual({
     exitCode: 0,
@@ -296,6 +310,7 @@ test.each([
   },
   { args: ['update', 'EP', '--max-per-second', 'fast'], says: '--max-per-second must be a number, or none' },
   { args: ['rotate-secret', 'EP', '--overlap', 'tomorrow'], says: '--overlap must be a duration such as' },
+  { args: ['recover', 'EP', '--since', '1h', '--error', ''], says: '--error ' },
   { args: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
 ])('rejects webhook $args: $says', async ({ args, says }) => {
   const ended = await runCommand(['webhook', ...args, '--json'])

@@ -2,7 +2,7 @@ import { changes } from '../../../contracts/dashboard/changes.ts'
 import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
 import { Timestamp } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
-import { deliveryStates, nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
+import { deliveryStates, LastError, nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { listDeliveries } from '../../webhooks/deliveries/list.ts'
 import { recoverDeliveries } from '../../webhooks/deliveries/recover.ts'
 import { deliveryNotFound, retryDelivery } from '../../webhooks/deliveries/retry.ts'
@@ -252,19 +252,27 @@ export const webhookRecover = dataCommand({
       help: 'A duration such as 24h or 7d, or a time such as 2026-11-20T09:30:00Z',
       required: true,
     },
+    error: {
+      value: 'TEXT',
+      help: 'Only deliveries whose last attempt failed with this error, as webhook deliveries shows it',
+    },
   },
   notes: [
     'Queues events whose delivery failed and events from before the endpoint was added, as long as they are stored.\nDelivered and waiting events are skipped, so the command can be repeated.',
   ],
-  examples: ['waybill webhook recover ep_… --since 24h', 'waybill webhook recover ep_… --since 2026-11-20T09:30:00Z'],
-  audit: ({ args: [id], options }) => changes.recoverDeliveries(id, options.since),
+  examples: [
+    'waybill webhook recover ep_… --since 24h',
+    'waybill webhook recover ep_… --since 2026-11-20T09:30:00Z',
+    "waybill webhook recover ep_… --since 24h --error 'HTTP 500'",
+  ],
+  audit: ({ args: [id], options }) => changes.recoverDeliveries(id, options.since, options.error),
   run: async (deps, { args: [id], options }, report) => {
     const since = parseSince(options.since, deps.now())
-    const json = await recoverDeliveries(deps, await requireOwner(deps, id), id, since, (recovered) =>
-      report(`${recovered} deliveries queued so far …`),
-    )
-    const text =
-      json.recovered === 0 ? `${id} missed no events.` : `Queued for ${id}: ${countDeliveries(json.recovered)}.`
+    const error = parseLastError(options.error)
+    const onProgress = (recovered: number) => report(`${recovered} deliveries queued so far …`)
+    const json = await recoverDeliveries(deps, await requireOwner(deps, id), id, since, onProgress, { error })
+    const none = error === undefined ? `${id} missed no events.` : `${id} has no delivery that failed with this error.`
+    const text = json.recovered === 0 ? none : `Queued for ${id}: ${countDeliveries(json.recovered)}.`
     return { json, text }
   },
 })
@@ -306,6 +314,12 @@ function parseSince(text: string, now: Date): Date {
   if (seconds !== undefined) return new Date(now.getTime() - seconds * 1000)
   if (Timestamp.safeParse(text).success) return new Date(text)
   throw new UsageError('--since must be a duration such as 24h or 7d, or a time such as 2026-11-20T09:30:00Z.')
+}
+
+function parseLastError(text: string | undefined): string | undefined {
+  const parsed = LastError.optional().safeParse(text)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--error ${parsed.error.issues[0]?.message}.`)
 }
 
 function countDeliveries(count: number): string {

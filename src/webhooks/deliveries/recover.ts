@@ -53,11 +53,12 @@ export async function recoverDeliveries(
   endpointId: string,
   since: Date,
   onProgress: (recovered: number) => void = () => {},
+  choice: RecoveryChoice = {},
 ): Promise<Recovery> {
   let range: EventRange | undefined = await rangeSince(deps, accountId, since)
   let recovered = 0
   while (range) {
-    const part = await recoverPart(deps, { accountId, endpointId }, range)
+    const part = await recoverPart(deps, { accountId, endpointId }, range, choice)
     recovered += part.recovered
     range = part.rest
     if (range) onProgress(recovered)
