@@ -18,7 +18,7 @@ const databaseIndependent = [
   'test/cli/{control-socket,syntax,usage}.test.ts',
   'test/http/{call-budget,callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/media/{detect-type,download,s3-store}.test.ts',
-  'test/messages/{fingerprint,number,replay,status,status-times,zoned-days}.test.ts',
+  'test/messages/{fingerprint,number,rate-card,replay,status,status-times,zoned-days}.test.ts',
   'test/templates/{example,variables}.test.ts',
   'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
 ]
@@ -29,7 +29,7 @@ const databaseIndependent = [
  */
 const onBothDatabases = [
   'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{codes,erasure,breakdown,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
+  'test/messages/{codes,costs,erasure,breakdown,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
   'test/cli/{doctor,recipient,running-server}.test.ts',
   'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics,request-log}.test.ts',

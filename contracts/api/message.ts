@@ -15,6 +15,7 @@ import {
   Timestamp,
   WaMessageId,
 } from '../fields.ts'
+import { CostEstimate } from '../pricing.ts'
 import { procedure } from '../procedure.ts'
 import {
   componentLimits,
@@ -211,6 +212,9 @@ export const MessagePreview = z
       .meta({ examples: [['Track my order']] }),
     buttonDetails: z.array(PreviewButton).optional().describe('The same buttons with what they open, copy or return.'),
     cards: z.array(PreviewCard).optional().describe('Cards of a carousel.'),
+    costEstimate: CostEstimate.optional().describe(
+      'What WhatsApp charges if the message is delivered, by the imported rate card. Absent if there is no rate. The invoice of Meta decides.',
+    ),
   })
   .describe('A message as its recipient would see it.')
   .meta({ id: 'MessagePreview' })

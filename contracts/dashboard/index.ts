@@ -20,6 +20,7 @@ import {
 } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
 import { countMessages, getMessage, listMessages, sendMessageAgain } from './message.ts'
+import { estimateCost, getCosts } from './cost.ts'
 import { getOverview, setTimeZone } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './user.ts'
 import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
@@ -140,6 +141,7 @@ export const dashboardContracts = {
     message: { list: listMessages, count: countMessages, get: getMessage, sendAgain: sendMessageAgain },
     view: { list: listViews, save: saveView, rename: renameView, delete: deleteView },
     overview: { get: getOverview, setTimeZone },
+    cost: { get: getCosts, estimate: estimateCost },
     request: { list: listRequests, get: getRequest },
     suppression: {
       list: listSuppressions,

@@ -105,17 +105,22 @@ export const DayRange = z
   })
 export type DayRange = z.infer<typeof DayRange>
 
+/** The last 30 days by default. */
+export const periodFields = {
+  days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30),
+  /** Instead of days. */
+  hours: z.literal(24).optional(),
+  /** Instead of the last days. */
+  period: DayRange.optional(),
+}
+
 /** From counts that are kept beside the messages; it reads none of them. */
 export const getOverview = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
   summary: 'What was sent, delivered, read and failed, by day',
   input: ofAccount({
-    days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30),
-    /** Instead of days. */
-    hours: z.literal(24).optional(),
-    /** Instead of the last days. */
-    period: DayRange.optional(),
+    ...periodFields,
     /** By default, the period before. */
     compareWith: DayRange.optional(),
   }),

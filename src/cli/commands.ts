@@ -18,6 +18,7 @@ import { mediaDelete, mediaGet, mediaUpload } from './commands/media.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
+import { ratesImport, ratesList, ratesRemove, ratesShow } from './commands/rates.ts'
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
 import { requestGet, requestList } from './commands/request.ts'
@@ -114,6 +115,10 @@ export const dataCommands: readonly DataCommand[] = [
   messageResolve,
   requestList,
   requestGet,
+  ratesImport,
+  ratesList,
+  ratesShow,
+  ratesRemove,
   recipientErase,
   suppressionList,
   suppressionAdd,

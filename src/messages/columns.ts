@@ -28,6 +28,7 @@ export const stateColumns = {
   failedAt: { name: 'failed_at', type: 'timestamptz' },
   errorCode: { name: 'error_code', type: 'text' },
   errorMessage: { name: 'error_message', type: 'text' },
+  pricing: { name: 'pricing', type: 'word' },
 } as const satisfies MessageColumns
 
 /**

@@ -73,6 +73,14 @@ test('exports the data of one account without secrets', async () => {
   const account = await fillAccount()
   const other = await fillAccount(1)
   const owner = await signedInOwner(server, account.accountId)
+  const filters = { status: 'failed', errorCode: '131026' }
+  for (const [by, name] of [
+    [owner, 'Not on WhatsApp'],
+    [await signedInOwner(server, other.accountId), 'View of another account'],
+  ] as const) {
+    const { accountId } = by === owner ? account : other
+    expect((await by.mutate('view.save', { accountId, name, filters })).statusCode).toBe(200)
+  }
 
   const { text, lines } = await exportLines(account.accountId)
 
@@ -81,6 +89,10 @@ test('exports the data of one account without secrets', async () => {
   expect(dataOf('whatsAppAccount')).toMatchObject([{ phoneNumberId: account.phoneNumberId }])
   expect(dataOf('webhookEndpoint')).toMatchObject([{ url: 'http://127.0.0.1:9/', hasHeaders: true }])
   expect(dataOf('member')).toMatchObject([{ email: owner.email, role: 'owner' }])
+  expect(dataOf('savedView')).toEqual([
+    { email: owner.email, name: 'Not on WhatsApp', filters, createdAt: expect.any(String) },
+  ])
+  expect(dataOf('message')[0]).toMatchObject({ pricing: 'utility' })
   expect(dataOf('template').length).toBeGreaterThan(3)
   expect(dataOf('message').map(({ externalId, status: state }) => [externalId, state])).toEqual([
     ['order-0', 'delivered'],

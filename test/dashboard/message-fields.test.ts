@@ -4,8 +4,8 @@ import { toMessage } from '../../src/messages/message.ts'
 import { failed, listMissing } from '../messages/missing-fields.ts'
 
 const dashboard = '../../src/dashboard'
-/** The dashboard user has already chosen the account. */
-const ownAccount = ['accountId']
+/** The dashboard user has already chosen the account. The overview shows costs. */
+const ownAccount = ['accountId', 'pricing']
 
 /** Loads a module by a name that `tsc` does not follow, since the dashboard is typed for browsers. */
 async function load<Module>(name: string): Promise<Module> {

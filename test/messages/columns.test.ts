@@ -31,9 +31,11 @@ test('lists every column of the table', async () => {
 
 /** Only the account itself or its users can read a message. */
 const ownAccount: Field[] = ['accountId']
+/** Costs are added up in the dashboard; one message has no price of its own until Meta's invoice. */
+const costs: Field[] = ['pricing']
 
 test('shows every column of a message in the API', async () => {
-  expect(await listMissing(toMessage)).toEqual(ownAccount)
+  expect(await listMissing(toMessage)).toEqual([...ownAccount, ...costs])
 })
 
 test('declares exactly the fields that the API shows', () => {
@@ -46,12 +48,12 @@ const at = new Date('2026-11-20T10:00:00Z')
 const times: Field[] = ['createdAt', 'sentAt', 'deliveredAt', 'readAt', 'failedAt']
 
 test('shows every column in a status event', async () => {
-  expect(await listMissing((message) => toEvent(message, at))).toEqual([...ownAccount, ...times])
+  expect(await listMissing((message) => toEvent(message, at))).toEqual([...ownAccount, ...times, ...costs])
 })
 
 test('shows the fields of the request in an event about an unknown outcome', async () => {
   // The message is pending, so WhatsApp has reported nothing yet.
   const unreported: Field[] = ['status', 'waMessageId', 'errorCode', 'errorMessage']
   const missing = await listMissing((message) => toUnknownOutcomeEvent(message, at))
-  expect(missing.toSorted()).toEqual([...ownAccount, ...times, ...unreported].toSorted())
+  expect(missing.toSorted()).toEqual([...ownAccount, ...times, ...costs, ...unreported].toSorted())
 })

@@ -38,6 +38,7 @@ const sentMessage: StoredMessage = {
   failedAt: null,
   errorCode: null,
   errorMessage: null,
+  pricing: null,
 }
 
 const stored: { request: string; input: SendMessageRequest; hash: string }[] = [

@@ -46,6 +46,7 @@ const pending: MessageState = {
   failedAt: null,
   errorCode: null,
   errorMessage: null,
+  pricing: null,
 }
 
 function afterSend({ send, code }: History): MessageState {

@@ -20,6 +20,7 @@ export const failed: StoredMessage = {
   failedAt: new Date('2026-11-20T09:34:00Z'),
   errorCode: '131026',
   errorMessage: 'Message undeliverable',
+  pricing: 'utility',
 }
 /** Some places show the reason of a failure, others the delivery times. */
 const samples = [failed, { ...failed, status: 'read' as const }]

@@ -24,6 +24,7 @@ const sent: StoredMessage = {
   failedAt: null,
   errorCode: null,
   errorMessage: null,
+  pricing: null,
 }
 const pending: StoredMessage = { ...sent, status: 'pending', waMessageId: null, sentAt: null }
 const rejected: StoredMessage = {

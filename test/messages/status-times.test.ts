@@ -11,6 +11,7 @@ const start: MessageState = {
   failedAt: null,
   errorCode: null,
   errorMessage: null,
+  pricing: null,
 }
 
 type Row = [status: Report['status'], second: number, code?: string]

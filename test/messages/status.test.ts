@@ -30,6 +30,7 @@ const start: MessageState = {
   failedAt: null,
   errorCode: null,
   errorMessage: null,
+  pricing: null,
 }
 
 const report: fc.Arbitrary<Report> = fc

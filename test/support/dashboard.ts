@@ -106,6 +106,8 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'publicApi.regenerateKey': {},
     'publicApi.revokeKey': {},
     'publicApi.setTemplateChanges': { enabled: true },
+    'cost.get': {},
+    'cost.estimate': { to: '34600111222', category: 'UTILITY' },
     'overview.setTimeZone': { timeZone: 'Europe/Madrid' },
     'publicApi.setAllowList': { allowList: ['192.0.2.1'] },
     'whatsAppAccount.list': {},

@@ -1,3 +1,32 @@
+import { noteChanges } from '../../src/platform/db/migrations/0024-count-buckets.ts'
+
+const countedBefore = 'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country'
+
+/** Adds up the counts that differ in their pricing alone. */
+function undoPricingOf(table: string, time: string): string[] {
+  const key = `account_id, ${time}, ${countedBefore}`
+  return [
+    `create table merged as select ${key}, sum(count)::integer as count from ${table} group by ${key}`,
+    `truncate ${table}`,
+    // Drops the primary key too.
+    `alter table ${table} drop column pricing`,
+    `alter table ${table} add constraint ${table}_pkey primary key (${key})`,
+    `insert into ${table} (${key}, count) select ${key}, count from merged`,
+    'drop table merged',
+  ]
+}
+
+/** Reverts migration 0027. */
+export const undoPricing = [
+  'drop table rates, rate_cards',
+  ...undoPricingOf('message_count_buckets', 'start'),
+  ...undoPricingOf('message_counts', 'day'),
+  'alter table message_count_deltas drop column pricing',
+  noteChanges('-infinity'),
+  'alter table messages drop column pricing',
+  `delete from waybill_migrations where name = '0027-pricing'`,
+]
+
 /** Reverts migration 0025. */
 const undoAttemptCounts = [
   'drop table webhook_attempt_counts',
@@ -6,6 +35,7 @@ const undoAttemptCounts = [
 
 /** Reverts migrations 0024 and later. */
 export const undoCountBuckets = [
+  ...undoPricing,
   ...undoAttemptCounts,
   'alter table accounts drop column time_zone',
   `create table merged_counts as

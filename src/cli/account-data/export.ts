@@ -13,7 +13,7 @@ import { getSuppressionSettings } from '../../messages/suppressions/settings.ts'
 import type { SuppressionRow } from '../../messages/suppressions/store.ts'
 import { toSuppression } from '../../messages/suppressions/suppressions.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
-import type { Database, EventsTable } from '../../platform/db/schema.ts'
+import type { Database, EventsTable, SavedViewsTable } from '../../platform/db/schema.ts'
 import type { TemplateRow } from '../../templates/store.ts'
 import { toTemplate } from '../../templates/template.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
@@ -93,7 +93,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'messages',
         fields: fieldsOf(messageColumns, 'messages'),
         key: ['id'],
-        show: toMessage,
+        show: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
       }),
   },
   media: {
@@ -126,14 +126,14 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
       const { rows } = await sql<object>`
         select to_char(day, 'YYYY-MM-DD') as day, status, accepted, error_code as "errorCode",
           delivery_seconds as "deliverySeconds", whatsapp_account_id as "whatsAppAccountId", template_name as template,
-          country, sum(count)::integer as count
+          country, pricing, sum(count)::integer as count
         from (
           select ${counted}, day from message_counts where account_id = ${accountId}
           union all
           select ${counted}, (start at time zone 'UTC')::date from message_count_buckets where account_id = ${accountId}
         ) counts
-        group by 1, 2, 3, 4, 5, 6, 7, 8
-        order by 1, 2, 3, 4, 5, 6, 7, 8`.execute(db)
+        group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+        order by 1, 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
       yield rows
     },
   },
@@ -173,7 +173,21 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         show: toRequestDetails,
       }),
   },
-  saved_views: { leftOut: 'filters of the message log that a person saved' },
+  saved_views: {
+    type: 'savedView',
+    read: ({ db }, accountId) =>
+      readPages<SavedView>(db, accountId, {
+        table: 'saved_views',
+        fields: `name, filters, saved_views.created_at, (select email from owners where id = owner_id) as email`,
+        key: ['owner_id', 'name'],
+        show: ({ email, name, filters, created_at }) => ({
+          email,
+          name,
+          filters: JSON.parse(filters) as unknown,
+          createdAt: created_at.toISOString(),
+        }),
+      }),
+  },
   media_usage: { leftOut: 'the sum of the sizes of media' },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
   seen_replies: { leftOut: 'hashes of the IDs of replies' },
@@ -218,9 +232,11 @@ export async function* exportAccount(deps: ExportDeps, accountId: string): Async
   yield [JSON.stringify({ type: 'end', data: { accountId, exportedAt: deps.now().toISOString(), counts } })]
 }
 
+type SavedView = Pick<Selectable<SavedViewsTable>, 'name' | 'filters' | 'created_at'> & { email: string }
+
 const rowsAtOnce = 500
 const counted = sql.raw(
-  'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, count',
+  'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, pricing, count',
 )
 
 interface Reading<Row> {

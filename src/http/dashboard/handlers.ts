@@ -21,6 +21,8 @@ import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
 import { countMessages } from '../../messages/queries/count.ts'
+import { getCosts } from '../../messages/costs/costs.ts'
+import { estimateCost } from '../../messages/costs/estimate.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
 import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
@@ -95,6 +97,11 @@ const overviewHandlers: DashboardHandlers<DashboardContracts['settings']['overvi
     const account = await updateAccount(deps, accountId, { timeZone })
     return { timeZone: account.timeZone }
   },
+}
+
+const costHandlers: DashboardHandlers<DashboardContracts['settings']['cost']> = {
+  get: (deps, _call, input) => getCosts(deps, input),
+  estimate: (deps, _call, input) => estimateCost(deps, input),
 }
 
 const requestHandlers: DashboardHandlers<DashboardContracts['settings']['request']> = {
@@ -285,6 +292,7 @@ export const dashboardHandlers: DashboardHandlers<DashboardContracts> = {
     message: messageHandlers,
     view: viewHandlers,
     overview: overviewHandlers,
+    cost: costHandlers,
     request: requestHandlers,
     suppression: suppressionHandlers,
     alert: alertHandlers,

@@ -24,8 +24,8 @@ export interface Count {
 
 const state = sql.raw('account_id, status, accepted, error_code, delivery_seconds')
 const breakdown = sql.raw('whatsapp_account_id, template_name, country')
-const bucketKey = sql`${state}, ${breakdown}, start`
-const dayKey = sql`${state}, ${breakdown}, day`
+const bucketKey = sql`${state}, ${breakdown}, pricing, start`
+const dayKey = sql`${state}, ${breakdown}, pricing, day`
 const utcDay = sql.raw(`(start at time zone 'UTC')::date`)
 /** Messages before it are in UTC days, without a breakdown (migration 0024). */
 const countsStart = sql.raw('(select at from message_counts_start)')
@@ -34,8 +34,8 @@ const countsStart = sql.raw('(select at from message_counts_start)')
  * The slots and their counts, from days, quarters of an hour and what is not folded yet, in one statement: a fold
  * meanwhile is seen as a whole or not at all. Counts of a whole UTC day belong to the day of that name; hours have none.
  */
-function countsOf(accountId: string, { unit, from, until, fromDay, untilDay, slots }: Period) {
-  const columns = sql`status, accepted, error_code, delivery_seconds, ${breakdown}, count`
+export function countsOf(accountId: string, { unit, from, until, fromDay, untilDay, slots }: Period) {
+  const columns = sql`status, accepted, error_code, delivery_seconds, ${breakdown}, pricing, count`
   // As subqueries: the lists are then read once instead of for each row.
   const starts = sql`(select ${slots.map(({ start }) => start.toISOString())}::timestamptz[])`
   const dates = sql`(select ${slots.map(({ date }) => date)}::date[])`
@@ -216,7 +216,7 @@ async function foldSome(trx: Kysely<Database>, limit: number): Promise<number> {
       where rank + (select count(*) from message_count_templates k where k.account_id = u.account_id) <= ${maxTemplates}::integer
       returning account_id, template_name
     ), named as (
-      select ${state}, whatsapp_account_id, coalesce(k.template_name, a.template_name, '') as template_name, country, start, count
+      select ${state}, whatsapp_account_id, coalesce(k.template_name, a.template_name, '') as template_name, country, pricing, start, count
       from taken t
       left join message_count_templates k using (account_id, template_name)
       left join added_template a using (account_id, template_name)

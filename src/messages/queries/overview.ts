@@ -121,7 +121,11 @@ function sum(counts: readonly Pick<Count, 'count'>[]): number {
 
 type Input = z.output<(typeof contract)['input']>
 
-function choosePeriod({ days, hours, period }: Input, now: Date, timeZone: string): Period {
+export function choosePeriod(
+  { days, hours, period }: Pick<Input, 'days' | 'hours' | 'period'>,
+  now: Date,
+  timeZone: string,
+): Period {
   if (period) return toPeriod(period, now, timeZone)
   if (hours !== undefined) return lastHours(now, hours, timeZone)
   return toPeriod(lastDays(now, days, timeZone), now, timeZone)

@@ -2,6 +2,7 @@ import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
+import { estimateSend } from '../costs/estimate.ts'
 import { checkMedia, namesMedia } from './media.ts'
 import { checkSend } from './prepare.ts'
 
@@ -13,11 +14,19 @@ export async function preview(
 ): Promise<MessagePreview> {
   const { draft } = await checkSend(deps, caller, input)
   if (namesMedia(draft.filled)) await checkMedia(deps, caller.accountId, draft.filled)
+  const costEstimate = await estimateSend(deps, {
+    accountId: caller.accountId,
+    whatsAppAccountId: draft.from.id,
+    to: input.to,
+    template: input.template,
+    language: input.language,
+  })
   return {
     to: input.to,
     template: input.template,
     language: input.language,
     accountId: draft.from.id,
     ...renderMessage(draft.template, draft.filled),
+    ...(costEstimate && { costEstimate }),
   }
 }

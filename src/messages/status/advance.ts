@@ -14,6 +14,8 @@ export interface Report {
   waMessageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
+  /** What WhatsApp charges, if the status says so. */
+  pricing?: string | undefined
   error: { code: string; message: string } | undefined
 }
 
@@ -37,6 +39,7 @@ export function applyReport(state: MessageState, report: Report): { state: Messa
       sentAt: earliest(state.sentAt, report.status === 'sent' ? report.at : null),
       deliveredAt: earliest(state.deliveredAt, report.status === 'delivered' ? report.at : null),
       readAt: earliest(state.readAt, report.status === 'read' ? report.at : null),
+      pricing: choosePricing(state.pricing, report.status === 'failed' ? undefined : report.pricing),
       // A delivered message is not failed, even if one device reported a failure.
       ...(failed ? applyFailure(state, report) : { failedAt: null, errorCode: null, errorMessage: null }),
     },
@@ -52,6 +55,14 @@ function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, repor
   if (failedAt === null || report.at < failedAt) return reported
   const sameTime = report.at.getTime() === failedAt.getTime()
   return sameTime && (code ?? '') < (errorCode ?? '') ? reported : known
+}
+
+/** Statuses of a message agree on what it costs. If they do not, one that is charged wins, so that no cost is missed. */
+function choosePricing(known: string | null, reported: string | undefined): string | null {
+  if (known === null || reported === undefined) return known ?? reported ?? null
+  const [isKnownFree, isReportedFree] = [known.includes('/'), reported.includes('/')]
+  if (isKnownFree !== isReportedFree) return isKnownFree ? reported : known
+  return reported < known ? reported : known
 }
 
 type Failure = Pick<MessageState, 'failedAt' | 'errorCode' | 'errorMessage'>

@@ -28,6 +28,7 @@ import * as alertRecipients from './migrations/0022-alert-recipients.ts'
 import * as savedViews from './migrations/0023-saved-views.ts'
 import * as countBuckets from './migrations/0024-count-buckets.ts'
 import * as attemptCounts from './migrations/0025-attempt-counts.ts'
+import * as pricing from './migrations/0027-pricing.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -61,6 +62,7 @@ const migrations: Record<string, Migration> = {
   '0023-saved-views': savedViews,
   '0024-count-buckets': countBuckets,
   '0025-attempt-counts': attemptCounts,
+  '0027-pricing': pricing,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

@@ -23,6 +23,7 @@ const counted = {
   whatsapp_account_id: id,
   template_name: template,
   country: { never: 'the country of a calling code' },
+  pricing: word,
 }
 
 /**
@@ -42,6 +43,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     wa_message_id: 'replace',
     error_code: word,
     error_message: 'replace',
+    pricing: word,
   },
   wa_message_ids: { account_id: id, message_id: id },
   overdue_messages: { account_id: id, id },
@@ -171,6 +173,8 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     answer: 'replace',
   },
   saved_views: { account_id: id, owner_id: id, name: 'delete-row', filters: 'delete-row' },
+  rate_cards: { currency: settings },
+  rates: { country: settings, category: settings, market: settings },
   owners: { id, name: user, email: user, image: user },
   owner_sessions: { id, token: user, userId: id, ipAddress: user, userAgent: user, lastSeenAddress: user },
   owner_credentials: {

@@ -180,6 +180,8 @@ export interface MessagesTable {
   failed_at: Date | null
   error_code: string | null
   error_message: string | null
+  /** What WhatsApp charges, such as `utility` or `utility/free_entry_point`; null if no status told it. */
+  pricing: string | null
   /** Time by the database clock. */
   recorded_at: Generated<Date>
 }
@@ -205,7 +207,7 @@ interface OverdueProgressTable {
   looked_until: Date
 }
 
-/** What is counted of messages, maintained by the trigger of migration 0024. */
+/** What is counted of messages, maintained by the trigger of migration 0027. */
 interface CountedStateColumns {
   account_id: string
   status: MessageStatus
@@ -216,6 +218,8 @@ interface CountedStateColumns {
   whatsapp_account_id: Generated<string>
   template_name: Generated<string>
   country: Generated<string>
+  /** Of delivered messages, `pricing` of the message; empty if it is null. */
+  pricing: Generated<string>
   count: number
 }
 
@@ -703,6 +707,27 @@ export interface SavedViewsTable {
   created_at: Generated<Date>
 }
 
+/** The rates of WhatsApp from a day on, until the next card. All cards have one currency. */
+interface RateCardsTable {
+  /** A date such as `2026-10-01`. */
+  valid_from: ColumnType<Date, string, string>
+  /** ISO 4217. */
+  currency: string
+  imported_at: Generated<Date>
+}
+
+/** What WhatsApp charges for a message of a category to a country. */
+interface RatesTable {
+  valid_from: ColumnType<Date, string, string>
+  /** ISO 3166; `*` for all countries without a rate of their own. */
+  country: string
+  category: string
+  /** The name of the market in the rate card. */
+  market: string
+  /** Millionths of the currency. */
+  micros: ColumnType<string, string, string>
+}
+
 interface ApiRequestCutoffsTable {
   at: Generated<Date>
 }
@@ -766,4 +791,6 @@ export interface Database {
   api_requests: ApiRequestsTable
   api_request_cutoffs: ApiRequestCutoffsTable
   saved_views: SavedViewsTable
+  rate_cards: RateCardsTable
+  rates: RatesTable
 }

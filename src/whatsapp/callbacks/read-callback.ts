@@ -1,3 +1,4 @@
+import { toPriceClass } from './price-class.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import {
   AccountValue,
@@ -18,6 +19,8 @@ export interface StatusUpdate {
   at: Date
   /** Our message ID, sent to WhatsApp as `biz_opaque_callback_data`. */
   callbackData: string | undefined
+  /** What WhatsApp charges for the message, as `toPriceClass` writes it. */
+  pricing: string | undefined
   error: { code: string; message: string } | undefined
 }
 
@@ -168,7 +171,7 @@ function isKnown(status: string): status is StatusUpdate['status'] {
 const lastSecond = 253_402_300_800
 
 function toUpdate(
-  { id, status, timestamp, biz_opaque_callback_data, errors }: Status,
+  { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
   phoneNumberId: string,
 ): StatusUpdate | undefined {
   if (!isKnown(status) || !(timestamp >= 0 && timestamp < lastSecond) || id === '') return undefined
@@ -179,6 +182,7 @@ function toUpdate(
     status,
     at: new Date(timestamp * 1000),
     callbackData: biz_opaque_callback_data,
+    pricing: pricing && toPriceClass(pricing),
     error:
       status === 'failed'
         ? {

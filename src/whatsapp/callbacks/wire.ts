@@ -30,6 +30,9 @@ export const Status = z.object({
   /** Unix seconds as text. */
   timestamp: z.coerce.number(),
   biz_opaque_callback_data: lenient(Text),
+  pricing: lenient(
+    z.object({ billable: lenient(z.boolean()), type: lenient(z.string()), category: lenient(z.string()) }),
+  ),
   /** Only the first error is reported. */
   errors: lenient(
     z.preprocess(

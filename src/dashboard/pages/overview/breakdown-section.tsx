@@ -19,8 +19,12 @@ type Dimension = (typeof dimensions)[number]['value']
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region' })
 
+export function describeCountry(code: string): string {
+  return code === '' ? 'Unknown' : (countryNames.of(code) ?? code)
+}
+
 function nameOf(dimension: Dimension, { key, name }: Share): string {
-  if (dimension === 'countries') return countryNames.of(key) ?? key
+  if (dimension === 'countries') return describeCountry(key)
   return name ?? key
 }
 

@@ -11,6 +11,7 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import { BreakdownSection } from './breakdown-section.tsx'
+import { CostSection } from './cost-section.tsx'
 import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
@@ -56,7 +57,10 @@ export function OverviewPage() {
             <BreakdownSection overview={data} />
             <FailuresSection overview={data} />
           </div>
-          <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
+          <div className={styles['pair']}>
+            <CostSection selection={selection} />
+            <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
+          </div>
         </div>
       )}
       {isEmpty && <NoMessagesYet />}

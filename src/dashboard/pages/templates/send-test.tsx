@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
+import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
@@ -13,6 +14,9 @@ interface SendTestProps {
   /** The input props of the phone number from the Mantine form. */
   field: object
   onChooseRecipient: (to: string) => void
+  /** The typed number without punctuation. */
+  to: string
+  category: string | undefined
   pending: boolean
   sent: SentTest | undefined
   /** Why no message was created. */
@@ -20,7 +24,7 @@ interface SendTestProps {
 }
 
 /** The test section of the template form. */
-export function SendTest({ sendable, field, onChooseRecipient, pending, sent, problem }: SendTestProps) {
+export function SendTest({ sendable, field, onChooseRecipient, to, category, pending, sent, problem }: SendTestProps) {
   const { accountId, canChange } = useAccount()
   const { sandbox } = useUser()
   return (
@@ -43,6 +47,7 @@ export function SendTest({ sendable, field, onChooseRecipient, pending, sent, pr
           {...field}
         />
         <SandboxRecipientSelect disabled={!canChange || !sendable} onChoose={onChooseRecipient} />
+        <CostEstimateText to={to} category={category} />
         <Box>
           <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={pending} disabled={!sendable}>
             Send test

@@ -153,6 +153,8 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
             sendable={template.sendable}
             field={form.getInputProps('to')}
             onChooseRecipient={(to) => form.setFieldValue('to', to)}
+            to={withoutPunctuation(form.values.to)}
+            category={template.category}
             pending={send.isPending}
             sent={sent}
             problem={problem}

@@ -11,6 +11,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
+import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import { healthKey } from './use-health.ts'
@@ -32,10 +33,16 @@ function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'l
 export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }: TestStepProps) {
   const { accountId, canChange } = useAccount()
   const [problem, setProblem] = useState<string>()
+  const [to, setTo] = useState('')
+  const [chosenName, setChosenName] = useState<string>()
   const choices = listTrials(templates)
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { to: '', template: '' },
+    onValuesChange: (values) => {
+      setTo(values.to.trim())
+      setChosenName(values.template)
+    },
     validate: {
       to: (to) => (PhoneNumber.safeParse(to.trim()).success ? null : 'Enter digits only, with the country code.'),
     },
@@ -55,6 +62,10 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
         Sync the templates first. The test needs an approved template without images, videos or files.
       </Text>
     )
+  const chosenTrial = choices.find((choice) => nameOf(choice) === chosenName) ?? choices[0]
+  const category = templates.find(
+    ({ name, language }) => name === chosenTrial?.template && language === chosenTrial.language,
+  )?.category
   const submit = form.onSubmit(({ to, template }) => {
     setProblem(undefined)
     const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
@@ -85,6 +96,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
             onChange={(value) => form.setFieldValue('template', value ?? '')}
           />
         </Group>
+        <CostEstimateText to={to} category={category} />
         <Group>
           <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
             {test ? 'Send another test' : 'Send test'}

@@ -109,6 +109,7 @@ export const contents: readonly Group[] = [
       { slug: 'configuration', file: 'configuration.md', summary: 'Every environment variable.' },
       { slug: 'commands', file: 'commands.md', summary: 'The command line.' },
       { slug: 'operating', file: 'operating.md', summary: 'Health, metrics, logs, backups and keys.' },
+      { slug: 'costs', file: 'costs.md', summary: "Import WhatsApp's rate cards, and see what messages cost." },
       { slug: 'data', file: 'data.md', summary: 'Move to PostgreSQL, export or remove an account, erase a person.' },
       { slug: 'upgrading', file: 'upgrading.md', summary: 'Upgrade steps, migrations, shutdown and retention.' },
       { slug: 'security', file: '../../../../SECURITY.md', summary: 'Report a vulnerability; the threat model.' },

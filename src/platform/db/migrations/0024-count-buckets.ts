@@ -76,7 +76,8 @@ const state = `account_id text collate "C" not null,
       delivery_seconds integer not null,
       ${breakdown}`
 
-function noteChanges(since: string): string {
+/** Defines the trigger's function. */
+export function noteChanges(since: string): string {
   return `create or replace function note_message_counts() returns trigger language plpgsql as $$
     begin
       insert into message_count_deltas (${key}, count)

@@ -9,6 +9,7 @@ import { readFailure } from '../../../api/failure.ts'
 import { api } from '../../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use-change.ts'
 import { useAccount, useUser } from '../../../session/session.ts'
+import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
@@ -132,6 +133,7 @@ function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProp
           variables={form.values.variables}
           headerText={form.values.values.header?.text ?? ''}
         />
+        <CostEstimateText to={message.to} category={template.category} />
         {problem !== undefined && <ErrorAlert title="Message not sent" error={problem} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>

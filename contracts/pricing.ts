@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+/** The categories by which WhatsApp charges, as statuses name them (Meta, "Pricing on the WhatsApp Business Platform"). */
+export const pricingCategories = [
+  'marketing',
+  'utility',
+  'authentication',
+  'authentication_international',
+  'service',
+  'marketing_lite',
+  'referral_conversion',
+  'group_marketing',
+  'group_utility',
+  'group_service',
+] as const
+export type PricingCategory = (typeof pricingCategories)[number]
+
+/** `other`: a category that this version does not know. */
+export const ReportedCategory = z.enum([...pricingCategories, 'other'])
+export type ReportedCategory = z.infer<typeof ReportedCategory>
+
+/** Why WhatsApp charges nothing, as statuses name it. `free`: for a reason that this version does not know. */
+export const freeReasons = ['free_customer_service', 'free_entry_point', 'free_group_customer_service', 'free'] as const
+export const FreeReason = z.enum(freeReasons)
+export type FreeReason = z.infer<typeof FreeReason>
+
+/** An exact decimal, such as `0.0509`: amounts of money are never floating-point numbers. */
+export const Amount = z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)
+
+/** An ISO 4217 code. */
+export const Currency = z.string().regex(/^[A-Z]{3}$/)
+
+/** What WhatsApp is expected to charge for one message. */
+export const CostEstimate = z
+  .object({
+    amount: Amount.describe(
+      'The list rate, charged when the message is delivered. WhatsApp may charge less, or nothing.',
+    ),
+    currency: Currency.describe('ISO 4217 code of the rate card.'),
+    category: z.enum(pricingCategories).describe('Pricing category of the template.'),
+    market: z.string().describe("The rate card's market of the recipient."),
+    rateCardDate: z.iso.date().describe('First day on which the rate card is valid.'),
+    internationalAmount: Amount.optional().describe(
+      'Rate if WhatsApp counts the message as authentication-international. Present only if the rate card has such a rate for the market.',
+    ),
+  })
+  .meta({ id: 'CostEstimate' })
+export type CostEstimate = z.infer<typeof CostEstimate>

@@ -1,0 +1,195 @@
+import { Anchor, Code, SegmentedControl, Table, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
+import { api } from '../../api/client.ts'
+import { useAccount } from '../../session/session.ts'
+import { describeAmount, describeCategory } from '../../ui/money.ts'
+import { Section } from '../../ui/page.tsx'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeCountry } from './breakdown-section.tsx'
+import { Bar } from './figures.tsx'
+import styles from './overview.module.css'
+import { type Selection, toInput } from './period.ts'
+import { describeCount, describeDay } from './statistics.ts'
+
+const dimensions = [
+  { value: 'categories', label: 'Category' },
+  { value: 'countries', label: 'Country' },
+] as const
+type Dimension = (typeof dimensions)[number]['value']
+
+const maxListed = 10
+const refreshMilliseconds = 10_000
+
+/** What the delivered messages of the period cost, at the rates that the operator imported. */
+export function CostSection({ selection }: { selection: Selection }) {
+  const { accountId } = useAccount()
+  const [dimension, setDimension] = useState<Dimension>('categories')
+  const { compareWith: _compareWith, ...input } = toInput(selection)
+  const costs = useQuery({
+    queryKey: ['cost', accountId, input],
+    queryFn: ({ signal }) => api.cost.get.query({ accountId, ...input }, { signal }),
+    refetchInterval: refreshMilliseconds,
+    placeholderData: keepPreviousData,
+  })
+  const { data } = costs
+  const hasCosts = data !== undefined && data.totals.billable + data.totals.free > 0
+  return (
+    <Section
+      title={data?.currency === undefined ? 'Billable messages' : 'Estimated cost'}
+      actions={
+        hasCosts && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Show costs by"
+            data={[...dimensions]}
+            value={dimension}
+            onChange={setDimension}
+          />
+        )
+      }
+    >
+      {costs.isPending && <LoadingSkeleton lines={4} />}
+      {costs.isError && <ErrorAlert error={costs.error} onRetry={() => costs.refetch()} />}
+      {data && !hasCosts && <Text size="sm">WhatsApp reported no prices for messages of this period.</Text>}
+      {data && hasCosts && (
+        <>
+          <Total costs={data} />
+          <CostTable costs={data} dimension={dimension} />
+        </>
+      )}
+      {data && <Notes costs={data} />}
+    </Section>
+  )
+}
+
+function Total({ costs: { totals, currency } }: { costs: Costs }) {
+  const { billable, free, amount } = totals
+  const counts = `${describeCount(billable)} billable, ${describeCount(free)} free`
+  if (currency === undefined || amount === undefined)
+    return (
+      <Text size="sm" mb="md">
+        <strong>{describeCount(billable)}</strong> of {describeCount(billable + free)} delivered messages are billable.
+      </Text>
+    )
+  return (
+    <Text mb="md" className={styles['numbers']}>
+      <Text span className={styles['value']}>
+        {describeAmount(amount, currency)}
+      </Text>{' '}
+      <Text span size="sm" c="dimmed">
+        for {counts}
+      </Text>
+    </Text>
+  )
+}
+
+interface NamedCost extends Cost {
+  key: string
+  name: string
+}
+
+function listRows(costs: Costs, dimension: Dimension): NamedCost[] {
+  return dimension === 'categories'
+    ? costs.categories.map((cost) => ({ ...cost, key: cost.category, name: describeCategory(cost.category) }))
+    : costs.countries.map((cost) => ({ ...cost, key: cost.country, name: describeCountry(cost.country) }))
+}
+
+function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension }) {
+  const { currency } = costs
+  const rows = listRows(costs, dimension)
+  const others = rows.slice(maxListed)
+  // Bars compare with the largest row. Their length is approximate, unlike the amounts.
+  const sizeOf = ({ amount, billable }: Cost) => (amount === undefined ? billable : Number(amount))
+  const largest = Math.max(...rows.map(sizeOf))
+  return (
+    <Table
+      aria-label={`Cost by ${dimension === 'categories' ? 'category' : 'country'}`}
+      fz="sm"
+      horizontalSpacing={0}
+      verticalSpacing={6}
+      className={styles['breakdown']}
+      data-columns={currency === undefined ? 2 : 3}
+    >
+      <Table.Thead>
+        <Table.Tr c="dimmed" fz="xs">
+          <Table.Th scope="col">{dimension === 'categories' ? 'Category' : 'Country'}</Table.Th>
+          <Table.Th scope="col">Billable</Table.Th>
+          <Table.Th scope="col">Free</Table.Th>
+          {currency !== undefined && <Table.Th scope="col">{currency}</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.slice(0, maxListed).map((row) => (
+          <Table.Tr key={row.key}>
+            <Table.Th scope="row" fw={400}>
+              {row.name}
+              <Bar segment="inTransit" share={largest === 0 ? 0 : sizeOf(row) / largest} />
+            </Table.Th>
+            <Table.Td>{describeCount(row.billable)}</Table.Td>
+            <Table.Td>{describeCount(row.free)}</Table.Td>
+            {currency !== undefined && <Table.Td fw={500}>{describeRowAmount(row, currency)}</Table.Td>}
+          </Table.Tr>
+        ))}
+        {others.length > 0 && (
+          <Table.Tr>
+            <Table.Th scope="row" fw={400}>
+              {describeCount(others.length)} others
+            </Table.Th>
+            <Table.Td>{describeCount(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
+            <Table.Td>{describeCount(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
+            {currency !== undefined && <Table.Td>In the total</Table.Td>}
+          </Table.Tr>
+        )}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+/** Without any rate, 0 would be wrong. */
+function describeRowAmount({ billable, unrated, amount = '0' }: Cost, currency: string): string {
+  return billable > 0 && unrated === billable ? 'No rate' : describeAmount(amount, currency)
+}
+
+const reasonNames = {
+  free_customer_service: 'inside a customer service window',
+  free_entry_point: 'after a free entry point',
+  free_group_customer_service: 'inside a customer service window of a group',
+  free: 'for another reason',
+} satisfies Record<Costs['freeReasons'][number]['reason'], string>
+
+function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }: { costs: Costs }) {
+  const free = freeReasons.map(({ reason, count }) => `${describeCount(count)} ${reasonNames[reason]}`)
+  const notes = [
+    free.length > 0 && `Free: ${free.join(', ')}.`,
+    currency !== undefined &&
+      totals.unrated > 0 &&
+      `${countMessages(totals.unrated)} billable, but the rate cards have no rate for them. The amounts leave them out.`,
+    unpriced > 0 && `${countMessages(unpriced)} delivered without a price from WhatsApp, and not in these numbers.`,
+    rateCards.length > 0 &&
+      `At the list rates in ${currency} valid from ${rateCards.map(describeDay).join(' and ')}. Meta’s invoice decides: volume tiers and taxes are not included.`,
+  ].filter((note) => note !== false)
+  return (
+    <>
+      {notes.map((note) => (
+        <Text key={note} size="xs" c="dimmed" mt="xs">
+          {note}
+        </Text>
+      ))}
+      {currency === undefined && (
+        <Text size="xs" c="dimmed" mt="xs">
+          No rate card is imported, so there are no amounts. An operator imports one with{' '}
+          <Code fz="inherit">waybill rates import</Code>.{' '}
+          <Anchor href="/docs/costs" target="_blank" fz="inherit" underline="always">
+            Read about costs
+          </Anchor>
+        </Text>
+      )}
+    </>
+  )
+}
+
+function countMessages(count: number): string {
+  return count === 1 ? '1 message is' : `${describeCount(count)} messages are`
+}

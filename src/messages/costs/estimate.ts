@@ -1,0 +1,62 @@
+import type { z } from 'zod'
+import type { estimateCost as contract } from '../../../contracts/dashboard/cost.ts'
+import { type CostEstimate, type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
+import { requireAccount } from '../../accounts/account.ts'
+import type { Deps } from '../../deps.ts'
+import { countryOf } from '../../platform/countries.ts'
+import { readClock } from '../queries/zoned-days.ts'
+import { chooseCard } from './costs.ts'
+import { formatMicros } from './money.ts'
+import { findCards, findCategory, findRates, type StoredRate } from './store.ts'
+
+type Result = z.output<(typeof contract)['output']>
+
+/** At the rate card of today, in the account's time zone. */
+export async function estimateCost(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { accountId, to, category }: { accountId: string; to: string; category: string },
+): Promise<Result> {
+  const cards = await findCards(db)
+  if (cards.length === 0) return { hasRateCard: false }
+  const { timeZone } = await requireAccount(db, accountId)
+  const days = cards.map(({ validFrom }) => validFrom)
+  const day = chooseCard(days, readClock(now(), timeZone).date)
+  const currency = cards[0]?.currency
+  if (day === undefined || currency === undefined) return { hasRateCard: false }
+  const estimate = toEstimate(await findRates(db, [day]), { to, category, currency })
+  return { hasRateCard: true, ...(estimate && { estimate }) }
+}
+
+/** `rates`: of one card. `category`: of a template, in upper case. */
+export function toEstimate(
+  rates: readonly StoredRate[],
+  { to, category, currency }: { to: string; category: string; currency: string },
+): CostEstimate | undefined {
+  const country = countryOf(to)
+  const name = pricingCategories.find((known) => known === category.toLowerCase())
+  if (country === undefined || name === undefined) return undefined
+  const own = rates.filter((rate) => rate.country === country)
+  const market = own.length > 0 ? own : rates.filter((rate) => rate.country === '*')
+  const find = (wanted: PricingCategory) => market.find((rate) => rate.category === wanted)
+  const rate = find(name)
+  if (!rate) return undefined
+  const international = name === 'authentication' ? find('authentication_international') : undefined
+  return {
+    amount: formatMicros(rate.micros),
+    currency,
+    category: name,
+    market: rate.market,
+    rateCardDate: rate.validFrom,
+    ...(international && { internationalAmount: formatMicros(international.micros) }),
+  }
+}
+
+/** Of a send, whose category is that of its template. */
+export async function estimateSend(
+  deps: Pick<Deps, 'db' | 'now'>,
+  send: { accountId: string; whatsAppAccountId: string; to: string; template: string; language: string },
+): Promise<CostEstimate | undefined> {
+  const category = await findCategory(deps.db, { ...send, name: send.template })
+  if (category === undefined) return undefined
+  return (await estimateCost(deps, { accountId: send.accountId, to: send.to, category })).estimate
+}

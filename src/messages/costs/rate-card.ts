@@ -1,0 +1,201 @@
+import { z } from 'zod'
+import { Currency, type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
+import { isCountedCountry } from '../../platform/countries.ts'
+import { readCsvLine } from './csv.ts'
+import { parseMicros } from './money.ts'
+
+/** What WhatsApp charges from a day on. */
+export interface RateCard {
+  /** A date such as `2026-10-01`. */
+  validFrom: string
+  currency: string
+  markets: Market[]
+}
+
+interface Market {
+  name: string
+  /** ISO 3166 codes; `*` for all countries of no other market. */
+  countries: string[]
+  /** Millionths of the currency. */
+  rates: Partial<Record<PricingCategory, bigint>>
+}
+
+export const maxRateCardBytes = 1_000_000
+const maxRows = 10_000
+const maxColumns = 50
+const maxMarketLength = 100
+/** Further ones are counted only. */
+const maxProblems = 20
+
+export interface Problem {
+  line: number
+  reason: string
+}
+
+export type ParsedRateCards = { cards: RateCard[] } | { problems: Problem[]; more: number }
+
+/** Reads a file of rate cards: all of it, or what is wrong with which line. */
+export function parseRateCards(text: string): ParsedRateCards {
+  const problems: Problem[] = []
+  const report = (line: number, reason: string) => void problems.push({ line, reason })
+  const cards = readCards(text, report)
+  if (problems.length === 0 && cards.length === 0) report(1, 'there are no rates.')
+  if (problems.length === 0) return { cards }
+  const sorted = problems.toSorted((a, b) => a.line - b.line)
+  return { problems: sorted.slice(0, maxProblems), more: Math.max(0, sorted.length - maxProblems) }
+}
+
+type Report = (line: number, reason: string) => void
+
+const textColumns = ['valid_from', 'currency', 'market', 'countries'] as const
+type TextColumn = (typeof textColumns)[number]
+
+interface Columns {
+  texts: Record<TextColumn, number>
+  categories: { category: PricingCategory; index: number }[]
+  count: number
+}
+
+interface Row {
+  line: number
+  cells: string[]
+}
+
+function readCards(text: string, report: Report): RateCard[] {
+  if (Buffer.byteLength(text) > maxRateCardBytes) {
+    report(1, `the file is larger than ${maxRateCardBytes / 1_000_000} MB.`)
+    return []
+  }
+  const [header, ...rows] = readRows(text, report)
+  const columns = header && readColumns(header, report)
+  if (!columns) return []
+  if (rows.length > maxRows) {
+    report(rows[maxRows]?.line ?? 1, `there are more than ${maxRows} rows.`)
+    return []
+  }
+  const cards = new Map<string, RateCard>()
+  const seen: Seen = { currency: undefined, lines: new Map() }
+  for (const row of rows) readRow(row, columns, { cards, seen, report })
+  return [...cards.values()].toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
+}
+
+/** Empty lines and comments, which begin with `#`, are left out. */
+function readRows(text: string, report: Report): Row[] {
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .flatMap((content, index) => {
+      if (content.trim() === '' || content.startsWith('#')) return []
+      const line = index + 1
+      const cells = readCsvLine(content)
+      if (cells) return [{ line, cells: cells.map((cell) => cell.trim()) }]
+      report(line, 'a quotation mark is not closed, or stands within a value.')
+      return []
+    })
+}
+
+function readColumns({ line, cells }: Row, report: Report): Columns | undefined {
+  const names = cells.map((cell) => cell.toLowerCase().replaceAll(/[\s-]+/g, '_'))
+  const known = new Set<string>([...textColumns, ...pricingCategories])
+  if (names.length > maxColumns) {
+    report(line, `there are more than ${maxColumns} columns.`)
+    return undefined
+  }
+  const problems = [
+    ...names.filter((name) => !known.has(name)).map((name) => `the column ${quote(name)} is unknown.`),
+    ...names
+      .filter((name, index) => known.has(name) && names.indexOf(name) !== index)
+      .map((name) => `the column ${name} is there twice.`),
+    ...textColumns.filter((name) => !names.includes(name)).map((name) => `the column ${name} is missing.`),
+  ]
+  const categories = pricingCategories
+    .map((category) => ({ category, index: names.indexOf(category) }))
+    .filter(({ index }) => index >= 0)
+  if (categories.length === 0) problems.push('there is no column of a category, such as marketing or utility.')
+  for (const problem of problems)
+    report(line, `${problem} Columns: ${textColumns.join(', ')}, and of ${pricingCategories.join(', ')}.`)
+  if (problems.length > 0) return undefined
+  const texts = Object.fromEntries(textColumns.map((name) => [name, names.indexOf(name)])) as Columns['texts']
+  return { texts, categories, count: names.length }
+}
+
+interface Seen {
+  currency: string | undefined
+  /** The line of each market and country of a day. */
+  lines: Map<string, number>
+}
+
+interface Reading {
+  cards: Map<string, RateCard>
+  seen: Seen
+  report: Report
+}
+
+const Day = z.iso.date()
+
+function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }: Reading): void {
+  if (cells.length !== columns.count)
+    return report(line, `has ${cells.length} values instead of ${columns.count}. Write 0.05, not 0,05.`)
+  const cell = (column: TextColumn) => cells[columns.texts[column]] ?? ''
+  const [validFrom, currency, name] = [cell('valid_from'), cell('currency'), cell('market')]
+  const wrong = (reason: string) => report(line, reason)
+  if (!Day.safeParse(validFrom).success || validFrom < '2000-01-01' || validFrom > '2199-12-31')
+    wrong(`valid_from ${quote(validFrom)} is not a date such as 2026-10-01.`)
+  if (!isCurrency(currency)) wrong(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
+  seen.currency ??= currency
+  if (currency !== seen.currency) wrong(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
+  // oxlint-disable-next-line no-control-regex -- rejects them
+  if (name === '' || name.length > maxMarketLength || /[\u0000-\u001f\u007f]/.test(name))
+    wrong(`market must have 1 to ${maxMarketLength} characters.`)
+  const countries = cell('countries')
+    .split(/[\s;]+/)
+    .filter(Boolean)
+  if (countries.length === 0) wrong('countries is empty. Write ISO 3166 codes such as ES, or * for all others.')
+  for (const country of countries) checkCountry(country, wrong)
+  for (const [what, key] of [['market', name], ...countries.map((code) => ['country', code])] as const) {
+    const place = `${validFrom} ${what} ${key}`
+    const before = seen.lines.get(place)
+    if (before === undefined) seen.lines.set(place, line)
+    else wrong(`the ${what} ${quote(key)} has rates from ${validFrom} on in line ${before} already.`)
+  }
+  const card = cards.get(validFrom) ?? { validFrom, currency, markets: [] }
+  cards.set(validFrom, card)
+  card.markets.push({ name, countries, rates: readRates(cells, columns, wrong) })
+}
+
+function checkCountry(country: string, wrong: (reason: string) => void): void {
+  if (country === '*' || isCountedCountry(country)) return
+  wrong(
+    /^[A-Z]{2}$/.test(country)
+      ? `the country ${country} is unknown, or shares the calling code of another one, by which WhatsApp charges.`
+      : `${quote(country)} is not an ISO 3166 code such as ES, or * for all others.`,
+  )
+}
+
+/** Meta writes `n/a` where a market has no rate. */
+const noRate = /^(n\/a|-)?$/i
+
+function readRates(cells: string[], { categories }: Columns, wrong: (reason: string) => void): Market['rates'] {
+  const rates: Market['rates'] = {}
+  for (const { category, index } of categories) {
+    const text = cells[index] ?? ''
+    if (noRate.test(text)) continue
+    const micros = parseMicros(text)
+    if (micros === undefined)
+      wrong(`the rate ${quote(text)} of ${category} is not a decimal such as 0.0509, with at most 6 decimals.`)
+    else rates[category] = micros
+  }
+  if (Object.keys(rates).length === 0) wrong('there is no rate.')
+  return rates
+}
+
+const currencies = new Set(Intl.supportedValuesOf('currency'))
+
+function isCurrency(text: string): boolean {
+  return Currency.safeParse(text).success && currencies.has(text)
+}
+
+/** Of a value that can be of any length. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}

@@ -1,0 +1,17 @@
+import { callingCodes } from './db/migrations/0024-calling-codes.ts'
+
+const countries = new Set(Object.values(callingCodes))
+
+/** Whether messages can be counted for an ISO 3166 code. Territories that share a calling code count as its main country. */
+export function isCountedCountry(code: string): boolean {
+  return countries.has(code)
+}
+
+/** The ISO 3166 code of a number, as the counts of messages have it; undefined if no calling code matches. */
+export function countryOf(number: string): string | undefined {
+  for (const length of [4, 3, 2, 1]) {
+    const country = callingCodes[number.slice(0, length)]
+    if (country !== undefined) return country
+  }
+  return undefined
+}

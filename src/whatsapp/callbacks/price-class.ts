@@ -1,0 +1,26 @@
+import { pricingCategories, freeReasons } from '../../../contracts/pricing.ts'
+
+/** The `pricing` of a status, in Meta's terms (reference, section 4.3). */
+export interface StatusPricing {
+  billable?: boolean | undefined
+  type?: string | undefined
+  category?: string | undefined
+}
+
+const knownCategories = new Set<string>(pricingCategories)
+const knownReasons = new Set<string>(freeReasons)
+
+/**
+ * The category if the message is charged, such as `utility`; otherwise with the reason, such as
+ * `utility/free_entry_point`. Meta adds categories and reasons at any time: unknown ones share a name, so that whoever
+ * signs callbacks cannot make the counts grow without end.
+ */
+export function toPriceClass({ billable, type, category }: StatusPricing): string | undefined {
+  if (category === undefined) return undefined
+  const name = category.toLowerCase().replaceAll('-', '_')
+  const known = knownCategories.has(name) ? name : 'other'
+  // Meta announced that it drops `billable`; `regular` is the only type that is charged.
+  const isCharged = billable ?? (type === undefined || type === 'regular')
+  if (isCharged) return known
+  return `${known}/${type !== undefined && knownReasons.has(type) ? type : 'free'}`
+}
