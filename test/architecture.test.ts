@@ -15,7 +15,7 @@ const allowed = {
   contracts: { folders: [], packages: ['zod'] },
   'src/platform': {
     folders: ['contracts'],
-    packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'nodemailer', 'pg', 'pino', 'zod'],
+    packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'nodemailer', 'pg', 'pino', 'undici', 'zod'],
   },
   'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['@fastify/busboy', 'undici', 'zod'] },
   // Only the types of injected dependencies; `app.ts` creates the implementations.

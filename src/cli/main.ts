@@ -1,4 +1,3 @@
-import { stdout } from 'node:process'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createLogger } from '../platform/log.ts'
 import type { Command } from './command.ts'
@@ -58,6 +57,7 @@ function asksForHelp(words: readonly string[]): boolean {
 /** Resolves once the lines are written, so that the producer waits for the reader. */
 async function printLines(lines: string): Promise<void> {
   // If the reader goes away (`head`, for example), the command fails instead of the process.
+  const { stdout } = process
   if (stdout.listenerCount('error') === 0) stdout.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
     stdout.write(`${lines}\n`, (error) => (error ? reject(error) : resolve()))

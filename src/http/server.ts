@@ -79,6 +79,13 @@ const defaultStallMilliseconds = 20_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
+/** Contracts check what routes take and answer, so Fastify need not load the compilers of its JSON schemas. */
+const noSchemas = { buildValidator: rejectSchema, buildSerializer: rejectSchema }
+
+function rejectSchema(): never {
+  throw new Error('a route has a JSON schema, where it needs a contract')
+}
+
 const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefined }
 
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
@@ -101,6 +108,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
         connectionsCheckingInterval: 1_000,
       }),
     routerOptions: { maxParamLength: 1024 },
+    schemaController: { compilersFactory: noSchemas },
     genReqId: createRequestIds(deps.randomBytes),
     // While it closes, the server finishes what comes in on open connections: it does not refuse it.
     return503OnClosing: false,

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent as UndiciAgent, Dispatcher } from 'undici'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import { Agent, requestThrough } from '../platform/undici.ts'
 import { describeAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } from '../webhooks/sender/resolve.ts'
@@ -67,9 +68,9 @@ export function createDownloader({
   }
 }
 
-async function request(agent: Agent, { origin, pathname, search }: URL): Promise<Dispatcher.ResponseData> {
+async function request(agent: UndiciAgent, { origin, pathname, search }: URL): Promise<Dispatcher.ResponseData> {
   try {
-    return await agent.request({
+    return await requestThrough(agent, {
       origin,
       path: pathname + search,
       method: 'GET',

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
 import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.ts'
-import { type Simulator, startSimulator } from '../../whatsapp/simulator/simulator.ts'
+import type { Simulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand } from '../command.ts'
-import { prepareDemo, sendFirstMessage } from '../sandbox/demo.ts'
 import { writeWelcome } from '../sandbox/welcome.ts'
 import { callbackPath } from '../../whatsapp/callbacks/path.ts'
 
@@ -21,11 +20,13 @@ export const sandbox = localCommand({
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
     if (given.length > 0) console.error(`The sandbox ignores ${inWords(given)}.`)
+    // Imported here and below, because other commands start faster without it.
+    const { startSimulator } = await import('../../whatsapp/simulator/simulator.ts')
     const simulator = await startSimulator({ sandbox: true })
     const appSecret = randomBytes(16).toString('hex')
     try {
-      // Imported here, because other commands start faster without it.
       const { runServer } = await import('../run-server.ts')
+      const { prepareDemo, sendFirstMessage } = await import('../sandbox/demo.ts')
       await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {
@@ -70,6 +71,8 @@ function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget[
   )
 }
 
+/** `Intl.ListFormat` would load the data of all languages at each start of any command. */
 function inWords(names: readonly string[]): string {
-  return new Intl.ListFormat('en').format(names)
+  if (names.length < 3) return names.join(' and ')
+  return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`
 }

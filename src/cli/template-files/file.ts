@@ -1,10 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
-import { parse, stringify, YAMLParseError } from 'yaml'
+import type * as yaml from 'yaml'
 import { formatPath } from '../../../contracts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
 import { TemplateFile } from '../../../contracts/templates/file.ts'
 import { UsageError } from '../failure.ts'
+
+/** Loaded at its first use, because a server imports this file and reads no YAML. */
+const loadYaml = () => createRequire(import.meta.url)('yaml') as typeof yaml
 
 export const schemaFileName = 'template.schema.json'
 
@@ -30,7 +34,8 @@ const order = [
 
 export function printTemplateFile(template: TemplateDefinition): string {
   const fields = order.flatMap((field) => (template[field] === undefined ? [] : [[field, template[field]] as const]))
-  return `# yaml-language-server: $schema=./${schemaFileName}\n${stringify(Object.fromEntries(fields), { lineWidth: 100 })}`
+  const text = loadYaml().stringify(Object.fromEntries(fields), { lineWidth: 100 })
+  return `# yaml-language-server: $schema=./${schemaFileName}\n${text}`
 }
 
 /** Reads a template from YAML or JSON. Aliases are refused: a few of them can expand to gigabytes. */
@@ -42,6 +47,7 @@ export function parseTemplateFile(text: string, file: string): TemplateFile {
 }
 
 function parseYaml(text: string, file: string): unknown {
+  const { parse, YAMLParseError } = loadYaml()
   try {
     return parse(text, { maxAliasCount: 0, prettyErrors: true })
   } catch (error) {

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { S3Config } from '../../platform/config.ts'
+import { Agent, requestThrough } from '../../platform/undici.ts'
 import { type ObjectStore, type StoredFile, StoreUnavailableError } from './object-store.ts'
 
 /** The hash of an empty body, and what a request says whose body is not signed (AWS, "Signature calculations"). */
@@ -32,7 +33,7 @@ export function createS3Store(config: S3Config): ObjectStore {
   async function send(request: S3Request): Promise<Dispatcher.ResponseData> {
     const { origin, path, headers } = await sign(config, request)
     const body = request.file ? createReadStream(request.file.path) : null
-    return agent.request({ origin, path, method: request.method, headers, body })
+    return requestThrough(agent, { origin, path, method: request.method, headers, body })
   }
 
   /** Returns whether the store has the object. */

@@ -1,4 +1,5 @@
-import { type Dispatcher, errors } from 'undici'
+import type { Dispatcher } from 'undici'
+import { errors } from '../../platform/undici.ts'
 import { parseRetryAfter } from '../queue/retry-schedule.ts'
 import type { AttemptResult } from './webhook-sender.ts'
 

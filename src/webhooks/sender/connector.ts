@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
-import { buildConnector } from 'undici'
+import type { buildConnector as undiciConnector } from 'undici'
+import { buildConnector } from '../../platform/undici.ts'
 import { addressOf } from '../endpoints/address.ts'
 import type { Resolve } from './resolve.ts'
 
@@ -17,7 +18,7 @@ export interface ConnectorOptions {
  * checked addresses, so that a name cannot change its address in between (DNS rebinding). A literal address is never
  * looked up, so it is checked separately.
  */
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
+export function createConnector(options: ConnectorOptions): undiciConnector.connector {
   const { resolve, isAllowed, connectTimeoutMilliseconds, ca } = options
   const connect = buildConnector({
     allowH2: false,

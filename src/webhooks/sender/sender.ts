@@ -1,7 +1,7 @@
-import { Agent } from 'undici'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
+import { Agent } from '../../platform/undici.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
 import { createConnector } from './connector.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Pool } from 'undici'
+import { Pool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { OutgoingTemplate, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { type Dispatcher, errors } from 'undici'
+import type { Dispatcher } from 'undici'
+import { errors } from '../../platform/undici.ts'
 
 export interface GraphRequest {
   method: 'GET' | 'POST' | 'DELETE'

@@ -1,7 +1,7 @@
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { type DatabaseConnection, PGliteAdapter, PGliteDialect, type PGliteDialectConfig, PGliteDriver } from 'kysely'
 import { NotStartedError } from '../../batch.ts'
-import { DurableFiles } from './durable-files.ts'
+import type { DurableFiles } from './durable-files.ts'
 
 /** Maximum wait of a statement. Then it never runs, and the response is SERVICE_UNAVAILABLE. */
 const maxWaitMilliseconds = 5_000
@@ -95,9 +95,12 @@ export class EmbeddedDatabase {
     this.dialect = new EmbeddedDialect({ pglite: open }, this)
   }
 
-  #openFolder(folder: string): Promise<PGlite> {
-    this.#files = new DurableFiles(folder)
-    return PGlite.create({ fs: this.#files, startParams: startParameters })
+  async #openFolder(folder: string): Promise<PGlite> {
+    // Imported here, because a server on PostgreSQL needs nothing of PGlite.
+    const { openFolder } = await import('./open-folder.ts')
+    const { pglite, files } = await openFolder(folder)
+    this.#files = files
+    return pglite
   }
 
   /** Runs before all waiting statements: it checks whether the database responds, not how busy it is. */
@@ -117,13 +120,6 @@ export class EmbeddedDatabase {
     return this.#files?.flushed() ?? Promise.resolve()
   }
 }
-
-/** PGlite's start parameters, but with flushes and the sync call that its file system passes on. */
-const startParameters = [
-  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
-  '-c',
-  'wal_sync_method=fsync',
-]
 
 class EmbeddedDialect extends PGliteDialect {
   readonly #config: PGliteDialectConfig
