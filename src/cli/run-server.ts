@@ -11,6 +11,7 @@ import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseSocketPlace } from './control/socket.ts'
 import { joinSupervisor, type Member } from './processes/member.ts'
+import { endStart } from './processes/start-limits.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {
@@ -41,6 +42,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   await rejectUnfinishedMove(app.deps.db)
   if (folder) resources.use(await takeCommands(app, folder))
   const serving = await listen(app, run, registry, member)
+  endStart()
   let drain: Drain = {}
   resources.defer(() => serving.stop(drain))
   if (member) member.reportListening(serving.url)

@@ -21,7 +21,10 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
 } else {
   // Sources are stripped of their types and compiled once, not at every command: half of what a short one takes.
   if (isClone) nodeModule.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url)))
-  void import(isClone ? source.href : new URL('./main.js', import.meta.url).href).then(async (module) => {
-    process.exitCode = await module.main(process.argv.slice(2), process.env)
+  const load = (name) => import(new URL(isClone ? `./${name}.ts` : `./${name}.js`, import.meta.url).href)
+  void load('processes/start-limits').then(async ({ limitStart }) => {
+    limitStart(process.argv.slice(2))
+    const { main } = await load('main')
+    process.exitCode = await main(process.argv.slice(2), process.env)
   })
 }

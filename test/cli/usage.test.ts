@@ -35,6 +35,7 @@ test.each([
   { args: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
   { args: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
   { args: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
+  { args: ['serve', '--memory', 'huge'], says: '--memory must be normal or large' },
 ])('rejects $args with exit code 2: $says', async ({ args, says }) => {
   const { exitCode, stdout, stderr } = await runCommand([...args, '--json'])
 

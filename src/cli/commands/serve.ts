@@ -5,6 +5,7 @@ import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
 import { createLogger } from '../../platform/log.ts'
 import { localCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
+import { hasLargeMemory, largeMemoryFlags, memorySizes, restartWithLargeMemory } from '../processes/memory.ts'
 import { supervise } from '../processes/supervise.ts'
 
 export const serve = localCommand({
@@ -16,6 +17,11 @@ export const serve = localCommand({
       value: 'all|api|worker',
       help: 'api: serve HTTP requests; worker: deliver webhooks; all (default): both',
       choices: ['all', 'api', 'worker'],
+    },
+    memory: {
+      value: 'normal|large',
+      help: 'large: up to 300 MB per process for more throughput (see the operating guide); normal is the default',
+      choices: memorySizes,
     },
     processes: {
       value: 'N|auto',
@@ -30,12 +36,16 @@ export const serve = localCommand({
     'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… waybill serve --processes auto',
     'DATABASE_URL=postgres://… WAYBILL_SECRET_KEY=… HOST=0.0.0.0 waybill serve',
   ],
-  run: async (environment, { json, options: { role, processes } }) => {
+  run: async (environment, { json, options: { role, memory, processes } }) => {
     const config = readConfig(environment)
     const print = (url: string) => console.log(json ? JSON.stringify({ url }) : `Waybill is listening on ${url}`)
     const count = processes === undefined ? 1 : readProcesses(processes, config.database)
-    if (count > 1 && cluster.isPrimary)
+    const isLarge = memory === 'large'
+    if (count > 1 && cluster.isPrimary) {
+      if (isLarge) cluster.setupPrimary({ execArgv: [...process.execArgv, ...largeMemoryFlags] })
       return supervise({ processes: count, log: createLogger(config.logLevel), whenListening: print })
+    }
+    if (isLarge && !hasLargeMemory()) return restartWithLargeMemory()
     // Imported here, because other commands start faster without it.
     const { runServer } = await import('../run-server.ts')
     await runServer(config, {
