@@ -8,6 +8,7 @@ import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } fr
 import type { Benchmark } from './benchmark.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
+import { cpu } from './rows/cpu.ts'
 import { dead } from './rows/dead.ts'
 import { deliveriesBare } from './rows/deliveries-bare.ts'
 import { deliveries } from './rows/deliveries.ts'
@@ -35,6 +36,7 @@ const rows: Benchmark[] = [
   ceiling,
   route,
   trpc,
+  cpu,
   statuses,
   deliveries,
   deliveriesBare,

@@ -1,7 +1,7 @@
 /** One row of the table. */
 export interface Row {
   measure: string
-  unit: 'per second' | 'ms' | 'MB'
+  unit: 'per second' | 'ms' | 'µs' | 'MB'
   ours: number
   other: number
   ratio: Ratio
@@ -15,5 +15,5 @@ export interface Ratio {
   most: number
 }
 
-/** A bound on the ratio: a minimum for rates, a maximum for times. */
-export type Goal = { atLeast: number } | { atMost: number }
+/** A bound on the ratio: a minimum for rates, a maximum for times; or a maximum of our figure, in its unit. */
+export type Goal = { atLeast: number } | { atMost: number } | { oursAtMost: number }

@@ -11,7 +11,7 @@ export function toLines({ name, against }: Benchmark, rows: Row[]): string[] {
   return rows.map((row) => {
     const { median, least, most } = row.ratio
     const ratio = `${digits(median)} (${digits(least)} to ${digits(most)})`
-    const goal = row.goal ? [describeGoal(row.goal), isMet(row.goal, median) ? 'yes' : 'no'] : ['', '']
+    const goal = row.goal ? [describeGoal(row, row.goal), isMet(row.goal, row) ? 'yes' : 'no'] : ['', '']
     return toLine([name, row.measure, quantity(row, row.ours), quantity(row, row.other), against, ratio, ...goal])
   })
 }
@@ -28,10 +28,12 @@ function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1)
 }
 
-function describeGoal(goal: Goal): string {
+function describeGoal({ unit }: Row, goal: Goal): string {
+  if ('oursAtMost' in goal) return `≤ ${goal.oursAtMost} ${unit}`
   return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
 }
 
-function isMet(goal: Goal, ratio: number): boolean {
-  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
+function isMet(goal: Goal, { ours, ratio }: Row): boolean {
+  if ('oursAtMost' in goal) return ours <= goal.oursAtMost
+  return 'atLeast' in goal ? ratio.median >= goal.atLeast : ratio.median <= goal.atMost
 }

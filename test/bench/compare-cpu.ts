@@ -1,0 +1,57 @@
+import { findPostmaster, readCpuTime, readPostgresCpuTime } from './cpu-time.ts'
+import type { Row } from './row.ts'
+import { runLoad } from './run-load.ts'
+import type { Stage } from './stage.ts'
+import { summarize, type Sides } from './summarize.ts'
+import type { RepeatedRequest } from './target.ts'
+
+const connections = 256
+
+interface Measured {
+  pid: number
+  target: RepeatedRequest
+}
+
+/** Microseconds per send. */
+interface Cost {
+  process: number
+  postgres: number
+}
+
+/**
+ * Compares CPU time per send, which depends less on what else the machine does than sends per second. PostgreSQL's time
+ * is that of the whole server, so the sides take turns.
+ */
+export async function compareCpu(
+  stage: Stage,
+  sides: Sides<Measured>,
+  { of, goals }: { of: string; goals: Partial<Cost> },
+): Promise<Row[]> {
+  const postmaster = await findPostmaster(stage.adminUrl)
+  const measure = async ({ pid, target }: Measured, seconds: number): Promise<Cost> => {
+    const read = async () => ({ process: await readCpuTime(pid), postgres: await readPostgresCpuTime(postmaster) })
+    const before = await read()
+    const { answered } = await runLoad({ targets: [target], connections, warmUpSeconds: 0, seconds })
+    const after = await read()
+    return {
+      process: (after.process - before.process) / answered,
+      postgres: (after.postgres - before.postgres) / answered,
+    }
+  }
+  const { count, seconds, firstWarmUpSeconds } = stage.rounds
+  await measure(sides.ours, 2 * firstWarmUpSeconds)
+  await measure(sides.other, firstWarmUpSeconds)
+  const rounds: Sides<Cost>[] = []
+  while (rounds.length < count)
+    rounds.push({ ours: await measure(sides.ours, 2 * seconds), other: await measure(sides.other, 2 * seconds) })
+  const toRow = (part: keyof Cost, name: string) =>
+    summarize(
+      rounds.map(({ ours, other }) => ({ ours: ours[part], other: other[part] })),
+      { measure: `CPU of ${name} for ${of}`, unit: 'µs', goal: withLimit(goals[part]) },
+    )
+  return [toRow('process', 'the process'), toRow('postgres', 'PostgreSQL')]
+}
+
+function withLimit(microseconds: number | undefined): Row['goal'] {
+  return microseconds === undefined ? undefined : { oursAtMost: microseconds }
+}
