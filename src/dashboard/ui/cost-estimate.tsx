@@ -5,7 +5,7 @@ import { estimateCost } from '../../../contracts/dashboard/cost.ts'
 import type { CostEstimate } from '../../../contracts/pricing.ts'
 import { api } from '../api/client.ts'
 import { useAccount, useUser } from '../session/session.ts'
-import { describeAmount, describeCategory } from './money.ts'
+import { describeAmount, describeCardDate, describeCategory } from './money.ts'
 
 interface CostEstimateTextProps {
   /** A number without punctuation, as far as it is typed. */
@@ -48,7 +48,7 @@ function Estimate({ estimate, isSandbox }: { estimate: CostEstimate; isSandbox: 
       {internationalAmount !== undefined && ` (international: ${describeAmount(internationalAmount, currency)})`}{' '}
       <Text span c="dimmed" inherit>
         {isSandbox ? 'outside the sandbox' : 'if delivered'} · {describeCategory(category)}, {market}, rates in{' '}
-        {currency} from {rateCardDate}
+        {currency} from {describeCardDate(rateCardDate)}
       </Text>
     </>
   )

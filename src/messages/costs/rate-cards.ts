@@ -90,7 +90,7 @@ export async function importRateCards(
         'SETTING_REFUSED',
         `There are rates from ${overlapping.map(({ validFrom }) => validFrom).join(', ')} on already. To replace them, repeat the command with --replace.`,
       )
-    const [other] = known.filter((card) => !overlapping.includes(card) && card.currency !== cards[0]?.currency)
+    const other = known.find((card) => !overlapping.includes(card) && card.currency !== cards[0]?.currency)
     if (other)
       throw new ServiceError(
         'SETTING_REFUSED',

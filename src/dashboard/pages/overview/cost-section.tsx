@@ -4,14 +4,14 @@ import { useState } from 'react'
 import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
-import { describeAmount, describeCategory } from '../../ui/money.ts'
+import { describeAmount, describeCardDate, describeCategory } from '../../ui/money.ts'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeCountry } from './breakdown-section.tsx'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
 import { type Selection, toInput } from './period.ts'
-import { describeCount, describeDay } from './statistics.ts'
+import { describeCount } from './statistics.ts'
 
 const dimensions = [
   { value: 'categories', label: 'Category' },
@@ -96,12 +96,16 @@ function listRows(costs: Costs, dimension: Dimension): NamedCost[] {
     : costs.countries.map((cost) => ({ ...cost, key: cost.country, name: describeCountry(cost.country) }))
 }
 
+/** For the length of a bar, which is approximate, unlike the amounts. */
+function sizeOf({ amount, billable }: Cost): number {
+  return amount === undefined ? billable : Number(amount)
+}
+
 function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension }) {
   const { currency } = costs
   const rows = listRows(costs, dimension)
   const others = rows.slice(maxListed)
-  // Bars compare with the largest row. Their length is approximate, unlike the amounts.
-  const sizeOf = ({ amount, billable }: Cost) => (amount === undefined ? billable : Number(amount))
+  // Bars compare with the largest row.
   const largest = Math.max(...rows.map(sizeOf))
   return (
     <Table
@@ -165,10 +169,10 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
     free.length > 0 && `Free: ${free.join(', ')}.`,
     currency !== undefined &&
       totals.unrated > 0 &&
-      `${countMessages(totals.unrated)} billable, but the rate cards have no rate for them. The amounts leave them out.`,
-    unpriced > 0 && `${countMessages(unpriced)} delivered without a price from WhatsApp, and not in these numbers.`,
+      `Without a rate, and not in the amounts: ${countMessages(totals.unrated, 'billable')}.`,
+    unpriced > 0 && `Without a price from WhatsApp, and not in these numbers: ${countMessages(unpriced, 'delivered')}.`,
     rateCards.length > 0 &&
-      `At the list rates in ${currency} valid from ${rateCards.map(describeDay).join(' and ')}. Meta’s invoice decides: volume tiers and taxes are not included.`,
+      `At the list rates in ${currency} valid from ${rateCards.map(describeCardDate).join(' and ')}. Meta’s invoice decides: volume tiers and taxes are not included.`,
   ].filter((note) => note !== false)
   return (
     <>
@@ -190,6 +194,6 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
   )
 }
 
-function countMessages(count: number): string {
-  return count === 1 ? '1 message is' : `${describeCount(count)} messages are`
+function countMessages(count: number, which: string): string {
+  return `${describeCount(count)} ${which} ${count === 1 ? 'message' : 'messages'}`
 }
