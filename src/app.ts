@@ -9,8 +9,10 @@ import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
+import type { Tracing } from './platform/telemetry/tracing.ts'
 import { isPostPurpose } from './webhooks/alerts/chat/outbox.ts'
 import { createWebhookSender } from './webhooks/sender/sender.ts'
+import { traceWebhookSender } from './webhooks/sender/traced-sender.ts'
 import { createCloudApi } from './whatsapp/client/cloud-api.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
@@ -25,12 +27,17 @@ const idRandomBytes = 10
 /**
  * Builds the real dependencies. This is the only place that accesses the clock, randomness and the network directly.
  */
-export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: Logger } = {}): App {
+export function buildApp(
+  config: Config,
+  options: { whatsapp?: WhatsApp; log?: Logger; tracing?: Tracing | undefined } = {},
+): App {
+  const { tracing } = options
   const randomBytes = createRandomPool()
   const log = options.log ?? createLogger(config.logLevel)
-  const db = openDatabase(config.database, log)
-  const whatsapp = options.whatsapp ?? createCloudApi(config.graphApi)
-  const webhooks = createWebhookSender(config.webhooks)
+  const db = openDatabase(config.database, log, tracing)
+  const whatsapp = options.whatsapp ?? createCloudApi({ ...config.graphApi, tracing })
+  const sender = createWebhookSender(config.webhooks)
+  const webhooks = tracing ? traceWebhookSender(sender, tracing) : sender
   const media = createMediaServices(config.media, config.webhooks)
   const announcements = createAnnouncements(config.database, db, log)
   const deps: Deps = {
@@ -49,6 +56,7 @@ export function buildApp(config: Config, options: { whatsapp?: WhatsApp; log?: L
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
     randomBytes,
     log,
+    tracing,
     mail: config.smtp && createMailTransport(config.smtp),
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),

@@ -7,6 +7,7 @@ import type { MailTransport } from './platform/email/transport.ts'
 import type { IdPrefix } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
 import type { SecretBox } from './platform/secrets.ts'
+import type { Tracing } from './platform/telemetry/tracing.ts'
 import type { WebhookSender } from './webhooks/sender/webhook-sender.ts'
 import type { WhatsApp } from './whatsapp/whatsapp.ts'
 
@@ -28,6 +29,8 @@ export interface Deps {
   newId: (prefix: IdPrefix, at?: Date) => string
   randomBytes: (size: number) => Uint8Array
   log: Logger
+  /** Undefined while tracing is off. */
+  tracing?: Tracing | undefined
   /** The SMTP server; undefined if none is set up, and then nothing may be put into the outbox. */
   mail: MailTransport | undefined
   callbacks: CallbackSettings

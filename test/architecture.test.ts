@@ -15,7 +15,18 @@ const allowed = {
   contracts: { folders: [], packages: ['zod'] },
   'src/platform': {
     folders: ['contracts'],
-    packages: ['@electric-sql/pglite', 'ipaddr.js', 'kysely', 'nodemailer', 'pg', 'pino', 'undici', 'zod'],
+    packages: [
+      '@electric-sql/pglite',
+      '@opentelemetry',
+      'ipaddr.js',
+      'kysely',
+      'nodemailer',
+      'pg',
+      'pino',
+      'prom-client',
+      'undici',
+      'zod',
+    ],
   },
   'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['@fastify/busboy', 'undici', 'zod'] },
   // Only the types of injected dependencies; `app.ts` creates the implementations.
@@ -80,6 +91,7 @@ const allowed = {
       'src/messages/journal/journal.ts',
       'src/webhooks/alerts/chat/outbox.ts',
       'src/webhooks/sender/sender.ts',
+      'src/webhooks/sender/traced-sender.ts',
     ],
     packages: [],
   },

@@ -117,6 +117,7 @@ export async function spendRequest(db: Kysely<Database>, accountId: string): Pro
  * all accounts: the key determines the account.
  */
 export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
+  name: 'find_caller',
   one: async (db, question) => (await findOne(db, question))[0],
   many: async (db, questions) => {
     const groups = dedupeByKey(

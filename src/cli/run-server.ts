@@ -4,8 +4,10 @@ import { type App, buildApp } from '../app.ts'
 import { type Drain, type ProcessRole, type Serving, startServing } from '../http/serve.ts'
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 import { migrate } from '../platform/db/migrate.ts'
-import { createLogger } from '../platform/log.ts'
+import { createLogger, type Logger } from '../platform/log.ts'
+import type { Telemetry } from '../platform/telemetry/telemetry.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
 import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
@@ -33,10 +35,13 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   // Resources are closed in reverse order, also if opening the next one fails.
   await using resources = new AsyncDisposableStack()
   resources.defer(() => member?.leave())
+  const telemetry = await loadTelemetry(config, registry)
+  const log = createServerLog(config, member, telemetry)
+  telemetry?.start(log)
+  resources.defer(() => telemetry && flush(telemetry))
   const folder = config.database.kind === 'pglite' ? await own(config.database.dataDir, run.command) : undefined
   resources.defer(() => folder?.release())
-  const log = member && createLogger(config.logLevel).child({ process: member.number })
-  const app = buildApp(config, { ...(log && { log }) })
+  const app = buildApp(config, { log, tracing: telemetry?.tracing })
   resources.defer(() => app.close())
   await migrate(app.deps.db)
   await rejectUnfinishedMove(app.deps.db)
@@ -49,6 +54,23 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   else await run.whenListening(app, serving.url)
   const because = await stopped
   if (because !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: because === 'retired' }
+}
+
+/** Its packages are loaded only if something is exported. */
+async function loadTelemetry(config: Config, registry: Registry): Promise<Telemetry | undefined> {
+  if (!config.telemetry) return undefined
+  const { createTelemetry } = await import('../platform/telemetry/telemetry.ts')
+  return createTelemetry(config.telemetry, { registry, version: packageJson.version })
+}
+
+function createServerLog({ logLevel }: Config, member: Member | undefined, telemetry: Telemetry | undefined): Logger {
+  const log = createLogger(logLevel, undefined, telemetry?.tracing?.logFields)
+  return member ? log.child({ process: member.number }) : log
+}
+
+async function flush(telemetry: Telemetry): Promise<void> {
+  // Requests to a collector that does not answer would keep the process alive. Nothing else is left to do.
+  if ((await telemetry.stop()) === 'timed out') setTimeout(() => process.exit(), 0)
 }
 
 /** Waits for a command to release the data folder, but not for another server. */

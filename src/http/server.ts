@@ -34,6 +34,7 @@ import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
 import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { traceRequests } from './ops/tracing.ts'
 import { registerHealthMetrics, registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
 export interface ServerOptions {
@@ -149,6 +150,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {
+    if (deps.tracing) traceRequests(limited, deps.tracing)
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
     const limitCalls = limitCallsOfWhatsApp()

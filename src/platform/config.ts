@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { SmtpUrl } from './email/smtp-url.ts'
 import type { MailConfig } from './email/transport.ts'
 import { logLevels } from './log.ts'
+import { readTelemetrySettings, type TelemetrySettings } from './telemetry/settings.ts'
 
 const secretKeyBytes = 32
 
@@ -146,6 +147,7 @@ const Environment = z
     OIDC_CLIENT_SECRET: z.string().optional(),
     LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
     METRICS_TOKEN: z.string().optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   })
   .superRefine((env, context) => {
     if (env.DATABASE_URL !== undefined && env.WAYBILL_SECRET_KEY === undefined)
@@ -301,6 +303,10 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   OIDC_CLIENT_SECRET: { meaning: 'Client secret at the OpenID provider' },
   LOG_LEVEL: { default: 'info', meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`' },
   METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` rejects every request' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    meaning:
+      'Base URL of an OTLP collector, such as `http://localhost:4318`, which gets traces and metrics. See [OpenTelemetry](opentelemetry.md) for the other `OTEL_` variables',
+  },
 }
 
 /** Where data is stored: a PostgreSQL server, or an embedded PGlite database in a local folder. */
@@ -382,6 +388,8 @@ export interface Config {
   oidc: { issuer: string; clientId: string; clientSecret: string } | undefined
   logLevel: (typeof logLevels)[number]
   metricsToken: string | undefined
+  /** Undefined if nothing is exported by OTLP. */
+  telemetry: TelemetrySettings | undefined
 }
 
 export class ConfigError extends Error {
@@ -481,6 +489,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : undefined,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
+    telemetry: readTelemetrySettings(environment),
   }
 }
 
@@ -497,7 +506,8 @@ function readPostgresSettings(env: z.output<typeof Environment>, environment: No
 
 function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const secrets: readonly string[] = secretVariables
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !secrets.includes(name)))
+  const isSecret = (name: string) => secrets.includes(name) || /^OTEL_\w*_HEADERS$/.test(name)
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSecret(name)))
 }
 
 function readMediaStore(env: z.output<typeof Environment>): MediaStoreConfig {

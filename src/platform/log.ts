@@ -9,7 +9,12 @@ export type LogLevel = (typeof logLevels)[number]
  * commands. Logged errors have a type, code and stack. The message of a database error is omitted, because it can quote
  * user data. In other messages, phone numbers and wamids are masked.
  */
-export function createLogger(level: LogLevel, destination: DestinationStream = pino.destination(2)): Logger {
+export function createLogger(
+  level: LogLevel,
+  destination: DestinationStream = pino.destination(2),
+  /** Adds fields to each line. */
+  addFields?: () => object,
+): Logger {
   return pino(
     {
       level,
@@ -17,6 +22,7 @@ export function createLogger(level: LogLevel, destination: DestinationStream = p
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
+      ...(addFields && { mixin: addFields }),
     },
     destination,
   )

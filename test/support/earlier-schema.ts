@@ -16,8 +16,15 @@ function undoPricingOf(table: string, time: string): string[] {
   ]
 }
 
-/** Reverts migration 0027. */
+/** Reverts migration 0028. */
+const undoTraceContext = [
+  'alter table events drop column traceparent',
+  `delete from waybill_migrations where name = '0028-trace-context'`,
+]
+
+/** Reverts migrations 0027 and later. */
 export const undoPricing = [
+  ...undoTraceContext,
   'drop table rates, rate_cards',
   ...undoPricingOf('message_count_buckets', 'start'),
   ...undoPricingOf('message_counts', 'day'),

@@ -111,6 +111,7 @@ const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
 
 /** Concurrent callbacks mostly contain the same numbers, so their rows are read together. */
 const findRows = batched<Names, SenderRow[]>({
+  name: 'find_callback_senders',
   one: findNamed,
   many: async (db, callbacks) => {
     const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))

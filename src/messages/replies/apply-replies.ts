@@ -5,7 +5,7 @@ import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
-import { batchOptions } from '../status/apply-statuses.ts'
+import { batchOptions, type Caused, inBatchSpan, withCause } from '../status/apply-statuses.ts'
 import { addUp, noCounts, type StatusCounts } from '../status/counts.ts'
 import { readChoice } from '../suppressions/keywords.ts'
 import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
@@ -19,16 +19,16 @@ interface Addressee {
 
 type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
-export type FromUser = IncomingReply | IncomingPreference
+export type FromUser = (IncomingReply | IncomingPreference) & Caused
 
-type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
 /**
  * Reports replies to our messages, and stores who opted out or in. When this returns, all of it is durable. It shares
  * transactions like statuses do (apply-statuses.ts). When it throws, repeating all of it is safe.
  */
 export async function applyReplies(deps: ApplyDeps, items: readonly FromUser[]): Promise<StatusCounts> {
-  const byAccount = Map.groupBy(items, ({ accountId }) => accountId)
+  const byAccount = Map.groupBy(withCause(deps, items), ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
 }
@@ -43,7 +43,7 @@ function batcherOf(deps: ApplyDeps): ReplyBatcher {
   if (known) return known
   const batcher = createFairBatcher<FromUser, StatusCounts>({
     ...batchOptions,
-    run: (parts) => applyAll(deps, parts),
+    run: (parts) => inBatchSpan(deps, 'apply_replies', parts, () => applyAll(deps, parts)),
     sum: addUp,
   })
   batchers.set(deps.db, batcher)

@@ -69,6 +69,7 @@ const findManyFacts = statement<Lists<SendQuestion>, SendFactsRow & { n: number 
 
 /** Everything that a send needs to know, in one statement. */
 export const findSendFacts = batched<SendQuestion, SendFacts>({
+  name: 'find_send_facts',
   one: async (db, question) => toSendFacts((await findOneFacts(db, question))[0]),
   many: async (db, questions) => {
     const groups = dedupeByKey(questions, ({ accountId, whatsAppAccountId, template, language }) =>

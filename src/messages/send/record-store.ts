@@ -104,6 +104,7 @@ const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertA
  * statement. False when another request holds the key: then nothing is recorded.
  */
 export const recordPending = batched<PendingRecord, boolean>({
+  name: 'record_pending',
   one: async (db, record) => {
     if (record.request) return (await recordAll(db, [record]))[0] ?? false
     record.journal.recording([record.message])

@@ -59,6 +59,7 @@ const acceptMany = statement<Lists<Accepted>>(
 
 /** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
 export const settleAccepted = batched<Acceptance, void>({
+  name: 'settle_accepted',
   one: async (db, { message, waMessageId, at }) => {
     await acceptOne(db, { ...message, waMessageId, sentAt: at })
   },

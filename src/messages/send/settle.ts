@@ -16,7 +16,10 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * this process ends first it stays `pending` until the status webhook settles it.
  */
 export async function settle(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets'>,
+  deps: Pick<
+    Deps,
+    'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets' | 'tracing'
+  >,
   message: PendingMessage,
   result: SendResult,
   request: IdempotentRequest | undefined,
@@ -72,7 +75,7 @@ async function persist(
 }
 
 async function writeConclusion(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
   message: PendingMessage,
   result: SendResult,
   request: IdempotentRequest | undefined,
@@ -97,7 +100,7 @@ async function writeConclusion(
 
 /** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
 async function settleSent(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
   message: PendingMessage,
   waMessageId: string,
   at: Date,

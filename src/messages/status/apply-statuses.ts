@@ -1,7 +1,9 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
+import { describeBatch } from '../../platform/db/traced.ts'
 import { createFairBatcher } from '../../platform/fair-batch.ts'
+import type { TraceContext } from '../../platform/telemetry/tracing.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { StoredMessage } from '../columns.ts'
 import { applyReport, type Report, withoutRecipient } from './advance.ts'
@@ -10,9 +12,14 @@ import { addUp, noCounts, type StatusCounts } from './counts.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
-export type IncomingStatus = MessageReference & { report: Report }
+export type IncomingStatus = MessageReference & { report: Report } & Caused
 
-type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>
+/** While tracing is on: the trace of the callback. */
+export interface Caused {
+  cause?: TraceContext | undefined
+}
+
+type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
 /** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
 const maxStatuses = 1000
@@ -31,9 +38,33 @@ const maxInFlight = 2
  * When it throws, some of them may have been applied; repeating all of them is safe.
  */
 export async function applyStatuses(deps: ApplyDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
-  const byAccount = Map.groupBy(statuses, ({ accountId }) => accountId)
+  const byAccount = Map.groupBy(withCause(deps, statuses), ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
+}
+
+/** Remembers the active trace, since a batch belongs to several. */
+export function withCause<Item extends Caused>(
+  { tracing }: Pick<Deps, 'tracing'>,
+  items: readonly Item[],
+): readonly Item[] {
+  const cause = tracing?.active()
+  return cause ? items.map((item) => ({ ...item, cause })) : items
+}
+
+export function inBatchSpan<Result>(
+  { tracing }: Pick<Deps, 'tracing'>,
+  name: string,
+  parts: readonly (readonly Caused[])[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!tracing) return work()
+  // All items of a part come from one callback.
+  return tracing.shared(
+    describeBatch(name),
+    parts.map(([first]) => first?.cause),
+    work,
+  )
 }
 
 type StatusBatcher = ReturnType<typeof createFairBatcher<IncomingStatus, StatusCounts>>
@@ -46,7 +77,7 @@ function batcherOf(deps: ApplyDeps): StatusBatcher {
   if (known) return known
   const batcher = createFairBatcher<IncomingStatus, StatusCounts>({
     ...batchOptions,
-    run: (parts) => applyAll(deps.db, deps, parts),
+    run: (parts) => inBatchSpan(deps, 'apply_statuses', parts, () => applyAll(deps.db, deps, parts)),
     sum: addUp,
   })
   batchers.set(deps.db, batcher)
@@ -99,7 +130,7 @@ function listRejected(events: PendingEvent[]) {
   )
 }
 
-export interface PendingEvent {
+export interface PendingEvent extends Caused {
   message: StoredMessage
   event: MessageEvent
 }
@@ -113,7 +144,7 @@ function fold(
   /** What becomes of the messages that statuses are about. */
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
-  const take = ({ report, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const take = ({ report, cause, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
@@ -121,7 +152,7 @@ function fold(
     const message = { ...current, ...state }
     after.set(before, message)
     const event = changed ? toEvent(message, report.at) : undefined
-    if (event) events.push({ message, event })
+    if (event) events.push({ message, event, cause })
     return changed ? 'applied' : 'repeated'
   }
   const taken = callbacks.map((statuses) => {
@@ -145,11 +176,12 @@ function indexMessages(messages: StoredMessage[]): (reference: MessageReference)
   }
 }
 
-export function toUnrecordedEvent({ message, event }: PendingEvent): UnrecordedEvent {
+export function toUnrecordedEvent({ message, event, cause }: PendingEvent): UnrecordedEvent {
   return {
     accountId: message.accountId,
     type: event.type,
     messageId: message.id,
     payload: JSON.stringify(event),
+    cause,
   }
 }

@@ -16,7 +16,7 @@ export interface CallbackResult extends StatusCounts {
   replies: StatusCounts
 }
 
-type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements'> & {
+type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'> & {
   noteCallbacks: NoteCallbacks
 }
 

@@ -94,6 +94,7 @@ const findMany = statement<Lists<Recipient>, FoundSuppression & { n: number }>(
 )
 
 const findBatched = batched<Recipient, FoundSuppression | undefined>({
+  name: 'find_suppression',
   one: async (db, recipient) => (await findOne(db, recipient))[0],
   many: async (db, recipients) => {
     const groups = dedupeByKey(recipients, ({ accountId, numberKey }) => `${accountId} ${numberKey}`)

@@ -1,9 +1,12 @@
 import type { Kysely } from 'kysely'
-import { createBatcher } from '../batch.ts'
+import { type BatchOptions, createBatcher } from '../batch.ts'
 import type { Database } from './schema.ts'
+import { createTracedBatcher, tracingOf } from './traced.ts'
 import { isLockTimeout } from './unavailable.ts'
 
 export interface BatchedOptions<Item, Result> {
+  /** Names the spans of the calls. */
+  name: string
   /** Runs a single call: a statement for one item is a fifth faster than a batch of one. */
   one: (db: Kysely<Database>, item: Item) => Promise<Result>
   /** Runs all items in one statement and returns their results in order. */
@@ -24,6 +27,7 @@ const maxWaitMilliseconds = 2_000
 
 /** Wraps a store function so that concurrent calls on the same database run as one statement. */
 export function batched<Item, Result>({
+  name,
   one,
   many,
   maxItems = defaultMaxItems,
@@ -33,7 +37,7 @@ export function batched<Item, Result>({
   return (db, item) => {
     let call = callsOf.get(db)
     if (!call) {
-      call = createBatcher<Item, Result>({
+      const options: BatchOptions<Item, Result> = {
         run: async (items) => {
           const [first] = items
           return items.length === 1 && first !== undefined ? [await one(db, first)] : many(db, items)
@@ -44,7 +48,9 @@ export function batched<Item, Result>({
         isItemError,
         isBlocked: isLockTimeout,
         ...(groupOf && { groupOf }),
-      })
+      }
+      const tracing = tracingOf(db)
+      call = tracing ? createTracedBatcher(tracing, name, options) : createBatcher(options)
       callsOf.set(db, call)
     }
     return call(item)

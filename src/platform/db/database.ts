@@ -1,13 +1,15 @@
 import type { PGlite } from '@electric-sql/pglite'
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import { CompiledQuery, type Dialect, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { PostgresConfig, DatabaseConfig } from '../config.ts'
 import type { Logger } from '../log.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import { AuthenticatedClient, connectionOptions } from './connect/connection.ts'
 import { EmbeddedDatabase } from './embedded/embedded.ts'
 import { SharedPool } from './connect/pool.ts'
 import type { Database } from './schema.ts'
 import { nameOf } from './statement.ts'
+import { setTracing, traceDialect } from './traced.ts'
 
 /** Maximum wait for a connection; then the response is SERVICE_UNAVAILABLE. */
 const connectTimeoutMilliseconds = 2_000
@@ -27,11 +29,13 @@ const poolSize = 15
 const readinessTimeoutMilliseconds = 2_000
 
 /** Opens PostgreSQL, or PGlite in a local folder. Both run the same SQL. */
-export function openDatabase(config: DatabaseConfig, log: Logger): Kysely<Database> {
-  return config.kind === 'postgres' ? openPostgres(config, log) : openPGlite(`${config.dataDir}/pgdata`)
+export function openDatabase(config: DatabaseConfig, log: Logger, tracing?: Tracing): Kysely<Database> {
+  return config.kind === 'postgres'
+    ? openPostgres(config, log, tracing)
+    : openPGlite(`${config.dataDir}/pgdata`, tracing)
 }
 
-function openPostgres(config: PostgresConfig, log: Logger): Kysely<Database> {
+function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | undefined): Kysely<Database> {
   const { statementTimeoutSeconds = defaultStatementTimeoutSeconds, lockTimeoutSeconds = defaultLockTimeoutSeconds } =
     config
   const connection = connectionOptions(config)
@@ -46,8 +50,15 @@ function openPostgres(config: PostgresConfig, log: Logger): Kysely<Database> {
   const reserve = openPool(log, { ...connection, max: 1, query_timeout: readinessTimeoutMilliseconds })
   const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
   const shared = new SharedPool(pool, close, connection.passwords)
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: shared }) })
+  const db = openDialect(new PostgresDialect({ pool: shared }), tracing)
   readinessChecks.set(db, () => reserve.query('select 1'))
+  return db
+}
+
+function openDialect(dialect: Dialect, tracing: Tracing | undefined): Kysely<Database> {
+  if (!tracing) return new Kysely<Database>({ dialect })
+  const db = new Kysely<Database>({ dialect: traceDialect(dialect, tracing) })
+  setTracing(db, tracing)
   return db
 }
 
@@ -87,9 +98,9 @@ export function isReady(db: Kysely<Database>): Promise<boolean> {
 /**
  * Opens PGlite. A statement returns after its changes have been flushed to disk, as on PostgreSQL (`durable-files.ts`).
  */
-export function openPGlite(pglite: string | PGlite): Kysely<Database> {
+export function openPGlite(pglite: string | PGlite, tracing?: Tracing): Kysely<Database> {
   const embedded = new EmbeddedDatabase(pglite)
-  const db = new Kysely<Database>({ dialect: embedded.dialect })
+  const db = openDialect(embedded.dialect, tracing)
   embeddedDatabases.set(db, embedded)
   readinessChecks.set(db, () => embedded.check(readinessTimeoutMilliseconds))
   return db

@@ -29,6 +29,7 @@ import * as savedViews from './migrations/0023-saved-views.ts'
 import * as countBuckets from './migrations/0024-count-buckets.ts'
 import * as attemptCounts from './migrations/0025-attempt-counts.ts'
 import * as pricing from './migrations/0027-pricing.ts'
+import * as traceContext from './migrations/0028-trace-context.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   '0024-count-buckets': countBuckets,
   '0025-attempt-counts': attemptCounts,
   '0027-pricing': pricing,
+  '0028-trace-context': traceContext,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

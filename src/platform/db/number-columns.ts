@@ -73,7 +73,14 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     kind: word,
     subject: { never: "an HMAC under the server's key, deleted after an hour" },
   },
-  events: { account_id: id, id, type: word, message_id: id, payload: 'replace' },
+  events: {
+    account_id: id,
+    id,
+    type: word,
+    message_id: id,
+    payload: 'replace',
+    traceparent: { never: 'IDs of a trace' },
+  },
   event_clocks: { account_id: id },
   webhook_endpoints: {
     id,

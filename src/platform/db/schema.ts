@@ -336,6 +336,8 @@ export interface EventsTable {
   /** The webhook body, byte for byte as it is signed. */
   payload: string
   created_at: Date
+  /** The trace context of what caused the event (W3C Trace Context); null while tracing is off. */
+  traceparent: string | null
 }
 
 /** One row per account with events. A transaction that records events locks it until the commit. */

@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database, EventsTable } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
+import type { TraceContext, Tracing } from '../../platform/telemetry/tracing.ts'
 import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../../platform/ids.ts'
 
 export type EventRow = Selectable<EventsTable>
@@ -21,6 +22,8 @@ interface NewEvent {
 export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'> & {
   /** An endpoint that does not get it, because the event is about this endpoint. */
   exceptEndpointId?: string
+  /** The trace that caused the event; by default, the active one. */
+  cause?: TraceContext | undefined
 }
 
 /** Evaluated at each use: after a wait for a row lock, it must return the time after the wait. */
@@ -88,15 +91,29 @@ const deliveryColumns: Columns<NewDelivery> = {
   deliveryId: { name: 'id', type: 'word' },
 }
 
+const insertAll = statement<Lists<NewEvent> & Lists<NewDelivery>>('insert_events', ($) =>
+  writeInsert(namesOf(eventColumns), arraysOf($, eventColumns), arraysOf($, deliveryColumns)),
+)
+
+interface TracedEvent extends NewEvent {
+  traceparent: string | undefined
+}
+
+const tracedColumns: Columns<TracedEvent> = { ...eventColumns, traceparent: { name: 'traceparent', type: 'text' } }
+
+/** While tracing is on. */
+const insertAllTraced = statement<Lists<TracedEvent> & Lists<NewDelivery>>('insert_traced_events', ($) =>
+  writeInsert(namesOf(tracedColumns), arraysOf($, tracedColumns), arraysOf($, deliveryColumns)),
+)
+
 /** Each delivery is due at once: a transaction that waited began earlier, maybe before the clock was set back. */
-const insertAll = statement<Lists<NewEvent> & Lists<NewDelivery>>(
-  'insert_events',
-  ($) => `with recorded as (
-    insert into events (${namesOf(eventColumns)}) select * from unnest(${arraysOf($, eventColumns)})
+function writeInsert(eventNames: string, events: string, deliveries: string): string {
+  return `with recorded as (
+    insert into events (${eventNames}) select * from unnest(${events})
   )
   insert into webhook_deliveries (${namesOf(deliveryColumns)}, due_at, created_at)
-  select *, clock_timestamp(), now() from unnest(${arraysOf($, deliveryColumns)})`,
-)
+  select *, clock_timestamp(), now() from unnest(${deliveries})`
+}
 
 /**
  * Records events and, for each endpoint subscribed to their type, a delivery that is due immediately. A disabled
@@ -107,7 +124,7 @@ const insertAll = statement<Lists<NewEvent> & Lists<NewDelivery>>(
 export async function recordEvents(
   trx: Kysely<Database>,
   events: readonly UnrecordedEvent[],
-  deps: Pick<Deps, 'newId' | 'randomBytes'>,
+  deps: Pick<Deps, 'newId' | 'randomBytes' | 'tracing'>,
 ): Promise<void> {
   if (events.length === 0) return
   const counts = new Map<string, number>()
@@ -123,7 +140,15 @@ export async function recordEvents(
         : [],
     ),
   )
-  await insertAll(trx, { ...listsOf(eventColumns, recorded), ...listsOf(deliveryColumns, deliveries) })
+  const deliveryLists = listsOf(deliveryColumns, deliveries)
+  const { tracing } = deps
+  if (!tracing) return void (await insertAll(trx, { ...listsOf(eventColumns, recorded), ...deliveryLists }))
+  const traced = recorded.map((event) => ({ ...event, traceparent: findTraceparent(tracing, event) }))
+  await insertAllTraced(trx, { ...listsOf(tracedColumns, traced), ...deliveryLists })
+}
+
+function findTraceparent(tracing: Tracing, { cause = tracing.active() }: UnrecordedEvent): string | undefined {
+  return cause && tracing.toTraceparent(cause)
 }
 
 /** Assigns ascending IDs to each account's events, starting at the timestamp that its row was moved to. */

@@ -196,7 +196,7 @@ export class Attempts {
         durationMilliseconds: 0,
       }
     const { url, event_id: eventId, payload } = delivery
-    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, ...opened })
+    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...opened })
   }
 
   #open(delivery: ClaimedDelivery, now: Date): OpenedEndpoint | undefined {

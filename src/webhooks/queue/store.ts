@@ -14,6 +14,8 @@ export interface ClaimedDelivery {
   attempts: number
   generation: number
   payload: string
+  /** The trace context of what caused the event. */
+  traceparent: string | null
   url: string
   headers_encrypted: string | null
   secret_encrypted: string
@@ -116,13 +118,13 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
     where d.ctid = any (array(select place from due))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
   )
-  select claimed.*, event.payload, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
+  select claimed.*, event.payload, event.traceparent, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
     e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails,
     extract(epoch from now())::float8 * 1000 as claimed_at
   from claimed
   cross join relaxed
   cross join lateral (
-    select payload from events where account_id = claimed.account_id and id = claimed.event_id limit 1
+    select payload, traceparent from events where account_id = claimed.account_id and id = claimed.event_id limit 1
   ) event
   join webhook_endpoints e on e.id = claimed.endpoint_id
   order by claimed.endpoint_id`,

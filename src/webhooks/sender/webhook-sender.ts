@@ -25,6 +25,19 @@ export interface AttemptRequest {
   /** Each secret adds a signature: after a rotation there are two for a while. */
   secrets: readonly string[]
   timestamp: Date
+  /** Undefined for a test of an endpoint. */
+  delivery?: AttemptedDelivery
+}
+
+/** What traces show of a delivery. */
+interface AttemptedDelivery {
+  id: string
+  account_id: string
+  endpoint_id: string
+  /** Number of earlier attempts. */
+  attempts: number
+  /** The trace context of what caused the event. */
+  traceparent: string | null
 }
 
 interface PostRequest {

@@ -3,12 +3,14 @@ import { Pool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { OutgoingTemplate, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
-import { exchange, type GraphRequest } from './exchange.ts'
+import type { Tracing } from '../../platform/telemetry/tracing.ts'
+import { exchange as exchangeUntraced, type GraphRequest } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { readDeletion, readUpload, toUploadBody } from './media.ts'
 import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { readSend, toSendBody } from './send-template.ts'
+import { traceExchange } from './traced-exchange.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
 
 export interface CloudApiOptions {
@@ -16,6 +18,7 @@ export interface CloudApiOptions {
   url: string
   /** Pinned version such as `v25.0`, because without one WhatsApp uses the newest (reference, section 1). */
   version: string
+  tracing?: Tracing | undefined
   timeouts?: Partial<Timeouts>
   maxConnections?: number
   maxSends?: number
@@ -59,12 +62,14 @@ const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rat
 export function createCloudApi({
   url,
   version,
+  tracing,
   timeouts,
   maxConnections = defaultMaxConnections,
   maxSends = defaultMaxSends,
 }: CloudApiOptions): WhatsApp {
   const { connectMs, queueMs, sendMs, readMs, uploadMs } = { ...defaultTimeouts, ...timeouts }
   const base = new URL(url)
+  const exchange = tracing ? traceExchange(tracing, base) : exchangeUntraced
   const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
   const pool = new Pool(base.origin, {
     connections: maxConnections,

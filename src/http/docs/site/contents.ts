@@ -110,6 +110,7 @@ export const contents: readonly Group[] = [
       { slug: 'commands', file: 'commands.md', summary: 'The command line.' },
       { slug: 'operating', file: 'operating.md', summary: 'Health, metrics, logs, backups and keys.' },
       { slug: 'costs', file: 'costs.md', summary: "Import WhatsApp's rate cards, and see what messages cost." },
+      { slug: 'opentelemetry', file: 'opentelemetry.md', summary: 'Export traces and metrics to a collector.' },
       { slug: 'data', file: 'data.md', summary: 'Move to PostgreSQL, export or remove an account, erase a person.' },
       { slug: 'upgrading', file: 'upgrading.md', summary: 'Upgrade steps, migrations, shutdown and retention.' },
       { slug: 'security', file: '../../../../SECURITY.md', summary: 'Report a vulnerability; the threat model.' },

@@ -1,0 +1,83 @@
+import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
+import { createBatcher, type BatchOptions } from '../batch.ts'
+import type { SpanDescription, Tracing } from '../telemetry/tracing.ts'
+import type { Database } from './schema.ts'
+import { nameOf } from './statement.ts'
+
+const tracings = new WeakMap<Kysely<Database>, Tracing>()
+
+/** The tracing of a database; undefined while tracing is off. */
+export function tracingOf(db: Kysely<Database>): Tracing | undefined {
+  return tracings.get(db)
+}
+
+export function setTracing(db: Kysely<Database>, tracing: Tracing): void {
+  tracings.set(db, tracing)
+}
+
+/** Records a span for each statement that runs in a trace. */
+export function traceDialect(dialect: Dialect, tracing: Tracing): Dialect {
+  return {
+    createDriver: () => {
+      const driver = dialect.createDriver()
+      const acquire = driver.acquireConnection.bind(driver)
+      driver.acquireConnection = async (...options) => traceConnection(await acquire(...options), tracing)
+      return driver
+    },
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+  }
+}
+
+/** Connections that were traced before; a driver can return the same object again. */
+const traced = new WeakSet<DatabaseConnection>()
+
+function traceConnection(connection: DatabaseConnection, tracing: Tracing): DatabaseConnection {
+  if (traced.has(connection)) return connection
+  traced.add(connection)
+  const execute = connection.executeQuery.bind(connection)
+  return Object.assign(connection, {
+    executeQuery: <Row>(query: CompiledQuery): Promise<QueryResult<Row>> =>
+      tracing.child(describeStatement(query.sql), () => execute<Row>(query)),
+  })
+}
+
+/** The text of a statement is left out: its name says more, and some texts contain values. */
+function describeStatement(text: string): SpanDescription {
+  const name = nameOf(text) ?? /^\s*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? 'statement'
+  return { name, kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name } }
+}
+
+/** As `createBatcher`. Each call has a span; a batch of several is linked with those of its calls. */
+export function createTracedBatcher<Item, Result>(
+  tracing: Tracing,
+  name: string,
+  { run, groupOf, ...options }: BatchOptions<Item, Result>,
+): (item: Item, signal?: AbortSignal) => Promise<Result> {
+  interface Traced {
+    item: Item
+    caller: ReturnType<Tracing['active']>
+  }
+  const call = createBatcher<Traced, Result>({
+    ...options,
+    run: (calls) =>
+      tracing.shared(
+        describeBatch(name),
+        calls.map(({ caller }) => caller),
+        () => run(calls.map(({ item }) => item)),
+      ),
+    ...(groupOf && { groupOf: ({ item }) => groupOf(item) }),
+  })
+  return (item, signal) =>
+    tracing.child({ name, kind: 'internal' }, () => call({ item, caller: tracing.active() }, signal))
+}
+
+/** The work of one batch for all of its callers. */
+export function describeBatch(name: string): SpanDescription {
+  return {
+    name: `${name} batch`,
+    kind: 'internal',
+    attributes: { 'db.system.name': 'postgresql', 'db.operation.name': name },
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Context, trace, TraceFlags } from '@opentelemetry/api'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import {
+  defaultResource,
+  detectResources,
+  type Resource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  SamplingDecision,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { Registry } from 'prom-client'
+import type { Logger } from '../log.ts'
+import { readRegistry } from './registry-metrics.ts'
+import { reportFailures } from './report-failures.ts'
+import type { SamplerSettings, TelemetrySettings } from './settings.ts'
+import { createTracing } from './spans.ts'
+import type { Tracing } from './tracing.ts'
+
+/** The export of spans and metrics by OTLP. */
+export interface Telemetry {
+  /** Undefined if only metrics are exported. */
+  tracing: Tracing | undefined
+  /** Begins to export metrics, and reports to this log what goes wrong. */
+  start(log: Logger): void
+  /** Sends what is collected, for a limited time. */
+  stop(): Promise<'flushed' | 'timed out'>
+}
+
+export interface TelemetryOptions {
+  registry: Registry
+  version: string
+}
+
+/** Collectors answer within milliseconds; one that does not must not hold up a shutdown. */
+const flushMilliseconds = 3_000
+/** A flush sends the whole queue of 2048 spans in four requests at once, beside one that is under way. */
+const concurrencyLimit = 6
+
+/** Loads the packages of OpenTelemetry: import it only when something is exported. */
+export function createTelemetry(settings: TelemetrySettings, { registry, version }: TelemetryOptions): Telemetry {
+  const startedAt = Date.now() - process.uptime() * 1000
+  const resource = describeProcess(version)
+  let log: Logger | undefined
+  const readLog = () => log
+  const tracer = settings.traces ? createTracerProvider(settings, resource, readLog) : undefined
+  let meter: MeterProvider | undefined
+  return {
+    tracing: tracer && createTracing(tracer.getTracer('waybill', version), settings),
+    start: (to) => {
+      log = to
+      for (const warning of settings.warnings) log.warn(warning)
+      if (settings.metrics) meter = createMeterProvider(settings, { registry, startedAt, resource, readLog })
+    },
+    stop: async () => {
+      const flushed = Promise.allSettled([tracer?.shutdown(), meter?.shutdown()]).then(() => 'flushed' as const)
+      const timeout = new AbortController()
+      const result = await Promise.race([
+        flushed,
+        delay(flushMilliseconds, 'timed out' as const, { signal: timeout.signal }),
+      ])
+      timeout.abort()
+      return result
+    },
+  }
+}
+
+/** What the operator sets wins. */
+function describeProcess(version: string): Resource {
+  const own = resourceFromAttributes({
+    'service.name': 'waybill',
+    'service.version': version,
+    // Each process counts for itself.
+    'service.instance.id': randomUUID(),
+    'process.pid': process.pid,
+  })
+  const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector]
+  return defaultResource().merge(own).merge(detectResources({ detectors }))
+}
+
+function createTracerProvider(
+  { sampler, spanDelayMilliseconds }: TelemetrySettings,
+  resource: Resource,
+  readLog: () => Logger | undefined,
+): TracerProvider {
+  const exporter = new OTLPTraceExporter({ concurrencyLimit })
+  reportFailures(exporter, 'traces', readLog)
+  const processor = new BatchSpanProcessor({
+    exporter,
+    ...(spanDelayMilliseconds !== undefined && { scheduledDelayMillis: spanDelayMilliseconds }),
+  })
+  return new TracerProvider({ resource, sampler: withCallers(createSampler(sampler)), spanProcessors: [processor] })
+}
+
+function createMeterProvider(
+  { metricIntervalMilliseconds }: TelemetrySettings,
+  {
+    registry,
+    startedAt,
+    resource,
+    readLog,
+  }: {
+    registry: Registry
+    startedAt: number
+    resource: Resource
+    readLog: () => Logger | undefined
+  },
+): MeterProvider {
+  const exporter = new OTLPMetricExporter({ concurrencyLimit })
+  reportFailures(exporter, 'metrics', readLog)
+  const reader = new PeriodicExportingMetricReader({
+    exporter,
+    metricProducers: [readRegistry(registry, startedAt)],
+    ...(metricIntervalMilliseconds !== undefined && { exportIntervalMillis: metricIntervalMilliseconds }),
+  })
+  return new MeterProvider({ resource, readers: [reader] })
+}
+
+function createSampler({ kind, ratio, isParentBased }: SamplerSettings): Sampler {
+  const root = createRootSampler(kind, ratio)
+  return isParentBased ? new ParentBasedSampler({ root }) : root
+}
+
+function createRootSampler(kind: SamplerSettings['kind'], ratio: number): Sampler {
+  switch (kind) {
+    case 'always_on':
+      return new AlwaysOnSampler()
+    case 'always_off':
+      return new AlwaysOffSampler()
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio)
+  }
+}
+
+/** Work that is shared by several traces is sampled with any of them, since their links lead to it. */
+function withCallers(sampler: Sampler): Sampler {
+  return {
+    shouldSample: (context: Context, traceId, name, kind, attributes, links) =>
+      links.some((link) => (link.context.traceFlags & TraceFlags.SAMPLED) !== 0) && !trace.getSpan(context)
+        ? { decision: SamplingDecision.RECORD_AND_SAMPLED }
+        : sampler.shouldSample(context, traceId, name, kind, attributes, links),
+    toString: () => sampler.toString(),
+  }
+}
