@@ -21,6 +21,7 @@ import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slow } from './rows/slow.ts'
 import { slowUpstream } from './rows/slow-upstream.ts'
+import { start } from './rows/start.ts'
 import { statuses } from './rows/statuses.ts'
 import { stored } from './rows/stored.ts'
 import { trpc } from './rows/trpc.ts'
@@ -43,6 +44,7 @@ const rows: Benchmark[] = [
   dead,
   slow,
   stored,
+  start,
   memory,
   uploadsInMemory,
   nodes,
