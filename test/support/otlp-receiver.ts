@@ -126,7 +126,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
 export async function untilReceived<Found>(
   { spans }: Pick<OtlpReceiver, 'spans'>,
   find: () => Found | undefined,
-  milliseconds = 45_000,
+  milliseconds = 90_000,
 ): Promise<Found> {
   const deadline = Date.now() + milliseconds
   for (;;) {

@@ -1,11 +1,12 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
+import { type Caused, runForCallers, withCause } from '../../platform/db/traced.ts'
 import { createFairBatcher } from '../../platform/fair-batch.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
-import { batchOptions, type Caused, inBatchSpan, withCause } from '../status/apply-statuses.ts'
+import { batchOptions } from '../status/apply-statuses.ts'
 import { addUp, noCounts, type StatusCounts } from '../status/counts.ts'
 import { readChoice } from '../suppressions/keywords.ts'
 import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
@@ -28,7 +29,7 @@ type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | '
  * transactions like statuses do (apply-statuses.ts). When it throws, repeating all of it is safe.
  */
 export async function applyReplies(deps: ApplyDeps, items: readonly FromUser[]): Promise<StatusCounts> {
-  const byAccount = Map.groupBy(withCause(deps, items), ({ accountId }) => accountId)
+  const byAccount = Map.groupBy(withCause(deps.tracing, items), ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
 }
@@ -43,7 +44,7 @@ function batcherOf(deps: ApplyDeps): ReplyBatcher {
   if (known) return known
   const batcher = createFairBatcher<FromUser, StatusCounts>({
     ...batchOptions,
-    run: (parts) => inBatchSpan(deps, 'apply_replies', parts, () => applyAll(deps, parts)),
+    run: (parts) => runForCallers(deps.tracing, 'apply_replies', parts, () => applyAll(deps, parts)),
     sum: addUp,
   })
   batchers.set(deps.db, batcher)

@@ -1,9 +1,8 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
-import { describeBatch } from '../../platform/db/traced.ts'
+import { type Caused, runForCallers, withCause } from '../../platform/db/traced.ts'
 import { createFairBatcher } from '../../platform/fair-batch.ts'
-import type { TraceContext } from '../../platform/telemetry/tracing.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { StoredMessage } from '../columns.ts'
 import { applyReport, type Report, withoutRecipient } from './advance.ts'
@@ -13,11 +12,6 @@ import { lockMessages, type MessageReference, type StateChange, writeStates } fr
 import { toEvent } from './to-event.ts'
 
 export type IncomingStatus = MessageReference & { report: Report } & Caused
-
-/** While tracing is on: the trace of the callback. */
-export interface Caused {
-  cause?: TraceContext | undefined
-}
 
 type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
@@ -38,33 +32,9 @@ const maxInFlight = 2
  * When it throws, some of them may have been applied; repeating all of them is safe.
  */
 export async function applyStatuses(deps: ApplyDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
-  const byAccount = Map.groupBy(withCause(deps, statuses), ({ accountId }) => accountId)
+  const byAccount = Map.groupBy(withCause(deps.tracing, statuses), ({ accountId }) => accountId)
   const take = batcherOf(deps)
   return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
-}
-
-/** Remembers the active trace, since a batch belongs to several. */
-export function withCause<Item extends Caused>(
-  { tracing }: Pick<Deps, 'tracing'>,
-  items: readonly Item[],
-): readonly Item[] {
-  const cause = tracing?.active()
-  return cause ? items.map((item) => ({ ...item, cause })) : items
-}
-
-export function inBatchSpan<Result>(
-  { tracing }: Pick<Deps, 'tracing'>,
-  name: string,
-  parts: readonly (readonly Caused[])[],
-  work: () => Promise<Result>,
-): Promise<Result> {
-  if (!tracing) return work()
-  // All items of a part come from one callback.
-  return tracing.shared(
-    describeBatch(name),
-    parts.map(([first]) => first?.cause),
-    work,
-  )
 }
 
 type StatusBatcher = ReturnType<typeof createFairBatcher<IncomingStatus, StatusCounts>>
@@ -77,7 +47,7 @@ function batcherOf(deps: ApplyDeps): StatusBatcher {
   if (known) return known
   const batcher = createFairBatcher<IncomingStatus, StatusCounts>({
     ...batchOptions,
-    run: (parts) => inBatchSpan(deps, 'apply_statuses', parts, () => applyAll(deps.db, deps, parts)),
+    run: (parts) => runForCallers(deps.tracing, 'apply_statuses', parts, () => applyAll(deps.db, deps, parts)),
     sum: addUp,
   })
   batchers.set(deps.db, batcher)

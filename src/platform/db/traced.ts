@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
 import { createBatcher, type BatchOptions } from '../batch.ts'
-import type { SpanDescription, Tracing } from '../telemetry/tracing.ts'
+import type { SpanDescription, TraceContext, Tracing } from '../telemetry/tracing.ts'
 import type { Database } from './schema.ts'
 import { nameOf } from './statement.ts'
 
@@ -57,7 +57,7 @@ export function createTracedBatcher<Item, Result>(
 ): (item: Item, signal?: AbortSignal) => Promise<Result> {
   interface Traced {
     item: Item
-    caller: ReturnType<Tracing['active']>
+    caller: TraceContext | undefined
   }
   const call = createBatcher<Traced, Result>({
     ...options,
@@ -73,11 +73,33 @@ export function createTracedBatcher<Item, Result>(
     tracing.child({ name, kind: 'internal' }, () => call({ item, caller: tracing.active() }, signal))
 }
 
-/** The work of one batch for all of its callers. */
-export function describeBatch(name: string): SpanDescription {
+function describeBatch(name: string): SpanDescription {
   return {
     name: `${name} batch`,
     kind: 'internal',
     attributes: { 'db.system.name': 'postgresql', 'db.operation.name': name },
   }
+}
+
+/** An item of a batch; while tracing is on, with the trace that it belongs to. */
+export interface Caused {
+  cause?: TraceContext | undefined
+}
+
+/** Remembers the active trace, since a batch belongs to several. */
+export function withCause<Item extends Caused>(tracing: Tracing | undefined, items: readonly Item[]): readonly Item[] {
+  const cause = tracing?.active()
+  return cause ? items.map((item) => ({ ...item, cause })) : items
+}
+
+/** Runs a batch in a span that is linked with the traces of its parts. All items of a part belong to the same trace. */
+export function runForCallers<Result>(
+  tracing: Tracing | undefined,
+  name: string,
+  parts: readonly (readonly Caused[])[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!tracing) return work()
+  const callers = parts.map(([first]) => first?.cause)
+  return tracing.shared(describeBatch(name), callers, work)
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { request } from 'undici'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { App } from '../../../src/app.ts'
@@ -11,6 +11,9 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, untilReceived } from '../../support/otlp-receiver.ts'
 import { type ServeProcess, startServe } from '../../support/process.ts'
 import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+
+/** A claim of a killed process ends after 25 seconds, and a busy machine starts processes slowly. */
+vi.setConfig({ testTimeout: 180_000 })
 
 const example = sendMessage.example.input
 const appSecret = 'telemetry-app-secret'
@@ -257,7 +260,7 @@ test('keeps the trace when another process repeats the delivery', async () => {
   endpoint.behave(answer(500))
   await report(node, messageId, waMessageId, { traceparent: `00-${kept}-${callersSpan}-01` })
   const failed = await untilSpan((span) => span.traceId === kept && span.attributes['error.type'] === '500')
-  await expect.poll(countAttempts).toBeGreaterThan(0)
+  await expect.poll(countAttempts, { timeout: 60_000 }).toBeGreaterThan(0)
   node.kill('SIGKILL')
   await node.exited
   endpoint.behave(accept)
