@@ -120,12 +120,33 @@ export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Ou
   return { audience: 'dashboard', audit: undefined, ...terms }
 }
 
+/**
+ * A procedure for operators of the server, served like those of the dashboard. Its caller needs the grant of the command
+ * line, an authenticator app, and a session that was started with its code.
+ */
+export interface OperatorProcedure<
+  K extends Kind = Kind,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends Omit<DashboardProcedure<K, Input, Output>, 'audience' | 'allowed'> {
+  readonly audience: 'operator'
+}
+
+export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
+  terms: Omit<DashboardTerms<K, Input, Output>, 'allowed'>,
+): OperatorProcedure<K, Input, Output> {
+  return { audience: 'operator', audit: undefined, ...terms }
+}
+
+/** A procedure that is called with a session instead of an API key. */
+export type SessionProcedure = DashboardProcedure | OperatorProcedure
+
 /** The input of a procedure about one account, and whatever else it takes. */
 export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ accountId: CustomerId, ...shape })
 }
 
-export type Procedure = ApiProcedure | DashboardProcedure
+export type Procedure = ApiProcedure | SessionProcedure
 export type InputOf<P extends Procedure> = z.output<P['input']>
 export type OutputOf<P extends Procedure> = z.output<P['output']>
 

@@ -3,6 +3,8 @@ export const changes = {
   generateKey: () => 'generated the API key',
   regenerateKey: () => 'regenerated the API key',
   revokeKey: () => 'revoked the API key',
+  suspendAccount: () => 'suspended the account',
+  resumeAccount: () => 'resumed the account',
   switchApi: (enabled: boolean) => `${enabled ? 'enabled' : 'disabled'} API access`,
   setAllowList: (entries: readonly string[]) =>
     entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,

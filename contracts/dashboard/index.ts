@@ -23,7 +23,17 @@ import { countMessages, getMessage, listMessages, sendMessageAgain } from './mes
 import { estimateCost, getCosts } from './cost.ts'
 import { getOverview, setTimeZone } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './user.ts'
-import type { DashboardProcedure, ProcedureTree } from '../procedure.ts'
+import {
+  closeAccountView,
+  createAccount,
+  getServerFacts,
+  listAccounts,
+  listSlowEndpoints,
+  resumeAccount,
+  suspendAccount,
+  viewAccount,
+} from './operator.ts'
+import type { ProcedureTree, SessionProcedure } from '../procedure.ts'
 import {
   generateKey,
   getApiAccess,
@@ -181,5 +191,16 @@ export const dashboardContracts = {
       statistics: getStatistics,
     },
   },
-} satisfies ProcedureTree<DashboardProcedure>
+  operator: {
+    account: {
+      list: listAccounts,
+      create: createAccount,
+      suspend: suspendAccount,
+      resume: resumeAccount,
+      view: viewAccount,
+      closeView: closeAccountView,
+    },
+    server: { get: getServerFacts, slowEndpoints: listSlowEndpoints },
+  },
+} satisfies ProcedureTree<SessionProcedure>
 export type DashboardContracts = typeof dashboardContracts

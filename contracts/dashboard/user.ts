@@ -70,8 +70,20 @@ export const joinAccount = dashboardProcedure({
   output: z.object({ accountId: CustomerId }),
 })
 
-export const Membership = z.object({ accountId: z.string(), name: z.string(), role: Role })
+export const Membership = z.object({
+  accountId: z.string(),
+  name: z.string(),
+  role: Role,
+  /** Present while an operator has suspended the account: nothing is sent. */
+  suspendedAt: Timestamp.optional(),
+  /** Present if the user is no member but views the account as operator, until this time. */
+  viewedUntil: Timestamp.optional(),
+})
 export type Membership = z.infer<typeof Membership>
+
+/** Operators need an authenticator app (`needs_authenticator`), and a session that was started with its code (`needs_code`). */
+export const OperatorAccess = z.enum(['granted', 'needs_authenticator', 'needs_code'])
+export type OperatorAccess = z.infer<typeof OperatorAccess>
 
 /** A number that determines the outcome of a send in the sandbox. */
 export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
@@ -87,6 +99,8 @@ export const getSession = dashboardProcedure({
     /** Whether an authenticator app is asked for at sign-in. */
     twoFactor: z.boolean(),
     accounts: z.array(Membership),
+    /** Present if the user is an operator of this server. */
+    operator: OperatorAccess.optional(),
     /** Where this request came from, after `TRUST_PROXY`. */
     address: z.string(),
     /** Present only in the sandbox, which simulates WhatsApp. */

@@ -18,6 +18,8 @@ export interface Account {
   allowList: string[]
   /** In which the overview shows days: an IANA name. */
   timeZone: string
+  /** Absent if the account is not suspended. */
+  suspendedAt?: string
   /** The first characters of the API key; absent if there is no key. */
   keyStart?: string
   createdAt: string
@@ -32,6 +34,7 @@ function toAccount(row: AccountRow): Account {
     templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
     allowList: row.allow_list,
     timeZone: row.time_zone,
+    ...(row.suspended_at !== null && { suspendedAt: row.suspended_at.toISOString() }),
     ...(row.key_start !== null && { keyStart: row.key_start }),
     createdAt: row.created_at.toISOString(),
   }

@@ -5,6 +5,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platfor
 import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Budget } from './rate-limit.ts'
+import { accountSuspended } from './suspend.ts'
 
 export interface CallerQuestion {
   keyHash: Uint8Array
@@ -17,6 +18,7 @@ export interface CallerQuestion {
 export interface CallerRow {
   account_id: string
   api_enabled: boolean
+  suspended: boolean
   address_allowed: boolean
   rate_limit_per_minute: number
   /** Requests counted in the current minute, including this one; null if none was counted. */
@@ -27,6 +29,8 @@ export interface CallerRow {
 
 const addressAllowed = (address: string) =>
   `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
+
+const suspended = 'a.suspended_at is not null as suspended'
 
 /** A window far in the future started before the database clock was set back. */
 export const windowExpired = `(l.window_started_at <= now() - interval '60 seconds'
@@ -43,16 +47,16 @@ const spending = `
 const findOne = statement<CallerQuestion, CallerRow>(
   'find_caller',
   ($) => `with caller as (
-    select a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed($.address)} as address_allowed
+    select a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed($.address)} as address_allowed
     from api_keys k
     join accounts a on a.id = k.account_id
     where k.key_hash = ${$.keyHash}
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
-    select id, now(), 1 from caller where ${$.spend}::boolean and api_enabled and address_allowed
+    select id, now(), 1 from caller where ${$.spend}::boolean and api_enabled and not suspended and address_allowed
     ${spending}
   )
-  select caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute, used, reset_seconds
+  select caller.id as account_id, api_enabled, suspended, address_allowed, rate_limit_per_minute, used, reset_seconds
   from caller left join spent on true`,
 )
 
@@ -74,40 +78,45 @@ const questionColumns: Columns<GroupedQuestion> = {
 const findMany = statement<Lists<GroupedQuestion>, CallerRow & { n: number }>(
   'find_callers',
   ($) => `with caller as (
-    select r.n, r.requests, a.id, a.api_enabled, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
+    select r.n, r.requests, a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
     from unnest(${arraysOf($, questionColumns)}) with ordinality as r (${namesOf(questionColumns)}, n)
     join api_keys k on k.key_hash = r.key_hash
     join accounts a on a.id = k.account_id
   ), spender as (
     select id, n, sum(requests) over (partition by id order by n) as place, sum(requests) over (partition by id) as places
-    from caller where requests > 0 and api_enabled and address_allowed
+    from caller where requests > 0 and api_enabled and not suspended and address_allowed
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
     select id, now(), max(places)::integer from spender group by id order by id
     ${spending}
   )
-  select caller.n::integer as n, caller.id as account_id, api_enabled, address_allowed, rate_limit_per_minute,
+  select caller.n::integer as n, caller.id as account_id, api_enabled, suspended, address_allowed, rate_limit_per_minute,
     (spent.used - spender.places + spender.place)::integer as used, spent.reset_seconds
   from caller
   left join spender on spender.n = caller.n
   left join spent on spent.account_id = spender.id`,
 )
 
-const spendOne = statement<{ accountId: string }, Budget>(
+const spendOne = statement<{ accountId: string }, Budget & { suspended: boolean }>(
   'spend_request',
   ($) => `with account as (
-    select id, rate_limit_per_minute from accounts where id = ${$.accountId}
+    select a.id, a.rate_limit_per_minute, ${suspended} from accounts a where a.id = ${$.accountId}
   ), spent as (
-    insert into rate_limits as l (account_id, window_started_at, used) select id, now(), 1 from account
+    insert into rate_limits as l (account_id, window_started_at, used)
+    select id, now(), 1 from account where not suspended
     ${spending}
   )
-  select rate_limit_per_minute as "limit", used, reset_seconds as "resetSeconds"
-  from account join spent on spent.account_id = account.id`,
+  select rate_limit_per_minute as "limit", coalesce(used, 0) as used, coalesce(reset_seconds, 0) as "resetSeconds", suspended
+  from account left join spent on spent.account_id = account.id`,
 )
 
 /** Counts one request of the account without an API key; undefined if the account does not exist. */
 export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<Budget | undefined> {
-  return (await spendOne(db, { accountId }))[0]
+  const [row] = await spendOne(db, { accountId })
+  if (!row) return undefined
+  const { suspended, ...budget } = row
+  if (suspended) throw accountSuspended()
+  return budget
 }
 
 /**

@@ -4,6 +4,7 @@ import { hashApiKey, isApiKey } from './api-key.ts'
 import { findCaller } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { Budget } from './rate-limit.ts'
+import { accountSuspended } from './suspend.ts'
 
 /** The authenticated account. Every query of a procedure is limited to it. */
 export interface Caller {
@@ -34,6 +35,7 @@ export async function authenticate(
   const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
   onRecognized?.(row.account_id)
+  if (row.suspended) throw accountSuspended()
   if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.address_allowed)
     throw new ServiceError(

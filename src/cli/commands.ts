@@ -1,5 +1,5 @@
 import type { DataCommand } from './command.ts'
-import { accountCreate, accountList, accountUpdate } from './commands/account.ts'
+import { accountCreate, accountList, accountResume, accountSuspend, accountUpdate } from './commands/account.ts'
 import { accountExport, accountRemove } from './commands/account-data.ts'
 import {
   alertAcknowledge,
@@ -17,6 +17,7 @@ import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
 import { mediaDelete, mediaGet, mediaUpload } from './commands/media.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
+import { operatorGrant, operatorList, operatorRevoke } from './commands/operator.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { ratesImport, ratesList, ratesRemove, ratesShow } from './commands/rates.ts'
 import { recipientErase } from './commands/recipient.ts'
@@ -62,6 +63,8 @@ export const dataCommands: readonly DataCommand[] = [
   doctor,
   accountCreate,
   accountUpdate,
+  accountSuspend,
+  accountResume,
   accountList,
   accountExport,
   accountRemove,
@@ -73,6 +76,9 @@ export const dataCommands: readonly DataCommand[] = [
   ownerList,
   ownerRemove,
   ownerResetPassword,
+  operatorGrant,
+  operatorRevoke,
+  operatorList,
   whatsappConnect,
   whatsappAdd,
   whatsappUpdate,

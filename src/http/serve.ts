@@ -15,6 +15,7 @@ import { registerEmailMetric } from './ops/email-metric.ts'
 import { startHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
+import { createJobLog, startProcessReport } from './ops/process-report.ts'
 import { registerRequestLogMetric } from './ops/request-log-metric.ts'
 import { countSends } from './ops/whatsapp-metrics.ts'
 import type { ServerState } from './ops/health.ts'
@@ -87,7 +88,9 @@ export async function startServing(
   mailer?.start()
   poster?.start()
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
-  const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown }) : undefined
+  const jobs = createJobLog(deps.now)
+  const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown, jobs }) : undefined
+  const processReport = startProcessReport(deps, { role, listJobs: jobs.list })
   const clockWatch = startClockWatch(deps, registry)
   return {
     url,
@@ -99,6 +102,7 @@ export async function startServing(
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
       await requestLog?.stop()
+      await processReport.stop()
       await workersStopped
       await journal.stop()
     },

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'otc'
   | 'alr'
   | 'cht'
+  | 'prc'
 
 /**
  * Encodes `<prefix>_` and a UUIDv7 (RFC 9562, 5.7) in 26 base32 characters, so that IDs sort by time. `random` must

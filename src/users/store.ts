@@ -4,11 +4,14 @@ import type { Role } from '../../contracts/procedure.ts'
 import type { Database, OwnerInvitationsTable } from '../platform/db/schema.ts'
 
 /** Reads all accounts: those in which this user has a role. */
-export function findMemberships(db: Kysely<Database>, userId: string): Promise<Membership[]> {
+export function findMemberships(
+  db: Kysely<Database>,
+  userId: string,
+): Promise<(Pick<Membership, 'accountId' | 'name' | 'role'> & { suspendedAt: Date | null })[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('accounts', 'accounts.id', 'owner_roles.account_id')
-    .select(['accounts.id as accountId', 'accounts.name', 'owner_roles.role'])
+    .select(['accounts.id as accountId', 'accounts.name', 'owner_roles.role', 'accounts.suspended_at as suspendedAt'])
     .where('owner_roles.owner_id', '=', userId)
     .orderBy('accounts.id')
     .execute()
@@ -112,12 +115,13 @@ export async function deletePassword(db: Kysely<Database>, userId: string): Prom
   await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', userId).execute()
 }
 
-/** Deletes a user without any account, with their sessions and password. */
+/** Deletes a user without any account, with their sessions and password. Operators of the server stay. */
 export async function deleteUserWithoutRole(db: Kysely<Database>, userId: string): Promise<void> {
   await db
     .deleteFrom('owners')
     .where('id', '=', userId)
     .where((eb) => eb.not(eb.exists(eb.selectFrom('owner_roles').select('owner_id').where('owner_id', '=', userId))))
+    .where((eb) => eb.not(eb.exists(eb.selectFrom('operators').select('owner_id').where('owner_id', '=', userId))))
     .execute()
 }
 

@@ -103,6 +103,7 @@ test('audits every command that changes an existing account', () => {
     'message get',
     'message list',
     'migrate',
+    'operator list',
     'owner list',
     'rates import',
     'rates list',

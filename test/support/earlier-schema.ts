@@ -34,6 +34,14 @@ export const undoPricing = [
   `delete from waybill_migrations where name = '0027-pricing'`,
 ]
 
+/** Reverts migration 0026. */
+const undoOperators = [
+  'drop table operator_views, operators, server_processes',
+  'alter table owner_sessions drop column "secondFactor"',
+  'alter table accounts drop column suspended_at',
+  `delete from waybill_migrations where name = '0026-operators'`,
+]
+
 /** Reverts migration 0025. */
 const undoAttemptCounts = [
   'drop table webhook_attempt_counts',
@@ -43,6 +51,7 @@ const undoAttemptCounts = [
 /** Reverts migrations 0024 and later. */
 export const undoCountBuckets = [
   ...undoPricing,
+  ...undoOperators,
   ...undoAttemptCounts,
   'alter table accounts drop column time_zone',
   `create table merged_counts as

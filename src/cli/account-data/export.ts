@@ -188,6 +188,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         }),
       }),
   },
+  operator_views: { leftOut: 'which operators view the account; the audit log records when they open it' },
   media_usage: { leftOut: 'the sum of the sizes of media' },
   media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
   seen_replies: { leftOut: 'hashes of the IDs of replies' },

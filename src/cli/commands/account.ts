@@ -1,5 +1,6 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { type Account, createAccount, listAccounts, updateAccount } from '../../accounts/account.ts'
+import { resumeAccount, suspendAccount } from '../../accounts/suspend.ts'
 import { dataCommand } from '../command.ts'
 import { formatPairs, formatTable } from '../help.ts'
 
@@ -74,17 +75,50 @@ export const accountList = dataCommand({
   },
 })
 
+export const accountSuspend = dataCommand({
+  name: 'account suspend',
+  summary: 'Suspend an account: its API key and all its sends are rejected until it is resumed',
+  args: ['ACC'],
+  options: {},
+  notes: [
+    'Owners cannot resume it. Statuses of earlier messages are still received and delivered.\nTo let owners switch it back themselves, use waybill account update ACC --api disabled.',
+  ],
+  examples: ['waybill account suspend acc_…'],
+  audit: () => changes.suspendAccount(),
+  run: async (deps, { args: [accountId] }) => {
+    const account = await suspendAccount(deps, accountId)
+    return { json: account, text: describeAccount(account) }
+  },
+})
+
+export const accountResume = dataCommand({
+  name: 'account resume',
+  summary: 'Resume a suspended account',
+  args: ['ACC'],
+  options: {},
+  examples: ['waybill account resume acc_…'],
+  audit: () => changes.resumeAccount(),
+  run: async (deps, { args: [accountId] }) => {
+    const account = await resumeAccount(deps, accountId)
+    return { json: account, text: describeAccount(account) }
+  },
+})
+
 function describeAccount(account: Account): string {
   return formatPairs([
     ['Account', account.accountId],
     ['Name', account.name],
-    ['API', account.api],
+    ['API', describeApi(account)],
     ['Rate limit', `${account.rateLimit} per minute`],
     ['Template changes', account.templateChanges],
     ['Time zone', account.timeZone],
     ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],
     ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
   ])
+}
+
+function describeApi({ api, suspendedAt }: Account): string {
+  return suspendedAt === undefined ? api : 'suspended'
 }
 
 function formatAccounts(accounts: Account[]): string {
@@ -94,7 +128,7 @@ function formatAccounts(accounts: Account[]): string {
     accounts.map((account) => [
       account.accountId,
       account.name,
-      account.api,
+      describeApi(account),
       String(account.rateLimit),
       account.allowList.length === 0 ? 'any address' : account.allowList.join(','),
       account.keyStart === undefined ? 'none' : `${account.keyStart}…`,

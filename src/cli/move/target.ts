@@ -4,8 +4,8 @@ import { moveTable } from '../../platform/db/embedded/unfinished-move.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 
-/** Rows that migrations insert into an empty database. */
-const singletons = new Set(['overdue_progress', 'database_clock', 'message_counts_start'])
+/** Rows that migrations insert into an empty database, or a server that was started on it. */
+const singletons = new Set(['overdue_progress', 'database_clock', 'message_counts_start', 'server_processes'])
 
 /** Identifies a move; a row with an empty name holds its ID. */
 export async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {

@@ -3,26 +3,31 @@ import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryP
 import type { z } from 'zod'
 import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
-import type { DashboardProcedure } from '../../../contracts/procedure.ts'
+import type { SessionProcedure } from '../../../contracts/procedure.ts'
 
-/** Every procedure of the dashboard, such as `api.publicApi.get.query({ accountId })`. */
-export const { settings: api } = createTRPCClient<DashboardRouter>({ links: [httpLink({ url: '/settings/trpc' })] })
+/**
+ * Every procedure of the dashboard, such as `api.publicApi.get.query({ accountId })`, and of the operator's console, such
+ * as `operatorApi.account.list.query({})`.
+ */
+export const { settings: api, operator: operatorApi } = createTRPCClient<DashboardRouter>({
+  links: [httpLink({ url: '/settings/trpc' })],
+})
 
 type DashboardErrorShape = TRPCErrorShape<DashboardErrorData>
 
-interface TypesOf<C extends DashboardProcedure> {
+interface TypesOf<C extends SessionProcedure> {
   input: z.input<C['input']>
   output: z.output<C['output']>
   meta: object
   errorShape: DashboardErrorShape
 }
 
-type ProcedureOf<C extends DashboardProcedure> = C['kind'] extends 'query'
+type ProcedureOf<C extends SessionProcedure> = C['kind'] extends 'query'
   ? TRPCQueryProcedure<TypesOf<C>>
   : TRPCMutationProcedure<TypesOf<C>>
 
 type RouterRecordOf<Tree> = {
-  [Name in keyof Tree]: Tree[Name] extends DashboardProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
+  [Name in keyof Tree]: Tree[Name] extends SessionProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
 }
 
 interface RootTypes {

@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { OperatorAccess } from '../../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { CustomerId } from '../../../contracts/fields.ts'
-import type { AllowedCaller, Role, DashboardProcedure } from '../../../contracts/procedure.ts'
+import type { Role, SessionProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
@@ -31,28 +35,29 @@ export interface DashboardCall extends AuthServices, ProcedureCall {
 }
 
 /**
- * Session, then role. The role is read anew for every call: a member who is removed loses access at
- * once. An account that is not theirs answers as one that does not exist.
+ * Session, then role or grant, which are read anew for every call: whoever is removed loses access at once. An account
+ * that is not theirs answers as one that does not exist.
  */
-export async function authorizeMember(
+export async function authorizeUser(
   { db }: Pick<Deps, 'db'>,
   authServices: AuthServices,
-  { allowed, kind }: Pick<DashboardProcedure, 'allowed' | 'kind'>,
+  contract: SessionProcedure,
   request: FastifyRequest,
   readInput: () => Promise<unknown>,
 ): Promise<DashboardCall> {
   const headers = toHeaders(request)
   // The account that is named decides who may call.
   const accountId = readAccountId(await readInput())
-  if (kind === 'mutation') assertSameOrigin(headers)
-  const person = allowed === 'anybody' ? undefined : await authServices.userAuth.findSession(headers)
-  if (allowed !== 'anybody' && !person)
+  if (contract.kind === 'mutation') assertSameOrigin(headers)
+  const isPublic = contract.audience === 'dashboard' && contract.allowed === 'anybody'
+  const person = isPublic ? undefined : await authServices.userAuth.findSession(headers)
+  if (!isPublic && !person)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (person) authServices.sawSession(person.sessionId, request.ip)
-  if (person && isRole(allowed)) assertRole(allowed, await findRole(db, accountId, person.userId))
+  if (person) await assertAllowed(db, contract, person, accountId)
   return {
     ...authServices,
-    accountId: isRole(allowed) ? accountId : undefined,
+    accountId: isOfAccount(contract) ? accountId : undefined,
     slot: request.slot,
     address: request.ip,
     person: () => {
@@ -68,14 +73,49 @@ function readAccountId(input: unknown): string {
   return CustomerId.safeParse(named).data ?? ''
 }
 
-function isRole(allowed: AllowedCaller): allowed is Role {
-  return allowed === 'owner' || allowed === 'viewer'
+function isOfAccount(contract: SessionProcedure): boolean {
+  if (contract.audience === 'operator') return 'accountId' in contract.input.shape
+  return contract.allowed === 'owner' || contract.allowed === 'viewer'
 }
 
-function assertRole(needed: Role, role: Role | undefined): void {
-  if (role === undefined) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
+async function assertAllowed(
+  db: Kysely<Database>,
+  contract: SessionProcedure,
+  person: SignedIn,
+  accountId: string,
+): Promise<void> {
+  if (contract.audience === 'operator') return assertOperator(await readOperatorAccess(db, person))
+  const { allowed, kind } = contract
+  if (allowed === 'anybody' || allowed === 'signed-in') return
+  const role = await findRole(db, accountId, person.userId)
+  if (role !== undefined) return assertRole(allowed, role)
+  const [view] = await findViews(db, { sessionId: person.sessionId, accountId })
+  if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  // Viewers choose some things for themselves, such as their saved views; an operator changes nothing at all.
+  if (allowed !== 'viewer' || kind === 'mutation')
+    throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and operators cannot change it.')
+}
+
+function assertRole(needed: Role, role: Role): void {
   if (needed === 'owner' && role !== 'owner')
     throw new ServiceError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
+}
+
+/** To everybody else, the console does not exist. */
+function assertOperator(access: OperatorAccess | undefined): void {
+  switch (access) {
+    case 'granted':
+      return
+    case undefined:
+      throw new ServiceError('NOT_FOUND', 'There is no such procedure.')
+    case 'needs_authenticator':
+      throw new ServiceError('ROLE_REQUIRED', 'Operators need an authenticator app. Turn it on in your profile.')
+    case 'needs_code':
+      throw new ServiceError(
+        'ROLE_REQUIRED',
+        'Operators need a session that was started with a code of their authenticator app. Sign in again with your password and a code.',
+      )
+  }
 }
 
 /**

@@ -64,9 +64,11 @@ import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
+import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../api/procedures.ts'
 import { recordDisplacementIn } from '../displacement.ts'
 import type { DashboardCall } from './authorize.ts'
+import { operatorHandlers } from './console/handlers.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>
 
@@ -124,12 +126,28 @@ const signInHandlers: DashboardHandlers<
 > = {
   session: {
     get: async ({ db }, call) => {
-      const { userId, name, email, twoFactor } = call.person()
+      const { userId, sessionId, name, email, twoFactor } = call.person()
+      const operator = await readOperatorAccess(db, call.person())
+      const memberships = await findMemberships(db, userId)
+      const isMember = new Set(memberships.map(({ accountId }) => accountId))
+      const views = operator === 'granted' ? await findViews(db, { sessionId }) : []
       return {
         name,
         email,
         twoFactor,
-        accounts: await findMemberships(db, userId),
+        ...(operator && { operator }),
+        accounts: [
+          ...memberships.map(({ suspendedAt, ...membership }) => ({ ...membership, ...showSuspension(suspendedAt) })),
+          ...views
+            .filter(({ accountId }) => !isMember.has(accountId))
+            .map(({ accountId, name, expiresAt, suspendedAt }) => ({
+              accountId,
+              name,
+              role: 'viewer' as const,
+              viewedUntil: expiresAt.toISOString(),
+              ...showSuspension(suspendedAt),
+            })),
+        ],
         address: call.address,
         ...(call.sandbox && { sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, does })) } }),
       }
@@ -159,6 +177,10 @@ const signInHandlers: DashboardHandlers<
     join: (deps, call, { token }) => joinAccount(deps, { ...call.person(), address: call.address }, token),
   },
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
+}
+
+function showSuspension(suspendedAt: Date | null) {
+  return suspendedAt === null ? {} : { suspendedAt: suspendedAt.toISOString() }
 }
 
 const memberHandlers: DashboardHandlers<DashboardContracts['settings']['member']> = {
@@ -298,4 +320,5 @@ export const dashboardHandlers: DashboardHandlers<DashboardContracts> = {
     alert: alertHandlers,
     webhook: webhookHandlers,
   },
+  operator: operatorHandlers,
 }

@@ -9,7 +9,7 @@ import { toSampleProblem, uploadReceivedSample } from '../../templates/making/sa
 import { parseInput } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
-import { type AuthServices, authorizeMember, type DashboardCall } from './authorize.ts'
+import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
 
 /** Whether a request is the upload of a sample, whose body may take longer than others. */
 export function isSampleUpload({ method, url }: IncomingMessage): boolean {
@@ -38,9 +38,7 @@ export async function registerSampleUpload(
     streamBodies(samples)
     samples.post(samplesPath, async (request) => {
       const { query } = request
-      const call = await authorizeMember(deps, authServices, uploadTemplateSample, request, () =>
-        Promise.resolve(query),
-      )
+      const call = await authorizeUser(deps, authServices, uploadTemplateSample, request, () => Promise.resolve(query))
       const input = parseInput(uploadTemplateSample.input, query)
       // As in `registerRest`: the contract's own schema has just parsed this input.
       return { success: true, data: await perform(deps, { ...call, request }, input as never) }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
-import type { DashboardProcedure } from '../../../contracts/procedure.ts'
+import type { SessionProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
@@ -14,7 +14,7 @@ import type { LimitCalls } from '../limits/whatsapp-calls.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { createAside } from './aside.ts'
 import { registerDashboardAuth } from './auth.ts'
-import { authorizeMember, type DashboardCall } from './authorize.ts'
+import { authorizeUser, type DashboardCall } from './authorize.ts'
 import { dashboardHandlers } from './handlers.ts'
 import { registerSampleUpload } from './sample-upload.ts'
 
@@ -45,14 +45,13 @@ export async function registerDashboard(
       done()
     })
     await registerDashboardAuth(settings, deps, userAuth, options)
-    const procedures = pairProcedures<DashboardProcedure, DashboardCall>(dashboardContracts, dashboardHandlers)
-    await registerTrpc<DashboardProcedure, DashboardCall>(settings, deps, {
+    const procedures = pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers)
+    await registerTrpc<SessionProcedure, DashboardCall>(settings, deps, {
       prefix: dashboardTrpcPath,
       procedures: limitProcedures(procedures, reads)
         .map((procedure) => auditProcedure(procedure))
         .map((procedure) => limitCalls(procedure)),
-      authorize: (contract, { request }, readInput) =>
-        authorizeMember(deps, authServices, contract, request, readInput),
+      authorize: (contract, { request }, readInput) => authorizeUser(deps, authServices, contract, request, readInput),
       maxBatchSize: 1,
       showFields: true,
       publicUrl: undefined,
@@ -62,11 +61,11 @@ export async function registerDashboard(
 }
 
 /** Records a change in the audit log. What the contract does not name does not leave. */
-function auditProcedure<Call extends DashboardCall>({
+function auditProcedure<P extends SessionProcedure, Call extends DashboardCall>({
   name,
   contract,
   perform,
-}: ServedProcedure<DashboardProcedure, Call>): ServedProcedure<DashboardProcedure, Call> {
+}: ServedProcedure<P, Call>): ServedProcedure<P, Call> {
   const performAudited: typeof perform = async (deps, call, input) => {
     const change = () => perform(deps, call, input)
     const what = contract.audit?.(input)

@@ -18,6 +18,7 @@ import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
 import { syncDueTemplates } from '../../templates/periodic-sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredSignIns } from '../../users/audit/store.ts'
+import { deleteExpiredViews } from '../../users/operators.ts'
 import { auditRefreshIn } from '../../users/audit/token-refresh.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { announceThresholds } from '../../webhooks/alerts/rules/announce-thresholds.ts'
@@ -29,11 +30,18 @@ import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldAttemptCounts, deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
+/** Returns a function to call when the run ends. */
+export interface JobLog {
+  start(name: string, everySeconds: number): (result: { failed: boolean }) => void
+}
+
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
   /** By default, as long as messages. */
   requestLogDays?: number
   /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
+  /** Notes each run of each chore, for the console of the operator. */
+  jobs?: JobLog
 }
 
 interface Chore {
@@ -78,7 +86,10 @@ const chores: Chore[] = [
   {
     everySeconds: 3600,
     failure: 'could not delete expired sign-ins',
-    run: ({ db }) => deleteExpiredSignIns(db),
+    run: async ({ db }) => {
+      await deleteExpiredSignIns(db)
+      await deleteExpiredViews(db)
+    },
   },
   {
     everySeconds: 3600,
@@ -142,13 +153,25 @@ export function startHousekeeping(deps: Deps, config: HousekeepingConfig): { sto
   return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
 }
 
+/** `could not fold counts` becomes `fold counts`. */
+function nameOf(failure: string): string {
+  return failure.replace(/^could not /, '')
+}
+
 function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig): NodeJS.Timeout {
   let running = false
   return setInterval(() => {
     if (running) return
     running = true
+    const noteRun = config.jobs?.start(nameOf(failure), everySeconds)
     run(deps, config)
-      .catch((error: unknown) => deps.log.warn({ err: error }, failure))
+      .then(
+        () => noteRun?.({ failed: false }),
+        (error: unknown) => {
+          deps.log.warn({ err: error }, failure)
+          noteRun?.({ failed: true })
+        },
+      )
       .finally(() => {
         running = false
       })

@@ -28,6 +28,7 @@ import * as alertRecipients from './migrations/0022-alert-recipients.ts'
 import * as savedViews from './migrations/0023-saved-views.ts'
 import * as countBuckets from './migrations/0024-count-buckets.ts'
 import * as attemptCounts from './migrations/0025-attempt-counts.ts'
+import * as operators from './migrations/0026-operators.ts'
 import * as pricing from './migrations/0027-pricing.ts'
 import * as traceContext from './migrations/0028-trace-context.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   '0023-saved-views': savedViews,
   '0024-count-buckets': countBuckets,
   '0025-attempt-counts': attemptCounts,
+  '0026-operators': operators,
   '0027-pricing': pricing,
   '0028-trace-context': traceContext,
 }

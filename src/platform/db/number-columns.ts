@@ -16,6 +16,7 @@ const template = { never: 'of a template, which is the same for all recipients' 
 const meta = { never: "Meta's words about a business number" }
 const audit = { never: 'written by our own code, which names no recipient; the hash chain proves it unchanged' }
 const settings = { never: 'a setting of the account' }
+const server = { never: 'about the server itself' }
 const counted = {
   account_id: id,
   status: word,
@@ -200,6 +201,9 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   owner_sign_in_rates: { id, key: { never: 'an IP address and a path' } },
   owner_tries: { key: hash },
   owner_auth_secret: { secret_encrypted: secret },
+  operators: { owner_id: id },
+  operator_views: { session_id: id, account_id: id, owner_id: id },
+  server_processes: { id, version: word, role: word, host: server, jobs: server },
   owner_roles: { account_id: id, owner_id: id, role: word },
   owner_invitations: { token_hash: hash, account_id: id, email: user, role: word, invited_by: user },
   emails: { id, account_id: id, kind: word, recipient: user, content_encrypted: secret },

@@ -17,6 +17,8 @@ export interface AccountsTable {
   template_changes_enabled: Generated<boolean>
   /** In which the overview shows days: an IANA name. */
   time_zone: Generated<string>
+  /** When an operator suspended the account; null if it is not suspended. */
+  suspended_at: ColumnType<Date | null, Date | null | undefined>
   created_at: Generated<Date>
 }
 
@@ -439,6 +441,8 @@ interface OwnerSessionsTable {
   /** Recorded every few minutes. */
   lastSeenAt: Date | null
   lastSeenAddress: string | null
+  /** Whether it was started with a code of an authenticator app, or a backup code. */
+  secondFactor: Generated<boolean>
 }
 
 /** better-auth's table: links and pending sign-ins, whose identifiers are hashed where they are links. */
@@ -473,6 +477,32 @@ interface OwnerCredentialsTable {
 interface OwnerTwoFactorsTable {
   id: string
   userId: string
+}
+
+/** Users who may use the console. Only the command line grants it. */
+interface OperatorsTable {
+  owner_id: string
+  granted_at: Generated<Date>
+}
+
+/** Accounts that operators view, for a limited time. */
+interface OperatorViewsTable {
+  session_id: string
+  account_id: string
+  owner_id: string
+  expires_at: Date
+}
+
+/** Server processes, each of which updates its row. */
+interface ServerProcessesTable {
+  id: string
+  version: string
+  role: string
+  host: string
+  started_at: Generated<Date>
+  seen_at: Generated<Date>
+  /** JSON. */
+  jobs: string
 }
 
 interface OwnerAuthSecretTable {
@@ -743,6 +773,9 @@ export interface Database {
   owner_credentials: OwnerCredentialsTable
   owner_two_factors: OwnerTwoFactorsTable
   owner_auth_secret: OwnerAuthSecretTable
+  operators: OperatorsTable
+  operator_views: OperatorViewsTable
+  server_processes: ServerProcessesTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
   emails: EmailsTable

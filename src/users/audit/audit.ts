@@ -48,11 +48,20 @@ export async function audited<Result>(deps: AuditDeps, change: Change, run: () =
 export async function recordOwnChange(
   deps: AuditDeps,
   { userId, email }: { userId: string; email: string },
-  { what, address, outcome }: { what: string; address: string; outcome: 'done' | 'refused' },
+  change: { what: string; address: string; outcome: 'done' | 'refused' },
+): Promise<void> {
+  return recordForUser(deps, userId, { who: email, ...change })
+}
+
+/** Records a change that concerns a user in the audit log of each of their accounts. */
+export async function recordForUser(
+  deps: AuditDeps,
+  userId: string,
+  change: { who: string; what: string; address: string; outcome: 'done' | 'refused' },
 ): Promise<void> {
   try {
     for (const { accountId } of await findMemberships(deps.db, userId))
-      await appendAuditEntry(deps, { accountId, id: deps.newId('aud'), who: email, what, address, outcome })
+      await appendAuditEntry(deps, { accountId, id: deps.newId('aud'), ...change })
   } catch (error) {
     // As above, the change has already happened.
     deps.log.warn({ err: error, userId }, 'could not write a change to the audit log')

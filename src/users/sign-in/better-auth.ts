@@ -13,6 +13,8 @@ export interface SignedIn {
   email: string
   /** Whether the user has set up an authenticator app. */
   twoFactor: boolean
+  /** Whether this session was started with a code of the app, or a backup code. */
+  secondFactor: boolean
 }
 
 export interface UserAuth {
@@ -90,6 +92,7 @@ export function createUserAuth(
         name,
         email,
         twoFactor: 'twoFactorEnabled' in session.user && session.user.twoFactorEnabled === true,
+        secondFactor: 'secondFactor' in session.session && session.session.secondFactor === true,
       }
     },
     createUser: async ({ email, name, passwordHash, provesEmail }) => {

@@ -12,13 +12,11 @@ import {
   takeRequest,
   takeAttempt,
 } from './login-throttle.ts'
-import { addressHeader, oidcProviderId } from './paths.ts'
+import { addressHeader, codePath, codePaths, oidcProviderId } from './paths.ts'
 import { recordLock, recordSignIn, type SignInOutcome } from './record.ts'
 
 const signInPath = '/sign-in/email'
 const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
-const codePath = '/two-factor/verify-totp'
-const codePaths = new Set([codePath, '/two-factor/verify-backup-code'])
 
 /** Audit log texts of sign-ins. */
 const signIns: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { personGuard } from './guard.ts'
 import { takeRequest } from './login-throttle.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
-import { addressHeader, authPath, oidcProviderId, resetPrefix } from './paths.ts'
+import { addressHeader, authPath, codePaths, oidcProviderId, resetPrefix } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
 /** NIST SP 800-63B, 3.1.1.2: length matters most. The contract of an invitation has the same limits. */
@@ -64,10 +64,24 @@ export function toAuthOptions(
     },
     user: { modelName: 'owners' },
     // A session ends a week after the sign-in, like its cookie. Extending it would only help somebody who stole it.
-    session: { modelName: 'owner_sessions', expiresIn: sessionSeconds, disableSessionRefresh: true },
+    session: {
+      modelName: 'owner_sessions',
+      expiresIn: sessionSeconds,
+      disableSessionRefresh: true,
+      additionalFields: { secondFactor: { type: 'boolean', required: false, defaultValue: false, input: false } },
+    },
     account: { modelName: 'owner_credentials', updateAccountOnSignIn: false },
     // The provider only identifies the user at sign-in, so its tokens are not stored.
-    databaseHooks: { account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } } },
+    databaseHooks: {
+      account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } },
+      session: {
+        create: {
+          // Only these two start a session with a code. An organisation's sign-in, for example, asks for none of ours.
+          before: (session, context) =>
+            Promise.resolve({ data: { ...session, secondFactor: codePaths.has(context?.path ?? '') } }),
+        },
+      },
+    },
     verification: {
       modelName: 'owner_verifications',
       storeIdentifier: { default: 'plain', overrides: { [resetPrefix]: 'hashed' } },

@@ -10,3 +10,8 @@ export const addressHeader = 'x-waybill-address'
 export const resetLinkSeconds = 3600
 /** Before the token in the identifier of its row, which stores a hash of both. */
 export const resetPrefix = 'reset-password:'
+
+/** Where a code of an authenticator app is checked. */
+export const codePath = '/two-factor/verify-totp'
+/** Where a second factor starts a session. */
+export const codePaths: ReadonlySet<string> = new Set([codePath, '/two-factor/verify-backup-code'])

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { line, Timestamp } from '../fields.ts'
+import { ofAccount, operatorProcedure } from '../procedure.ts'
+import { changes } from './changes.ts'
+import { Email } from './user.ts'
+
+/** An account as operators see it in the console. */
+export const ConsoleAccount = z.object({
+  accountId: z.string(),
+  name: z.string(),
+  createdAt: Timestamp,
+  /** Absent if the account is not suspended. */
+  suspendedAt: Timestamp.optional(),
+  /** Whether its owners accept API requests. */
+  apiEnabled: z.boolean(),
+  whatsAppAccounts: z.object({
+    total: z.int(),
+    /** Those that are inactive or have a problem. */
+    withProblems: z.int(),
+  }),
+  /** Messages of the last 24 hours, whole quarters of an hour. */
+  messages: z.object({ total: z.int(), failed: z.int() }),
+  endpoints: z.object({
+    total: z.int(),
+    /** Those whose last attempt failed. */
+    failing: z.int(),
+    /** For how long the oldest due delivery has waited; absent if none is due. */
+    lagSeconds: z.number().optional(),
+  }),
+})
+export type ConsoleAccount = z.infer<typeof ConsoleAccount>
+
+export const listAccounts = operatorProcedure({
+  kind: 'query',
+  summary: 'List the accounts of this server with their health, the newest first',
+  input: z.strictObject({
+    /** Part of a name, or an account ID. */
+    search: line(200).optional(),
+    cursor: line(64).optional(),
+    limit: z.int().min(1).max(50).default(25),
+  }),
+  output: z.object({ items: z.array(ConsoleAccount), nextCursor: z.string().optional() }),
+})
+
+export const createAccount = operatorProcedure({
+  kind: 'mutation',
+  summary: 'Create an account, and invite its first owner',
+  input: z.strictObject({ name: line(200), ownerEmail: Email.optional() }),
+  output: z.object({
+    accountId: z.string(),
+    name: z.string(),
+    /** The link of the invitation, if this server sends no email. It cannot be shown again. */
+    invitationLink: z.string().optional(),
+  }),
+})
+
+export const suspendAccount = operatorProcedure({
+  kind: 'mutation',
+  summary: 'Suspend an account: its API key and all its sends are rejected',
+  input: ofAccount({}),
+  output: z.object({ suspendedAt: Timestamp.optional() }),
+  audit: () => `${changes.suspendAccount()} as an operator of this server`,
+})
+
+export const resumeAccount = operatorProcedure({
+  kind: 'mutation',
+  summary: 'Resume a suspended account',
+  input: ofAccount({}),
+  output: z.object({ suspendedAt: Timestamp.optional() }),
+  audit: () => `${changes.resumeAccount()} as an operator of this server`,
+})
+
+export const viewAccount = operatorProcedure({
+  kind: 'mutation',
+  summary: 'Read an account for an hour in this session; its owners see it in their audit log',
+  input: ofAccount({}),
+  output: z.object({ expiresAt: Timestamp }),
+  audit: () => 'opened the account to view it as an operator of this server',
+})
+
+export const closeAccountView = operatorProcedure({
+  kind: 'mutation',
+  summary: 'Stop viewing an account',
+  input: ofAccount({}),
+  output: z.object({ closed: z.literal(true) }),
+  audit: () => 'stopped viewing the account as an operator of this server',
+})
+
+/** Periodic work of a process. */
+export const Job = z.object({
+  name: z.string(),
+  everySeconds: z.int(),
+  /** When it last began; absent if it has not run since the process started. */
+  lastRunAt: Timestamp.optional(),
+  lastMilliseconds: z.int().optional(),
+  runs: z.int(),
+  failures: z.int(),
+  lastFailureAt: Timestamp.optional(),
+})
+export type Job = z.infer<typeof Job>
+
+export const ServerProcess = z.object({
+  id: z.string(),
+  version: z.string(),
+  role: z.string(),
+  host: z.string(),
+  startedAt: Timestamp,
+  seenAt: Timestamp,
+  /** Whether it has reported within the last minute. */
+  alive: z.boolean(),
+  jobs: z.array(Job),
+})
+export type ServerProcess = z.infer<typeof ServerProcess>
+
+export const getServerFacts = operatorProcedure({
+  kind: 'query',
+  summary: 'Read the state of the server: database, delivery queue, processes and their jobs',
+  input: z.strictObject({}),
+  output: z.object({
+    database: z.object({
+      bytes: z.number(),
+      /** Such as `17.5`. */
+      postgresVersion: z.string(),
+      embedded: z.boolean(),
+    }),
+    accounts: z.object({ total: z.int(), suspended: z.int() }),
+    queue: z.object({
+      /** For how long the oldest due delivery has waited, over all accounts. */
+      lagSeconds: z.number(),
+      /** Deliveries that wait. Not counted beyond a million. */
+      waiting: z.int(),
+      failingEndpoints: z.int(),
+    }),
+    /** Messages whose outcome is unknown for more than a minute. */
+    pending: z.object({ count: z.int(), oldestSeconds: z.number() }),
+    /** Those of the last day, the last seen first, 50 at most. */
+    processes: z.array(ServerProcess),
+  }),
+})
+
+export const SlowEndpoint = z.object({
+  accountId: z.string(),
+  accountName: z.string(),
+  endpointId: z.string(),
+  /** Without path and query, which can hold credentials. */
+  host: z.string(),
+  attempts: z.int(),
+  failed: z.int(),
+  averageMilliseconds: z.number(),
+  slowestMilliseconds: z.number(),
+})
+export type SlowEndpoint = z.infer<typeof SlowEndpoint>
+
+export const listSlowEndpoints = operatorProcedure({
+  kind: 'query',
+  summary: 'List the ten endpoints that took longest on average in the last hour',
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(SlowEndpoint) }),
+})

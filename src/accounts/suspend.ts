@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Deps } from '../deps.ts'
+import { type Account, accountNotFound, requireAccount } from './account.ts'
+
+/**
+ * Rejects the API key and every send of the account from the next request on, because account data is not cached.
+ * The owners' own switch for API access stays as it is. Statuses are still received and delivered.
+ */
+export async function suspendAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
+  const row = await db
+    .updateTable('accounts')
+    // A second call keeps the time of the first.
+    .set({ suspended_at: sql<Date>`coalesce(suspended_at, now())` })
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) throw accountNotFound(accountId)
+  return requireAccount(db, accountId)
+}
+
+export async function resumeAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
+  const row = await db
+    .updateTable('accounts')
+    .set({ suspended_at: null })
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) throw accountNotFound(accountId)
+  return requireAccount(db, accountId)
+}
+
+export function accountSuspended(): ServiceError {
+  return new ServiceError(
+    'API_DISABLED',
+    'This account is suspended: nothing is sent. Ask the operator of this server to resume it.',
+  )
+}

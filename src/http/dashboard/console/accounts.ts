@@ -1,0 +1,95 @@
+import { type Kysely, sql } from 'kysely'
+import type { ConsoleAccount, listAccounts } from '../../../../contracts/dashboard/operator.ts'
+import type { InputOf, OutputOf } from '../../../../contracts/procedure.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Database } from '../../../platform/db/schema.ts'
+import { oldestDue } from '../../../webhooks/queue/store.ts'
+
+interface ConsoleAccountRow {
+  id: string
+  name: string
+  created_at: Date
+  suspended_at: Date | null
+  api_enabled: boolean
+  numbers: number
+  numbers_with_problems: number
+  messages: number
+  failed: number
+  endpoints: number
+  failing: number
+  lag_seconds: number | null
+}
+
+/** A page of all accounts, the newest first. */
+export async function listConsoleAccounts(
+  { db }: Pick<Deps, 'db'>,
+  { search, cursor, limit }: InputOf<typeof listAccounts>,
+): Promise<OutputOf<typeof listAccounts>> {
+  // One extra row shows whether there is a next page.
+  const rows = await findConsoleAccounts(db, { search, before: cursor, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { items: page.map(toConsoleAccount), ...(rows.length > limit && last && { nextCursor: last.id }) }
+}
+
+/**
+ * Reads all accounts, for operators only. What is counted per account comes from the counts of messages and from the
+ * ends of the queue index, so neither messages nor deliveries are scanned.
+ */
+async function findConsoleAccounts(
+  db: Kysely<Database>,
+  { search, before, limit }: { search: string | undefined; before: string | undefined; limit: number },
+): Promise<ConsoleAccountRow[]> {
+  const pattern = search === undefined ? undefined : `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const { rows } = await sql<ConsoleAccountRow>`
+    select a.id, a.name, a.created_at, a.suspended_at, a.api_enabled,
+      numbers.total as numbers, numbers.with_problems as numbers_with_problems,
+      volume.total as messages, volume.failed,
+      endpoints.total as endpoints, endpoints.failing, endpoints.lag_seconds
+    from (
+      select id, name, created_at, suspended_at, api_enabled from accounts
+      where true
+        ${before === undefined ? sql`` : sql`and id < ${before}`}
+        ${pattern === undefined ? sql`` : sql`and (name ilike ${pattern} or id = ${search})`}
+      order by id desc limit ${limit}
+    ) a
+    cross join lateral (
+      select count(*)::integer as total,
+        (count(*) filter (where not w.active or cardinality(h.announced_findings) > 0))::integer as with_problems
+      from whatsapp_accounts w left join whatsapp_account_health h on h.whatsapp_account_id = w.id
+      where w.account_id = a.id
+    ) numbers
+    cross join lateral (
+      select coalesce(sum(count), 0)::integer as total,
+        coalesce(sum(count) filter (where status = 'failed'), 0)::integer as failed
+      from message_count_buckets
+      where account_id = a.id and start >= date_bin('15 minutes', now(), 'epoch') - interval '24 hours'
+    ) volume
+    cross join lateral (
+      select count(*)::integer as total,
+        (count(*) filter (where e.enabled and e.failing_since is not null))::integer as failing,
+        extract(epoch from now() - min(first.due_at) filter (where e.enabled and first.due_at <= now()))::float8 as lag_seconds
+      from webhook_endpoints e
+      left join lateral (select min(due_at) as due_at from ${oldestDue} due) first on true
+      where e.account_id = a.id
+    ) endpoints
+    order by a.id desc`.execute(db)
+  return rows
+}
+
+function toConsoleAccount(row: ConsoleAccountRow): ConsoleAccount {
+  return {
+    accountId: row.id,
+    name: row.name,
+    createdAt: row.created_at.toISOString(),
+    ...(row.suspended_at !== null && { suspendedAt: row.suspended_at.toISOString() }),
+    apiEnabled: row.api_enabled,
+    whatsAppAccounts: { total: row.numbers, withProblems: row.numbers_with_problems },
+    messages: { total: row.messages, failed: row.failed },
+    endpoints: {
+      total: row.endpoints,
+      failing: row.failing,
+      ...(row.lag_seconds !== null && { lagSeconds: row.lag_seconds }),
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { hostname } from 'node:os'
+import { type Kysely, sql } from 'kysely'
+import { z } from 'zod'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { Job, type ServerProcess } from '../../../contracts/dashboard/operator.ts'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { JobLog } from './housekeeping.ts'
+
+const everyMilliseconds = 15_000
+const maxProcesses = 50
+
+/** Keeps the last run of each job of this process, without the text of errors, which can name hosts and rows. */
+export function createJobLog(now: () => Date): JobLog & { list(): Job[] } {
+  const jobs = new Map<string, Job>()
+  return {
+    start: (name, everySeconds) => {
+      const startedAt = now()
+      const before = jobs.get(name) ?? { name, everySeconds, runs: 0, failures: 0 }
+      jobs.set(name, { ...before, lastRunAt: startedAt.toISOString() })
+      return ({ failed }) => {
+        const endedAt = now()
+        const job = jobs.get(name) ?? before
+        jobs.set(name, {
+          ...job,
+          lastMilliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()),
+          runs: job.runs + 1,
+          ...(failed && { failures: job.failures + 1, lastFailureAt: endedAt.toISOString() }),
+        })
+      }
+    },
+    list: () => [...jobs.values()],
+  }
+}
+
+interface ReportedProcess {
+  role: string
+  listJobs: () => Job[]
+}
+
+/**
+ * Reports this process in the database every 15 seconds, for the console of the operator. A report that fails is left
+ * out: the next one has the same facts. A process that stops takes its row with it.
+ */
+export function startProcessReport(
+  { db, log, newId }: Pick<Deps, 'db' | 'log' | 'newId'>,
+  { role, listJobs }: ReportedProcess,
+): { stop(): Promise<void> } {
+  const id = newId('prc')
+  let running: Promise<void> | undefined
+  const report = () => {
+    running ??= saveProcess(db, { id, role, jobs: listJobs() })
+      .catch((error: unknown) => log.debug({ err: error }, 'could not report this process'))
+      .finally(() => (running = undefined))
+  }
+  report()
+  const timer = setInterval(report, everyMilliseconds).unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+      await deleteProcess(db, id).catch((error: unknown) =>
+        log.debug({ err: error }, 'could not sign off this process'),
+      )
+    },
+  }
+}
+
+/** Also forgets processes that were killed a day ago. */
+async function saveProcess(
+  db: Kysely<Database>,
+  { id, role, jobs }: { id: string; role: string; jobs: Job[] },
+): Promise<void> {
+  await sql`
+    with forgotten as (delete from server_processes where seen_at < now() - interval '1 day' and id <> ${id})
+    insert into server_processes (id, version, role, host, jobs)
+    values (${id}, ${packageJson.version}, ${role}, ${hostname()}, ${JSON.stringify(jobs)})
+    on conflict (id) do update set seen_at = now(), jobs = excluded.jobs`.execute(db)
+}
+
+async function deleteProcess(db: Kysely<Database>, id: string): Promise<void> {
+  await db.deleteFrom('server_processes').where('id', '=', id).execute()
+}
+
+/** The processes of the last day, the last seen first. */
+export async function listProcesses(db: Kysely<Database>): Promise<ServerProcess[]> {
+  const rows = await db
+    .selectFrom('server_processes')
+    .select(['id', 'version', 'role', 'host', 'started_at', 'seen_at', 'jobs'])
+    .select(sql<boolean>`seen_at > now() - interval '1 minute'`.as('alive'))
+    .orderBy('seen_at', 'desc')
+    .limit(maxProcesses)
+    .execute()
+  return rows.map(({ started_at, seen_at, jobs, ...row }) => ({
+    ...row,
+    startedAt: started_at.toISOString(),
+    seenAt: seen_at.toISOString(),
+    jobs: readJobs(jobs),
+  }))
+}
+
+/** Another version may describe its jobs in another way. */
+function readJobs(text: string): Job[] {
+  return z.array(Job).safeParse(JSON.parse(text)).data ?? []
+}

@@ -1,0 +1,167 @@
+import { type Kysely, sql } from 'kysely'
+import type { OperatorAccess } from '../../contracts/dashboard/user.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { accountNotFound } from '../accounts/account.ts'
+import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
+import type { AuditDeps } from './audit/append.ts'
+import { recordForUser } from './audit/audit.ts'
+import { normalizeEmail } from './member.ts'
+import type { SignedIn } from './sign-in/better-auth.ts'
+import { findUserByEmail } from './store.ts'
+
+/** A user who may use the operator's console. Only the command line grants and revokes it. */
+export interface Operator {
+  email: string
+  name: string
+  twoFactor: boolean
+  grantedAt: string
+}
+
+const viewMinutes = 60
+
+export async function listOperators({ db }: Pick<Deps, 'db'>): Promise<Operator[]> {
+  const rows = await db
+    .selectFrom('operators')
+    .innerJoin('owners', 'owners.id', 'operators.owner_id')
+    .select(['owners.email', 'owners.name', 'owners.twoFactorEnabled as twoFactor', 'operators.granted_at'])
+    .orderBy('owners.email')
+    .execute()
+  return rows.map(({ granted_at, ...operator }) => ({ ...operator, grantedAt: granted_at.toISOString() }))
+}
+
+/** Grants it to a user who has accepted an invitation. The members of their accounts see it in the audit log. */
+export async function grantOperator(deps: AuditDeps, { email }: { email: string }): Promise<Operator> {
+  const user = await findUserByEmail(deps.db, normalizeEmail(email))
+  if (!user)
+    throw new ServiceError('NOT_FOUND', `No user has the email address ${JSON.stringify(email)}.`, {
+      remedy: 'Invite them to an account first: waybill owner invite ACC --email EMAIL',
+    })
+  await deps.db
+    .insertInto('operators')
+    .values({ owner_id: user.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await recordForUser(deps, user.id, {
+    who: 'operator',
+    what: `made ${normalizeEmail(email)} an operator of this server`,
+    address: 'command line',
+    outcome: 'done',
+  })
+  const operator = (await listOperators(deps)).find((one) => one.email === normalizeEmail(email))
+  if (!operator) throw operatorNotFound(email)
+  return operator
+}
+
+/** Takes effect with the next request, and ends every view of an account. */
+export async function revokeOperator(deps: AuditDeps, { email }: { email: string }): Promise<void> {
+  const user = await findUserByEmail(deps.db, normalizeEmail(email))
+  const row =
+    user &&
+    (await deps.db.deleteFrom('operators').where('owner_id', '=', user.id).returning('owner_id').executeTakeFirst())
+  if (!row) throw operatorNotFound(email)
+  await recordForUser(deps, row.owner_id, {
+    who: 'operator',
+    what: `revoked that ${normalizeEmail(email)} is an operator of this server`,
+    address: 'command line',
+    outcome: 'done',
+  })
+}
+
+function operatorNotFound(email: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `No operator has the email address ${JSON.stringify(email)}.`, {
+    remedy: 'List the operators: waybill operator list',
+  })
+}
+
+export async function isOperator(db: Kysely<Database>, userId: string): Promise<boolean> {
+  return (
+    (await db.selectFrom('operators').select('owner_id').where('owner_id', '=', userId).executeTakeFirst()) !==
+    undefined
+  )
+}
+
+/** What an operator still lacks to use the console; undefined if the user is no operator. */
+export async function readOperatorAccess(
+  db: Kysely<Database>,
+  { userId, twoFactor, secondFactor }: Pick<SignedIn, 'userId' | 'twoFactor' | 'secondFactor'>,
+): Promise<OperatorAccess | undefined> {
+  if (!(await isOperator(db, userId))) return undefined
+  if (!twoFactor) return 'needs_authenticator'
+  return secondFactor ? 'granted' : 'needs_code'
+}
+
+/** Lets the session of an operator read an account for an hour. */
+export async function openView(
+  db: Kysely<Database>,
+  { userId, sessionId }: Pick<SignedIn, 'userId' | 'sessionId'>,
+  accountId: string,
+): Promise<{ expiresAt: string }> {
+  const expires_at = sql<Date>`now() + make_interval(mins => ${viewMinutes})`
+  const row = await db
+    .insertInto('operator_views')
+    .columns(['session_id', 'owner_id', 'account_id', 'expires_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('accounts')
+        .select([
+          sql<string>`${sessionId}`.as('session_id'),
+          sql<string>`${userId}`.as('owner_id'),
+          'accounts.id',
+          expires_at.as('expires_at'),
+        ])
+        .where('accounts.id', '=', accountId),
+    )
+    .onConflict((conflict) => conflict.columns(['session_id', 'account_id']).doUpdateSet({ expires_at }))
+    .returning('expires_at')
+    .executeTakeFirst()
+  if (!row) throw accountNotFound(accountId)
+  return { expiresAt: row.expires_at.toISOString() }
+}
+
+export async function closeView(db: Kysely<Database>, sessionId: string, accountId: string): Promise<void> {
+  await db
+    .deleteFrom('operator_views')
+    .where('session_id', '=', sessionId)
+    .where('account_id', '=', accountId)
+    .execute()
+}
+
+export interface OperatorView {
+  accountId: string
+  name: string
+  expiresAt: Date
+  suspendedAt: Date | null
+}
+
+/**
+ * Returns the accounts that a session may read as operator. A revoked grant deletes its views; whether the session has
+ * a second factor is asked again, because the authenticator app may have been turned off.
+ */
+export function findViews(
+  db: Kysely<Database>,
+  { sessionId, accountId }: { sessionId: string; accountId?: string },
+): Promise<OperatorView[]> {
+  const views = db
+    .selectFrom('operator_views as v')
+    .innerJoin('operators as o', 'o.owner_id', 'v.owner_id')
+    .innerJoin('owners as u', 'u.id', 'o.owner_id')
+    .innerJoin('owner_sessions as s', 's.id', 'v.session_id')
+    .innerJoin('accounts as a', 'a.id', 'v.account_id')
+    .select(['a.id as accountId', 'a.name', 'a.suspended_at as suspendedAt', 'v.expires_at as expiresAt'])
+    .where('v.session_id', '=', sessionId)
+    .where('v.expires_at', '>', sql<Date>`now()`)
+    .where('u.twoFactorEnabled', '=', true)
+    .where('s.secondFactor', '=', true)
+    .whereRef('s.userId', '=', 'v.owner_id')
+    .orderBy('v.expires_at', 'desc')
+  return (accountId === undefined ? views.limit(20) : views.where('a.id', '=', accountId)).execute()
+}
+
+/** Deletes views that have ended. */
+export async function deleteExpiredViews(db: Kysely<Database>): Promise<void> {
+  await db
+    .deleteFrom('operator_views')
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute()
+}

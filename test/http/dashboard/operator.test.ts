@@ -1,0 +1,466 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
+import { listProcedures, type OperatorProcedure } from '../../../contracts/procedure.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { grantOperator, revokeOperator } from '../../../src/users/operators.ts'
+import {
+  createPopulatedAccount,
+  inputsOf,
+  listSettingsContracts,
+  type PopulatedAccount,
+} from '../../support/dashboard.ts'
+import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+import { totp } from '../../support/totp.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
+
+let server: TestServer
+let otherNode: TestServer
+let theirs: PopulatedAccount
+let theirOwner: TestOwner
+let operator: TestOwner & { secret: string }
+/** An operator who lacks the second factor. */
+let withoutAuthenticator: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  otherNode = await startTestServer({ beside: server })
+  theirs = await createPopulatedAccount(server)
+  theirOwner = await signedInOwner(server, theirs.accountId)
+  operator = await signedInOperator(server)
+  withoutAuthenticator = await signedInOwner(server, theirs.accountId, { role: 'viewer' })
+  await grantOperator(server.deps, withoutAuthenticator)
+})
+
+afterAll(async () => {
+  await otherNode?.close()
+  await server?.close()
+})
+
+const procedures = listProcedures<OperatorProcedure>(dashboardContracts.operator).map(({ name, contract }) => ({
+  name,
+  kind: contract.kind,
+  contract,
+}))
+const find = (name: string) => {
+  const procedure = procedures.find((one) => one.name === name)
+  if (!procedure) throw new Error(`no procedure ${name}`)
+  return procedure
+}
+const ask = (name: string, input: object = {}, user: Pick<TestOwner, 'cookie'> = operator, node = server) =>
+  callOperator(node, user, find(name), input)
+
+const inputs: Record<string, () => object> = {
+  'account.list': () => ({}),
+  'account.create': () => ({ name: 'Created by nobody' }),
+  'account.suspend': () => ({ accountId: theirs.accountId }),
+  'account.resume': () => ({ accountId: theirs.accountId }),
+  'account.view': () => ({ accountId: theirs.accountId }),
+  'account.closeView': () => ({ accountId: theirs.accountId }),
+  'server.get': () => ({}),
+  'server.slowEndpoints': () => ({}),
+}
+const inputOf = (name: string) => inputs[name]?.() ?? {}
+
+async function snapshot() {
+  const { db } = server.deps
+  return JSON.stringify([
+    await db.selectFrom('accounts').selectAll().orderBy('id').execute(),
+    await db.selectFrom('operator_views').selectAll().execute(),
+    await db.selectFrom('audit_entries').select('id').where('account_id', '=', theirs.accountId).execute(),
+  ])
+}
+
+async function auditOf(accountId: string): Promise<string[]> {
+  const rows = await server.deps.db
+    .selectFrom('audit_entries')
+    .select(['who', 'what', 'outcome'])
+    .where('account_id', '=', accountId)
+    .orderBy('sequence')
+    .execute()
+  return rows.map(({ who, what, outcome }) => `${who} ${what}: ${outcome}`)
+}
+
+/** Signs in to a new session with a password and a code that was not used yet. */
+async function signInWithCode(user: TestOwner & { secret: string }, steps: number): Promise<TestOwner> {
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+  await server.deps.db.deleteFrom('owner_tries').execute()
+  const browser = user.inOtherBrowser()
+  await browser.signIn()
+  expect((await browser.auth('/two-factor/verify-totp', { code: totp(user.secret, steps) })).statusCode).toBe(200)
+  return browser
+}
+
+describe.each(procedures)('$name', (procedure) => {
+  const { name } = procedure
+
+  test('rejects a caller who is not signed in', async () => {
+    const answer = await callOperator(server, visitor(server), procedure, inputOf(name))
+
+    expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
+  })
+
+  test('does not exist for an owner who is no operator, even with an authenticator app', async () => {
+    const before = await snapshot()
+    const answer = await callOperator(server, theirOwner, procedure, inputOf(name))
+    const unknown = await callOperator(server, theirOwner, { name: 'account.none', kind: procedure.kind })
+
+    expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+    expect(answer.error.message).toBe(unknown.error.message)
+    expect(await snapshot()).toBe(before)
+  })
+
+  test('rejects an operator without an authenticator app', async () => {
+    const before = await snapshot()
+
+    const answer = await callOperator(server, withoutAuthenticator, procedure, inputOf(name))
+
+    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(answer.error.message).toContain('authenticator app')
+    expect(await snapshot()).toBe(before)
+  })
+})
+
+test.each(procedures.filter(({ kind }) => kind === 'mutation'))(
+  '$name rejects a page of another site',
+  async (procedure) => {
+    const before = await snapshot()
+
+    const answer = await callOperator(server, operator, procedure, inputOf(procedure.name), {
+      origin: 'https://evil.example',
+    })
+
+    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
+    expect(await snapshot()).toBe(before)
+  },
+)
+
+test('audits every change of an account by an operator', () => {
+  const unaudited = procedures.filter(({ kind, contract }) => kind === 'mutation' && !contract.audit)
+
+  // Its entry is written once the account exists.
+  expect(unaudited.map(({ name }) => name)).toEqual(['account.create'])
+})
+
+test('has no procedure that grants or revokes operators', () => {
+  expect(procedures.filter(({ name }) => /grant|revoke|operator/i.test(name))).toEqual([])
+})
+
+test('rejects a session that presented no code, although the user has an authenticator app', async () => {
+  const { accountId } = await server.account()
+  const user = await signedInOwner(server, accountId)
+  const { secret } = await setUpAuthenticator(server, user)
+  await grantOperator(server.deps, user)
+  // As a sign-in with an organisation leaves it, which asks for no code.
+  await server.deps.db.updateTable('owner_sessions').set({ secondFactor: false }).execute()
+
+  const without = await ask('server.get', {}, user)
+  const session = await user.query('session.get')
+  const withCode = await signInWithCode({ ...user, secret }, 1)
+
+  expect(without).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+  expect(session.data).toMatchObject({ operator: 'needs_code' })
+  expect(await ask('server.get', {}, withCode)).toMatchObject({ statusCode: 200 })
+  operator = await signedInOperator(server)
+})
+
+test('a backup code counts as second factor, a changed password starts a session without one', async () => {
+  const { accountId } = await server.account()
+  const user = await signedInOwner(server, accountId)
+  const enabled = await user.auth('/two-factor/enable', { password: user.password })
+  const { totpURI, backupCodes } = JSON.parse(enabled.text)
+  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+  await user.auth('/two-factor/verify-totp', { code: totp(secret) })
+  await grantOperator(server.deps, user)
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+  const other = user.inOtherBrowser()
+  await other.signIn()
+  await other.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
+
+  expect((await ask('server.get', {}, other)).statusCode).toBe(200)
+  const changed = await other.auth('/change-password', {
+    currentPassword: user.password,
+    newPassword: 'another long pass phrase',
+  })
+  expect(changed.statusCode).toBe(200)
+  expect((await other.query('session.get')).data).toMatchObject({ operator: 'needs_code' })
+  expect((await ask('server.get', {}, other)).statusCode).toBe(403)
+})
+
+test('a revoked grant ends the console and every view at once, on every node', async () => {
+  const user = await signedInOperator(server)
+  await ask('account.view', { accountId: theirs.accountId }, user)
+  const read = () => user.query('message.list', { accountId: theirs.accountId })
+  expect((await read()).statusCode).toBe(200)
+
+  await revokeOperator(server.deps, user)
+
+  expect((await read()).statusCode).toBe(404)
+  for (const node of [server, otherNode]) expect((await ask('account.list', {}, user, node)).statusCode).toBe(404)
+  expect((await user.query('session.get')).data).not.toHaveProperty('operator')
+  // A new grant does not open what the earlier one had opened.
+  await grantOperator(server.deps, user)
+  expect((await read()).statusCode).toBe(404)
+})
+
+test('turning the authenticator app off ends the console and every view', async () => {
+  const user = await signedInOperator(server)
+  await ask('account.view', { accountId: theirs.accountId }, user)
+  const disabled = await user.auth('/two-factor/disable', { password: user.password })
+  expect(disabled.statusCode).toBe(200)
+
+  expect((await user.query('message.list', { accountId: theirs.accountId })).statusCode).toBe(404)
+  expect((await ask('account.list', {}, user)).statusCode).toBe(403)
+  expect((await user.query('session.get')).data).toMatchObject({ operator: 'needs_authenticator' })
+})
+
+describe('viewing an account', () => {
+  const read = (name: string, input: object = {}, user: TestOwner = operator) =>
+    user.query(name, { accountId: theirs.accountId, ...input })
+
+  test('needs to be opened first, which its owners see in their audit log', async () => {
+    expect(await read('message.list')).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+
+    const opened = await ask('account.view', { accountId: theirs.accountId })
+
+    expect(opened.statusCode).toBe(200)
+    expect((await read('message.list')).statusCode).toBe(200)
+    const { data } = await theirOwner.query<{ items: object[] }>('audit.list', { accountId: theirs.accountId })
+    expect(data.items[0]).toMatchObject({
+      who: operator.email,
+      what: 'opened the account to view it as an operator of this server',
+      outcome: 'done',
+    })
+    const session = await operator.query<{ accounts: object[] }>('session.get')
+    expect(session.data.accounts).toContainEqual({
+      accountId: theirs.accountId,
+      name: expect.any(String),
+      role: 'viewer',
+      viewedUntil: opened.data['expiresAt'],
+    })
+  })
+
+  test.each(
+    listSettingsContracts().filter(
+      ({ contract: { allowed, kind } }) => kind === 'mutation' && (allowed === 'owner' || allowed === 'viewer'),
+    ),
+  )('refuses $name', async ({ name }) => {
+    await ask('account.view', { accountId: theirs.accountId })
+    const { db } = server.deps
+    const state = async () =>
+      JSON.stringify([
+        await db.selectFrom('accounts').selectAll().where('id', '=', theirs.accountId).execute(),
+        await db.selectFrom('audit_entries').select('id').where('account_id', '=', theirs.accountId).execute(),
+        await db.selectFrom('messages').selectAll().where('account_id', '=', theirs.accountId).execute(),
+      ])
+    const before = await state()
+
+    const answer = await operator.mutate(name, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
+
+    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(await state()).toBe(before)
+  })
+
+  test('refuses what viewers may not read, and shows no secret in what they may', async () => {
+    await ask('account.view', { accountId: theirs.accountId })
+    const { secret } = await addEndpoint(server.deps, theirs.accountId, { url: 'http://127.0.0.1:9/hook' })
+    const queries = listSettingsContracts().filter(({ contract }) => contract.kind === 'query')
+    for (const { name, contract } of queries) {
+      if (contract.allowed !== 'owner' && contract.allowed !== 'viewer') continue
+      const answer = await read(name, inputsOf(theirs)[name])
+      const expected = contract.allowed === 'owner' ? 403 : 200
+      expect([name, answer.statusCode]).toEqual([name, expected])
+      const text = JSON.stringify(answer)
+      for (const hidden of [secret, theirs.apiKey]) expect(text).not.toContain(hidden)
+    }
+  })
+
+  test('ends after an hour, when it is closed, and with the session', async () => {
+    const { db } = server.deps
+    await ask('account.view', { accountId: theirs.accountId })
+    await db
+      .updateTable('operator_views')
+      .set({ expires_at: new Date(Date.now() - 1000) })
+      .execute()
+    expect((await read('message.list')).statusCode).toBe(404)
+
+    await ask('account.view', { accountId: theirs.accountId })
+    await ask('account.closeView', { accountId: theirs.accountId })
+    expect((await read('message.list')).statusCode).toBe(404)
+
+    await ask('account.view', { accountId: theirs.accountId })
+    await operator.auth('/sign-out', {})
+    expect((await read('message.list')).statusCode).toBe(401)
+    expect(await db.selectFrom('operator_views').selectAll().execute()).toEqual([])
+    operator = await signedInOperator(server)
+  })
+
+  test('belongs to the session that opened it', async () => {
+    await ask('account.view', { accountId: theirs.accountId })
+    const other = await signInWithCode(operator, 1)
+
+    expect((await ask('account.list', {}, other)).statusCode).toBe(200)
+    expect((await read('message.list', {}, other)).statusCode).toBe(404)
+  })
+
+  test('leaves an operator who is an owner of the account their rights', async () => {
+    const mine = await operator.query<{ accounts: { accountId: string }[] }>('session.get')
+    const accountId = mine.data.accounts[0]?.accountId ?? ''
+    await ask('account.view', { accountId })
+
+    expect((await operator.mutate('publicApi.setAccess', { accountId, enabled: true })).statusCode).toBe(200)
+  })
+
+  test('reports an account that does not exist as not found', async () => {
+    expect((await ask('account.view', { accountId: 'acc_none' })).statusCode).toBe(404)
+  })
+})
+
+describe('suspending an account', () => {
+  test('rejects every send on every node until it is resumed, whatever its owners do', async () => {
+    const account = await server.account()
+    const owner = await signedInOwner(server, account.accountId)
+    const message = {
+      to: '34600111222',
+      template: 'order_shipped',
+      language: 'en',
+      variables: { '1': 'Ada', '2': 'WB-1042' },
+    }
+    const send = (node: TestServer) =>
+      node.request('POST', '/api/v1/message/send', {
+        headers: { 'content-type': 'application/json', 'x-api-key': account.apiKey },
+        body: JSON.stringify(message),
+      })
+    const sendTest = () =>
+      owner.mutate('template.sendTest', {
+        accountId: account.accountId,
+        whatsAppAccountId: account.whatsAppAccountId,
+        ...message,
+      })
+    expect((await send(otherNode)).statusCode).toBe(200)
+
+    const suspended = await ask('account.suspend', { accountId: account.accountId })
+    expect(suspended).toMatchObject({ statusCode: 200, data: { suspendedAt: expect.any(String) } })
+    // Owners can switch API access, but not end a suspension.
+    await owner.mutate('publicApi.setAccess', { accountId: account.accountId, enabled: true })
+    await owner.mutate('publicApi.regenerateKey', { accountId: account.accountId })
+    for (const node of [server, otherNode]) {
+      const answer = await send(node)
+      // The key was replaced; the new one is rejected below.
+      expect(answer.statusCode).toBe(401)
+    }
+    const { data } = await owner.mutate<{ apiKey: string }>('publicApi.regenerateKey', { accountId: account.accountId })
+    account.apiKey = data.apiKey
+    for (const node of [server, otherNode])
+      expect((await send(node)).json()).toMatchObject({
+        success: false,
+        error: { code: 'API_DISABLED', message: expect.stringContaining('suspended') },
+      })
+    expect(await sendTest()).toMatchObject({ statusCode: 403, error: { data: { code: 'API_DISABLED' } } })
+    expect((await owner.query<{ accounts: object[] }>('session.get')).data.accounts).toMatchObject([
+      { suspendedAt: suspended.data['suspendedAt'] },
+    ])
+    const again = await ask('account.suspend', { accountId: account.accountId })
+    expect(again.data).toEqual(suspended.data)
+
+    await ask('account.resume', { accountId: account.accountId })
+    for (const node of [server, otherNode]) expect((await send(node)).statusCode).toBe(200)
+    expect((await sendTest()).statusCode).toBe(200)
+    expect(await auditOf(account.accountId)).toEqual(
+      expect.arrayContaining([
+        `${operator.email} suspended the account as an operator of this server: done`,
+        `${operator.email} resumed the account as an operator of this server: done`,
+      ]),
+    )
+  })
+
+  test('counts no request of a suspended account', async () => {
+    const account = await server.account()
+    await ask('account.suspend', { accountId: account.accountId })
+    await account.get('/api/v1/message')
+    await account.post('/api/v1/message/send', {})
+
+    expect(
+      await server.deps.db.selectFrom('rate_limits').selectAll().where('account_id', '=', account.accountId).execute(),
+    ).toEqual([])
+  })
+})
+
+test('creates an account and invites its owner with a link', async () => {
+  const { statusCode, data } = await ask('account.create', { name: 'New shop', ownerEmail: 'New@Example.com' })
+
+  expect(statusCode).toBe(200)
+  const accountId = String(data['accountId'])
+  expect(data).toMatchObject({ name: 'New shop', invitationLink: expect.stringContaining('/settings/invitation/') })
+  expect(await auditOf(accountId)).toEqual([
+    `${operator.email} created the account as an operator of this server, and invited new@example.com as owner: done`,
+  ])
+  // The operator has no role in it.
+  expect((await operator.query('message.list', { accountId })).statusCode).toBe(404)
+})
+
+test('lists all accounts page by page, with their health', async () => {
+  const seen: unknown[] = []
+  let cursor: unknown
+  do {
+    const { data } = await ask('account.list', { limit: 2, ...(cursor !== undefined && { cursor }) })
+    expect(data.items.length).toBeLessThanOrEqual(2)
+    seen.push(...data.items.map(({ accountId }) => accountId))
+    cursor = data['nextCursor']
+  } while (cursor !== undefined)
+  const all = await server.deps.db.selectFrom('accounts').select('id').orderBy('id', 'desc').execute()
+  expect(seen).toEqual(all.map(({ id }) => id))
+
+  const found = await ask('account.list', { search: theirs.accountId })
+  expect(found.data.items).toMatchObject([
+    {
+      accountId: theirs.accountId,
+      apiEnabled: true,
+      whatsAppAccounts: { total: 1, withProblems: 0 },
+      endpoints: { total: expect.any(Number), failing: 0, lagSeconds: expect.any(Number) },
+    },
+  ])
+  for (const search of ['%', '_', '\\', "'; drop table accounts; --"])
+    expect((await ask('account.list', { search })).data.items).toEqual([])
+  expect((await ask('account.list', { limit: 51 })).statusCode).toBe(400)
+})
+
+test('reads the state of the server and its slow endpoints, without paths of URLs', async () => {
+  const { endpointId } = await addEndpoint(server.deps, theirs.accountId, {
+    url: 'http://127.0.0.1:9/hook/s3cret?token=s3cret',
+  })
+  await server.deps.db
+    .insertInto('webhook_attempt_counts')
+    .values({
+      account_id: theirs.accountId,
+      endpoint_id: endpointId,
+      slot: new Date(),
+      status_code: 200,
+      error: '',
+      attempts: 2,
+      duration_ms: '9000',
+      max_duration_ms: 8000,
+      first_at: new Date(),
+      last_at: new Date(),
+    })
+    .execute()
+
+  const facts = await ask('server.get')
+  const slow = await ask('server.slowEndpoints')
+
+  expect(facts.data).toMatchObject({
+    database: { bytes: expect.any(Number), postgresVersion: expect.stringMatching(/^\d+\.\d+/) },
+    accounts: { total: expect.any(Number) },
+    queue: { failingEndpoints: 0 },
+    processes: [],
+  })
+  expect(slow.data.items[0]).toMatchObject({
+    endpointId,
+    host: '127.0.0.1:9',
+    attempts: 2,
+    failed: 0,
+    averageMilliseconds: 4500,
+    slowestMilliseconds: 8000,
+  })
+  expect(JSON.stringify(slow)).not.toContain('s3cret')
+})

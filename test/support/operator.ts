@@ -1,0 +1,51 @@
+import type { DashboardErrorData } from '../../contracts/errors.ts'
+import { grantOperator } from '../../src/users/operators.ts'
+import type { TestServer } from './server.ts'
+import { totp } from './totp.ts'
+import { signedInOwner, type TestOwner } from './user.ts'
+
+export interface OperatorAnswer {
+  statusCode: number
+  /** Absent on failure; only tests of a success read it. */
+  data: Record<string, unknown> & { items: Record<string, unknown>[] }
+  error: { message: string; data: DashboardErrorData }
+}
+
+/** A user with an authenticator app whom the command line has made an operator. */
+export async function signedInOperator(server: TestServer): Promise<TestOwner & { secret: string }> {
+  const { accountId } = await server.account()
+  const user = await signedInOwner(server, accountId)
+  const { secret } = await setUpAuthenticator(server, user)
+  await grantOperator(server.deps, user)
+  return { ...user, secret }
+}
+
+export async function setUpAuthenticator(server: TestServer, user: TestOwner): Promise<{ secret: string }> {
+  const enabled = await user.auth('/two-factor/enable', { password: user.password })
+  const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
+  const confirmed = await user.auth('/two-factor/verify-totp', { code: totp(secret) })
+  if (confirmed.statusCode !== 200) throw new Error(`the code was rejected: ${confirmed.text}`)
+  // All users of a test share one address.
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+  return { secret }
+}
+
+/** Calls a procedure of the console, such as `account.list`, with the session of a user. */
+export async function callOperator(
+  server: Pick<TestServer, 'request' | 'url'>,
+  user: Pick<TestOwner, 'cookie'>,
+  { name, kind }: { name: string; kind: 'query' | 'mutation' },
+  input: object = {},
+  headers: Record<string, string> = {},
+): Promise<OperatorAnswer> {
+  const path = `/settings/trpc/operator.${name}`
+  const session = { origin: server.url, cookie: user.cookie(), ...headers }
+  const { statusCode, text } = await (kind === 'query'
+    ? server.request('GET', `${path}?input=${encodeURIComponent(JSON.stringify(input))}`, { headers: session })
+    : server.request('POST', path, {
+        headers: { 'content-type': 'application/json', ...session },
+        body: JSON.stringify(input),
+      }))
+  const body = JSON.parse(text)
+  return { statusCode, data: body.result?.data, error: body.error }
+}
