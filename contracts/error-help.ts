@@ -106,8 +106,11 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
   },
   API_DISABLED: {
     meaning: 'The key is correct, but API access is disabled for its account.',
-    causes: ['An owner or an operator disabled API access.'],
-    fixes: ['Enable API access in the dashboard under Settings > Public API.'],
+    causes: ['An owner or an operator disabled API access.', 'An operator suspended the account.'],
+    fixes: [
+      'Enable API access in the dashboard under Settings > Public API.',
+      'If the account is suspended, ask the operator of the server to resume it.',
+    ],
     retry: `${notSent} Repeat the request after API access is enabled again.`,
     guides: ['dashboard.md'],
   },

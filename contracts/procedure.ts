@@ -92,7 +92,7 @@ export type Role = z.infer<typeof Role>
  * Who may call. `anybody`: without a session, such as the holder of an invitation. `signed-in`: any user with a
  * session. A role: a user who has at least that role in the account that the input names.
  */
-export type AllowedCaller = 'anybody' | 'signed-in' | Role
+type AllowedCaller = 'anybody' | 'signed-in' | Role
 
 interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   kind: K

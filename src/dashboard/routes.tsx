@@ -111,6 +111,10 @@ export const routes: RouteObject[] = [
             lazy: { Component: async () => (await import('./pages/profile/profile-page.tsx')).ProfilePage },
           },
           {
+            path: 'console',
+            lazy: { Component: async () => (await import('./pages/console/console-page.tsx')).ConsolePage },
+          },
+          {
             path: ':accountId',
             Component: AccountLayout,
             children: [

@@ -11,7 +11,7 @@ import type { SignedIn } from './sign-in/better-auth.ts'
 import { findUserByEmail } from './store.ts'
 
 /** A user who may use the operator's console. Only the command line grants and revokes it. */
-export interface Operator {
+interface Operator {
   email: string
   name: string
   twoFactor: boolean
@@ -74,7 +74,7 @@ function operatorNotFound(email: string): ServiceError {
   })
 }
 
-export async function isOperator(db: Kysely<Database>, userId: string): Promise<boolean> {
+async function isOperator(db: Kysely<Database>, userId: string): Promise<boolean> {
   return (
     (await db.selectFrom('operators').select('owner_id').where('owner_id', '=', userId).executeTakeFirst()) !==
     undefined
@@ -127,7 +127,7 @@ export async function closeView(db: Kysely<Database>, sessionId: string, account
     .execute()
 }
 
-export interface OperatorView {
+interface OperatorView {
   accountId: string
   name: string
   expiresAt: Date

@@ -3,6 +3,7 @@ import { Navigate, Outlet, useParams } from 'react-router'
 import { AccountContext, useUser } from '../session/session.ts'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState } from '../ui/placeholders.tsx'
+import { AccountBanners } from './account-banners.tsx'
 import { NotFoundPage } from './fallback-pages.tsx'
 import { SendingBanner } from './sending-banner.tsx'
 
@@ -13,6 +14,7 @@ export function AccountLayout() {
   if (!account) return <NotFoundPage />
   return (
     <AccountContext value={{ ...account, canChange: account.role === 'owner' }}>
+      <AccountBanners />
       <SendingBanner />
       {/* The key resets forms when the account changes. */}
       <Outlet key={account.accountId} />
@@ -25,9 +27,10 @@ const firstPage = 'overview'
 /** Redirects to the account in the URL, or to the first account. */
 export function FirstAccountPage() {
   const named = useParams()['accountId']
-  const { accounts, email } = useUser()
+  const { accounts, email, operator } = useUser()
   const accountId = named ?? accounts[0]?.accountId
   if (accountId !== undefined) return <Navigate to={`/${accountId}/${firstPage}`} replace />
+  if (operator !== undefined) return <Navigate to="/console" replace />
   return (
     <>
       <PageHeader title="Welcome" />

@@ -18,13 +18,12 @@ import {
   IconMoon,
   IconSelector,
   IconSun,
+  IconServer2,
   IconUser,
 } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate } from 'react-router'
-import { notifyFailure } from '../api/use-change.ts'
 import { useUser } from '../session/session.ts'
-import { signOut } from '../session/sign-in.ts'
+import { useSignOut } from '../session/use-sign-out.ts'
 import { OpenButton } from './command-palette/open-button.tsx'
 import { Logo } from './logo.tsx'
 import { SandboxRibbon } from './sandbox-ribbon.tsx'
@@ -98,7 +97,7 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
-        {accounts.map(({ accountId, name, role }) => (
+        {accounts.map(({ accountId, name, role, viewedUntil }) => (
           <Menu.Item
             key={accountId}
             onClick={() => void navigate(`/${accountId}/${section}`)}
@@ -108,7 +107,7 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
               {name}
             </Text>
             <Text size="xs" c="dimmed">
-              {role === 'owner' ? 'Owner' : 'Viewer'}
+              {viewedUntil !== undefined ? 'Operator view' : role === 'owner' ? 'Owner' : 'Viewer'}
             </Text>
           </Menu.Item>
         ))}
@@ -124,7 +123,7 @@ const schemes = [
 ] as const satisfies { scheme: MantineColorScheme; label: string; icon: typeof IconSun }[]
 
 function UserMenu() {
-  const { name, email } = useUser()
+  const { name, email, operator } = useUser()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const leave = useSignOut()
   return (
@@ -154,6 +153,11 @@ function UserMenu() {
         <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
           Profile
         </Menu.Item>
+        {operator !== undefined && (
+          <Menu.Item component={Link} to="/console" leftSection={<IconServer2 size={16} />}>
+            Console
+          </Menu.Item>
+        )}
         <Menu.Divider />
         <Menu.Label>Appearance</Menu.Label>
         {schemes.map(({ scheme, label, icon: Icon }) => (
@@ -174,20 +178,4 @@ function UserMenu() {
       </Menu.Dropdown>
     </Menu>
   )
-}
-
-/** Clears cached account data with the session. */
-function useSignOut(): () => Promise<void> {
-  const queryClient = useQueryClient()
-  const navigate = useNavigate()
-  return async () => {
-    try {
-      await signOut()
-    } catch (error) {
-      notifyFailure(error)
-      return
-    }
-    await navigate('/sign-in')
-    queryClient.clear()
-  }
 }

@@ -51,6 +51,9 @@ interface Account {
   role: Role
   /** False for viewers. The server enforces it too. */
   canChange: boolean
+  suspendedAt?: string | undefined
+  /** Present if the user views the account as an operator of the server. */
+  viewedUntil?: string | undefined
 }
 
 export const AccountContext = createContext<Account | undefined>(undefined)

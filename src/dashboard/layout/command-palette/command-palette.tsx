@@ -6,7 +6,7 @@ import { useEffect, useMemo, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { api } from '../../api/client.ts'
 import { useUser } from '../../session/session.ts'
-import { findCommands, groups, listCommands, toMessageCommand, toTemplateCommand } from './commands.ts'
+import { consoleCommand, findCommands, groups, listCommands, toMessageCommand, toTemplateCommand } from './commands.ts'
 
 interface CommandPaletteProps {
   accountId: string
@@ -103,7 +103,7 @@ const maxMessages = 5
 const maxTemplates = 100
 
 function useCommands(accountId: string, text: string) {
-  const { accounts } = useUser()
+  const { accounts, operator } = useUser()
   const [search] = useDebouncedValue(text, pauseMilliseconds)
   const isSearch = search.length >= minSearchLength
   const templates = useQuery({
@@ -127,12 +127,13 @@ function useCommands(accountId: string, text: string) {
       ...findCommands(
         [
           ...listCommands(account, others),
+          ...(operator === undefined ? [] : [consoleCommand]),
           ...(text === '' ? [] : (templates.data ?? []).map((template) => toTemplateCommand(accountId, template))),
         ],
         text,
       ),
       ...(found ?? []).map((message) => toMessageCommand(accountId, message)),
     ]
-  }, [accounts, accountId, text, templates.data, found])
+  }, [accounts, operator, accountId, text, templates.data, found])
   return { commands, isSearching: text !== search || (isSearch && messages.isFetching) }
 }

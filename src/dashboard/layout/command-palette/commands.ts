@@ -52,6 +52,14 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
   ]
 }
 
+/** For operators of the server. */
+export const consoleCommand: Command = {
+  group: 'Pages',
+  label: 'Console',
+  keywords: 'operator server accounts health',
+  to: '/console',
+}
+
 export function toTemplateCommand(accountId: string, { name, language, status }: OwnTemplate): Command {
   return {
     group: 'Templates',

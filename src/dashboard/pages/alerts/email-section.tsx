@@ -9,7 +9,7 @@ import { alertsKey } from './use-alerts.ts'
 
 /** Each member decides for themselves, viewers too. Owners also see who else gets the alerts. */
 export function EmailSection() {
-  const { accountId } = useAccount()
+  const { accountId, viewedUntil } = useAccount()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [...alertsKey(accountId), 'recipients'],
     queryFn: ({ signal }) => api.alert.recipients.query({ accountId }, { signal }),
@@ -29,7 +29,7 @@ export function EmailSection() {
         <>
           {isPending && <LoadingSkeleton lines={2} />}
           {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
-          {data && <OwnSwitch receives={data.receives} />}
+          {data && viewedUntil === undefined && <OwnSwitch receives={data.receives} />}
           {data?.members && <Members members={data.members} />}
         </>
       )}

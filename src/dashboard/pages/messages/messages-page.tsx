@@ -23,7 +23,7 @@ import { useLogNavigation } from './use-log-navigation.ts'
 import { ViewsMenu } from './views/views-menu.tsx'
 
 export function MessagesPage() {
-  const { accountId } = useAccount()
+  const { accountId, viewedUntil } = useAccount()
   const address = useLogAddress()
   const { filters, openedId, show } = address
   const isBeside = useIsBeside() && openedId !== undefined
@@ -43,7 +43,9 @@ export function MessagesPage() {
         actions={
           <>
             {!hasNone && <ShortcutsButton {...help} />}
-            {(messages.length > 0 || log.hasNextPage) && <ExportButton filters={filters} />}
+            {viewedUntil === undefined && (messages.length > 0 || log.hasNextPage) && (
+              <ExportButton filters={filters} />
+            )}
           </>
         }
       />

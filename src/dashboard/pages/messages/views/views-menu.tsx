@@ -1,6 +1,7 @@
 import { Button, Menu, Text } from '@mantine/core'
 import { IconBookmark, IconCheck, IconChevronDown, IconPencil, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
+import { useAccount } from '../../../session/session.ts'
 import { isFiltered, type MessageFilters } from '../message-filters.ts'
 import { ManageViewsModal } from './manage-views-modal.tsx'
 import { SaveViewModal } from './save-view-modal.tsx'
@@ -14,8 +15,10 @@ interface ViewsMenuProps {
 /** The user's saved views: apply, save, rename and delete. */
 export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
   const views = useViews()
+  const { viewedUntil } = useAccount()
   const [modal, setModal] = useState<'save' | 'manage'>()
-  if (!views) return null
+  // Operators who only look at the account have no views in it.
+  if (!views || viewedUntil !== undefined) return null
   const applied = findApplied(views, filters)
   const close = () => setModal(undefined)
   return (

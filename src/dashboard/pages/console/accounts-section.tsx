@@ -1,0 +1,236 @@
+import { ActionIcon, Anchor, Box, Group, Menu, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
+import { operatorApi } from '../../api/client.ts'
+import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import { Section } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
+import { describeDuration } from '../../ui/time.ts'
+import { type AccountAction, AccountActionModal } from './account-action-modal.tsx'
+import { consoleAccountsKey, describeNumber, describeShare } from './use-console.ts'
+
+const pauseMilliseconds = 300
+const refreshMilliseconds = 15_000
+
+export function AccountsSection() {
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
+  const [action, setAction] = useState<AccountAction>()
+  const accounts = useInfiniteQuery({
+    queryKey: [...consoleAccountsKey, search],
+    queryFn: ({ pageParam, signal }) =>
+      operatorApi.account.list.query(
+        { ...(search !== '' && { search }), ...(pageParam !== '' && { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
+  })
+  const items = accounts.data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <Section
+      title="Accounts"
+      description="Newest first, with the messages of the last 24 hours."
+      actions={
+        <TextInput
+          type="search"
+          aria-label="Search accounts"
+          placeholder="Name or account ID"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={text}
+          maxLength={200}
+          autoComplete="off"
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      }
+    >
+      {accounts.isPending && <LoadingSkeleton lines={5} />}
+      {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
+      {accounts.isSuccess && items.length === 0 && (
+        <EmptyState icon={IconBuilding} title={search === '' ? 'No accounts' : 'No matching accounts'} />
+      )}
+      {items.length > 0 && (
+        <>
+          <WideTable items={items} onAction={setAction} />
+          <NarrowList items={items} onAction={setAction} />
+        </>
+      )}
+      <LoadMore query={accounts} />
+      {action && <AccountActionModal action={action} onClose={() => setAction(undefined)} />}
+    </Section>
+  )
+}
+
+interface EntriesProps {
+  items: ConsoleAccount[]
+  onAction: (action: AccountAction) => void
+}
+
+function WideTable({ items, onAction }: EntriesProps) {
+  return (
+    <Table visibleFrom="sm" verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Account</Table.Th>
+          <Table.Th>Health</Table.Th>
+          <Table.Th ta="right">Messages</Table.Th>
+          <Table.Th ta="right">Failed</Table.Th>
+          <Table.Th ta="right">Delivery lag</Table.Th>
+          <Table.Th w={44} aria-label="Actions" />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((account) => (
+          <Table.Tr key={account.accountId}>
+            <Table.Td>
+              <Name account={account} onAction={onAction} />
+            </Table.Td>
+            <Table.Td>
+              <Health account={account} />
+            </Table.Td>
+            <Table.Td ta="right">{describeNumber(account.messages.total)}</Table.Td>
+            <Table.Td ta="right">
+              <Failed account={account} />
+            </Table.Td>
+            <Table.Td ta="right">{describeLag(account)}</Table.Td>
+            <Table.Td>
+              <Actions account={account} onAction={onAction} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function NarrowList({ items, onAction }: EntriesProps) {
+  return (
+    <Stack hiddenFrom="sm" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      {items.map((account) => (
+        <Box
+          key={account.accountId}
+          component="li"
+          py="sm"
+          style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+        >
+          <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
+            <Box miw={0}>
+              <Name account={account} onAction={onAction} />
+            </Box>
+            <Actions account={account} onAction={onAction} />
+          </Group>
+          <Box mt={6}>
+            <Health account={account} />
+          </Box>
+          <Text size="xs" c="dimmed" mt={6}>
+            {describeNumber(account.messages.total)} messages · {describeNumber(account.messages.failed)} failed ·
+            delivery lag {describeLag(account).toLowerCase()}
+          </Text>
+        </Box>
+      ))}
+    </Stack>
+  )
+}
+
+function Name({ account, onAction }: { account: ConsoleAccount; onAction: EntriesProps['onAction'] }) {
+  return (
+    <>
+      <Anchor
+        component="button"
+        type="button"
+        ta="left"
+        fz="sm"
+        fw={500}
+        style={{ overflowWrap: 'anywhere' }}
+        onClick={() => onAction({ kind: 'view', account })}
+      >
+        {account.name}
+      </Anchor>
+      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {account.accountId}
+      </Text>
+    </>
+  )
+}
+
+/** The worst first; nothing else is shown if all is well. */
+function listProblems({ suspendedAt, apiEnabled, whatsAppAccounts, endpoints }: ConsoleAccount) {
+  const problems: { tone: Tone; label: string }[] = []
+  if (suspendedAt !== undefined) problems.push({ tone: 'bad', label: 'Suspended' })
+  if (whatsAppAccounts.withProblems > 0)
+    problems.push({
+      tone: 'bad',
+      label: count(whatsAppAccounts.withProblems, 'number with problems', 'numbers with problems'),
+    })
+  if (endpoints.failing > 0)
+    problems.push({ tone: 'warning', label: count(endpoints.failing, 'failing endpoint', 'failing endpoints') })
+  if (!apiEnabled) problems.push({ tone: 'neutral', label: 'API disabled' })
+  if (whatsAppAccounts.total === 0) problems.push({ tone: 'neutral', label: 'No number' })
+  return problems
+}
+
+function count(number: number, one: string, several: string): string {
+  return `${number} ${number === 1 ? one : several}`
+}
+
+function Health({ account }: { account: ConsoleAccount }) {
+  const problems = listProblems(account)
+  return (
+    <Group gap={6}>
+      {problems.length === 0 && <StatusBadge tone="good">Healthy</StatusBadge>}
+      {problems.map(({ tone, label }) => (
+        <StatusBadge key={label} tone={tone}>
+          {label}
+        </StatusBadge>
+      ))}
+    </Group>
+  )
+}
+
+function Failed({ account: { messages } }: { account: ConsoleAccount }) {
+  return (
+    <>
+      {describeNumber(messages.failed)}{' '}
+      {messages.failed > 0 && (
+        <Text span size="xs" c="dimmed">
+          {describeShare(messages.failed, messages.total)}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function describeLag({ endpoints: { lagSeconds } }: ConsoleAccount): string {
+  return lagSeconds === undefined || lagSeconds < 1 ? 'None' : describeDuration(1000 * lagSeconds)
+}
+
+function Actions({ account, onAction }: { account: ConsoleAccount; onAction: EntriesProps['onAction'] }) {
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${account.name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconEye size={16} />} onClick={() => onAction({ kind: 'view', account })}>
+          View account
+        </Menu.Item>
+        {account.suspendedAt === undefined ? (
+          <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onAction({ kind: 'suspend', account })}>
+            Suspend
+          </Menu.Item>
+        ) : (
+          <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onAction({ kind: 'resume', account })}>
+            Resume
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

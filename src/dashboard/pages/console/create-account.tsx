@@ -1,0 +1,115 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { operatorApi } from '../../api/client.ts'
+import { showInForm } from '../../api/failure.ts'
+import { useChange } from '../../api/use-change.ts'
+import { CopyField } from '../../ui/copy.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { consoleKey } from './use-console.ts'
+
+interface Created {
+  name: string
+  accountId: string
+  ownerEmail: string
+  invitationLink?: string | undefined
+}
+
+export function CreateAccountButton() {
+  const [opened, { open, close }] = useDisclosure()
+  const [created, setCreated] = useState<Created>()
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} />} onClick={open}>
+        Create account
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        onExitTransitionEnd={() => setCreated(undefined)}
+        title={created ? `${created.name} is created` : 'Create account'}
+        // A click outside would discard the link.
+        closeOnClickOutside={false}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {created ? <Done created={created} onClose={close} /> : <CreateForm onCreated={setCreated} onCancel={close} />}
+      </Modal>
+    </>
+  )
+}
+
+function Done({ created, onClose }: { created: Created; onClose: () => void }) {
+  const { ownerEmail, invitationLink } = created
+  return (
+    <Stack>
+      <CopyField label="Account ID" value={created.accountId} />
+      {ownerEmail !== '' &&
+        (invitationLink === undefined ? (
+          <Text size="sm">The invitation is on its way to {ownerEmail}. It works once and expires after one day.</Text>
+        ) : (
+          <>
+            <Text size="sm">
+              This server does not send email. Send the link to {ownerEmail} yourself. Anyone who has it can join in
+              their place. It works once, expires after one day, and is not shown again.
+            </Text>
+            <CopyField label="Invitation link" value={invitationLink} />
+          </>
+        ))}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+interface CreateFormProps {
+  onCreated: (created: Created) => void
+  onCancel: () => void
+}
+
+function CreateForm({ onCreated, onCancel }: CreateFormProps) {
+  const [problem, setProblem] = useState<string>()
+  const form = useForm({
+    initialValues: { name: '', ownerEmail: '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
+  })
+  const create = useChange({
+    change: ({ name, ownerEmail }: typeof form.values) =>
+      operatorApi.account.create.mutate({
+        name: name.trim(),
+        ...(ownerEmail.trim() !== '' && { ownerEmail: ownerEmail.trim() }),
+      }),
+    invalidates: [consoleKey],
+    onDone: (created, { ownerEmail }) => onCreated({ ...created, ownerEmail: ownerEmail.trim() }),
+    onFailure: (error) => setProblem(showInForm(form, error)),
+  })
+  const submit = form.onSubmit((values) => {
+    setProblem(undefined)
+    create.mutate(values)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput label="Name" required data-autofocus maxLength={200} {...form.getInputProps('name')} />
+        <TextInput
+          label="Email address of its owner"
+          description="Optional. They get an invitation to the account."
+          type="email"
+          autoComplete="off"
+          {...form.getInputProps('ownerEmail')}
+        />
+        {problem !== undefined && <ErrorAlert error={problem} title="The account was not created" />}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create account
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,153 @@
+import { Table, Text } from '@mantine/core'
+import type { Job, ServerProcess } from '../../../../contracts/dashboard/operator.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
+import { Section } from '../../ui/page.tsx'
+import { describeDuration } from '../../ui/time.ts'
+import { describeNumber, useServerFacts } from './use-console.ts'
+
+/** The processes of the server with their versions, and the jobs that they run. */
+export function ProcessesSection() {
+  const processes = useServerFacts().data?.processes
+  if (!processes) return null
+  const versions = new Set(processes.filter(({ alive }) => alive).map(({ version }) => version))
+  return (
+    <>
+      <Section
+        title="Processes"
+        description={
+          versions.size > 1
+            ? `Processes of ${versions.size} versions are running. Finish the upgrade on all nodes.`
+            : 'Each process reports every 15 seconds.'
+        }
+      >
+        {processes.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            No process has reported yet.
+          </Text>
+        ) : (
+          <ProcessTable processes={processes} />
+        )}
+      </Section>
+      <JobsSection processes={processes} />
+    </>
+  )
+}
+
+function ProcessTable({ processes }: { processes: ServerProcess[] }) {
+  return (
+    <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
+      <Table verticalSpacing="xs" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Host</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Version</Table.Th>
+            <Table.Th>Role</Table.Th>
+            <Table.Th>Started</Table.Th>
+            <Table.Th>Last report</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {processes.map(({ id, host, alive, version, role, startedAt, seenAt }) => (
+            <Table.Tr key={id}>
+              <Table.Td>{host}</Table.Td>
+              <Table.Td>
+                <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? 'Running' : 'Not responding'}</StatusBadge>
+              </Table.Td>
+              <Table.Td>{version}</Table.Td>
+              <Table.Td>{role}</Table.Td>
+              <Table.Td>
+                <LogTime at={startedAt} />
+              </Table.Td>
+              <Table.Td>
+                <LogTime at={seenAt} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+/** The same job runs on several nodes: its last run is the latest, its failures are added up. */
+function mergeJobs(processes: readonly ServerProcess[]): Job[] {
+  const merged = new Map<string, Job>()
+  for (const job of processes.filter(({ alive }) => alive).flatMap(({ jobs }) => jobs)) {
+    const before = merged.get(job.name)
+    const isLater = (job.lastRunAt ?? '') > (before?.lastRunAt ?? '')
+    const lastFailureAt = [before?.lastFailureAt, job.lastFailureAt]
+      .filter((at) => at !== undefined)
+      .toSorted()
+      .at(-1)
+    merged.set(job.name, {
+      ...(before && !isLater ? before : job),
+      runs: (before?.runs ?? 0) + job.runs,
+      failures: (before?.failures ?? 0) + job.failures,
+      ...(lastFailureAt !== undefined && { lastFailureAt }),
+    })
+  }
+  return [...merged.values()].toSorted(
+    (one, other) => other.failures - one.failures || one.name.localeCompare(other.name),
+  )
+}
+
+function JobsSection({ processes }: { processes: ServerProcess[] }) {
+  const jobs = mergeJobs(processes)
+  return (
+    <Section
+      title="Jobs"
+      description="Periodic work since the processes started, failures first. The log says why a job failed."
+    >
+      {jobs.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No job has run yet.
+        </Text>
+      ) : (
+        <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
+          <Table verticalSpacing={6} fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Job</Table.Th>
+                <Table.Th ta="right">Interval</Table.Th>
+                <Table.Th>Last run</Table.Th>
+                <Table.Th ta="right">Took</Table.Th>
+                <Table.Th ta="right">Failures</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {jobs.map((job) => (
+                <Table.Tr key={job.name}>
+                  <Table.Td>{job.name.charAt(0).toUpperCase() + job.name.slice(1)}</Table.Td>
+                  <Table.Td ta="right">{describeDuration(1000 * job.everySeconds)}</Table.Td>
+                  <Table.Td>{job.lastRunAt === undefined ? 'Not yet' : <LogTime at={job.lastRunAt} />}</Table.Td>
+                  <Table.Td ta="right">
+                    {job.lastMilliseconds === undefined ? '' : describeDuration(job.lastMilliseconds)}
+                  </Table.Td>
+                  <Table.Td ta="right">
+                    <Failures job={job} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Section>
+  )
+}
+
+function Failures({ job: { failures, runs, lastFailureAt } }: { job: Job }) {
+  if (failures === 0) return 'None'
+  return (
+    <Text span inherit c="var(--mantine-color-error)">
+      {describeNumber(failures)} of {describeNumber(runs)}
+      {lastFailureAt !== undefined && (
+        <>
+          , last <LogTime at={lastFailureAt} />
+        </>
+      )}
+    </Text>
+  )
+}

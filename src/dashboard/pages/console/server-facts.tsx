@@ -1,0 +1,78 @@
+import { Paper, SimpleGrid, Text } from '@mantine/core'
+import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeDuration } from '../../ui/time.ts'
+import { describeBytes, describeNumber, useServerFacts } from './use-console.ts'
+
+/** A worker claims a delivery within a second of its due time. */
+const lateSeconds = 60
+
+interface Fact {
+  name: string
+  value: string
+  detail: string
+  isBad?: boolean
+}
+
+/** What an operator looks at first. */
+export function ServerFacts() {
+  const facts = useServerFacts()
+  if (facts.isError && !facts.data) return <ErrorAlert error={facts.error} onRetry={() => facts.refetch()} />
+  if (!facts.data) return <LoadingSkeleton lines={3} />
+  const { database, accounts, queue, pending } = facts.data
+  const shown: Fact[] = [
+    {
+      name: 'Accounts',
+      value: describeNumber(accounts.total),
+      detail: accounts.suspended === 0 ? 'None suspended' : `${describeNumber(accounts.suspended)} suspended`,
+    },
+    {
+      name: 'Delivery lag',
+      value: queue.lagSeconds < 1 ? 'None' : describeDuration(1000 * queue.lagSeconds),
+      detail: `${describeNumber(queue.waiting)} ${queue.waiting === 1 ? 'delivery waits' : 'deliveries wait'}`,
+      isBad: queue.lagSeconds > lateSeconds,
+    },
+    {
+      name: 'Failing endpoints',
+      value: describeNumber(queue.failingEndpoints),
+      detail: 'Last attempt failed',
+      isBad: queue.failingEndpoints > 0,
+    },
+    {
+      name: 'Outcome unknown',
+      value: describeNumber(pending.count),
+      detail:
+        pending.count === 0 ? 'No message' : `Oldest for ${describeDuration(1000 * Math.round(pending.oldestSeconds))}`,
+      isBad: pending.count > 0,
+    },
+    {
+      name: 'Database',
+      value: describeBytes(database.bytes),
+      detail: `${database.embedded ? 'Embedded' : 'PostgreSQL'} ${database.postgresVersion}`,
+    },
+  ]
+  return (
+    <SimpleGrid component="dl" cols={{ base: 2, md: 5 }} spacing="sm" m={0} mb="lg">
+      {shown.map(({ name, value, detail, isBad = false }) => (
+        <Paper key={name} withBorder p="md">
+          <Text component="dt" size="sm" c="dimmed" fw={500}>
+            {name}
+          </Text>
+          <Text
+            component="dd"
+            m={0}
+            mt={2}
+            fz={22}
+            fw={650}
+            c={isBad ? 'var(--mantine-color-error)' : undefined}
+            style={{ fontVariantNumeric: 'tabular-nums' }}
+          >
+            {value}
+          </Text>
+          <Text component="dd" m={0} size="xs" c="dimmed">
+            {detail}
+          </Text>
+        </Paper>
+      ))}
+    </SimpleGrid>
+  )
+}

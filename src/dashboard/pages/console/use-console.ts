@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { operatorApi } from '../../api/client.ts'
+
+export const consoleKey = ['console'] as const
+export const consoleAccountsKey = ['console', 'accounts'] as const
+
+const refreshMilliseconds = 15_000
+
+export function useServerFacts() {
+  return useQuery({
+    queryKey: [...consoleKey, 'server'],
+    queryFn: ({ signal }) => operatorApi.server.get.query({}, { signal }),
+    refetchInterval: refreshMilliseconds,
+  })
+}
+
+export function useSlowEndpoints() {
+  return useQuery({
+    queryKey: [...consoleKey, 'slow-endpoints'],
+    queryFn: async ({ signal }) => (await operatorApi.server.slowEndpoints.query({}, { signal })).items,
+    refetchInterval: 4 * refreshMilliseconds,
+  })
+}
+
+const number = new Intl.NumberFormat('en')
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+
+export function describeNumber(value: number): string {
+  return number.format(value)
+}
+
+/** A share, or nothing if there is nothing to share. */
+export function describeShare(part: number, whole: number): string {
+  return whole === 0 ? '' : percent.format(part / whole)
+}
+
+const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+
+/** `8.2 MB`: decimal units, as disks are sold. */
+export function describeBytes(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
+  const value = bytes / 1000 ** power
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`
+}

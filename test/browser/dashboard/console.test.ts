@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
+import { createJobLog, startProcessReport } from '../../../src/http/ops/process-report.ts'
+import { grantOperator } from '../../../src/users/operators.ts'
+import { totp } from '../../support/totp.ts'
+import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
+
+let dashboard: DashboardBrowser
+let report: { stop(): Promise<void> } | undefined
+
+beforeAll(async () => {
+  dashboard = await startDashboard()
+  const jobs = createJobLog(() => new Date())
+  jobs.start('sync templates', 15)({ failed: true })
+  jobs.start('update message counts', 10)({ failed: false })
+  report = startProcessReport(dashboard.server.deps, { role: 'all', listJobs: jobs.list })
+})
+
+afterAll(async () => {
+  await report?.stop()
+  await dashboard?.close()
+})
+
+type Options = Parameters<DashboardBrowser['signedIn']>[0]
+
+/** An operator with an authenticator app, set up over HTTP in the browser's session. */
+async function signedInOperator(options?: Options) {
+  const { server } = dashboard
+  const visit = await dashboard.signedIn(options)
+  const post = (path: string, data: object) =>
+    visit.context.request.post(`${server.url}/settings/auth${path}`, { headers: { origin: server.url }, data })
+  const { totpURI } = (await (await post('/two-factor/enable', { password })).json()) as { totpURI: string }
+  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+  expect((await post('/two-factor/verify-totp', { code: totp(secret) })).ok()).toBe(true)
+  await grantOperator(server.deps, visit)
+  await server.database.db.deleteFrom('owner_sign_in_rates').execute()
+  return visit
+}
+
+test('says how to turn on two-factor authentication, and shows nothing else', async () => {
+  const visit = await dashboard.signedIn()
+  const { page } = visit
+  await visit.open('/console')
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+
+  await grantOperator(dashboard.server.deps, visit)
+  await visit.open('/console')
+
+  await page.getByText('Set up an authenticator app', { exact: true }).waitFor()
+  expect(await page.getByRole('region', { name: 'Accounts' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Go to your profile' }).click()
+  await page.getByRole('heading', { name: 'Profile' }).waitFor()
+  expect(visit.pageErrors).toEqual([])
+})
+
+test('suspends and resumes an account, and views it read-only', async () => {
+  const shop = await dashboard.server.account()
+  const { page, open, pageErrors } = await signedInOperator()
+  await open('/')
+  await page.getByRole('button', { name: /User menu/ }).click()
+  await page.getByRole('menuitem', { name: 'Console' }).click()
+  await page.getByRole('heading', { name: 'Console', exact: true }).waitFor()
+  await page.getByLabel('Search accounts').fill(shop.accountId)
+  const row = page.getByRole('row', { name: new RegExp(shop.accountId) })
+  await row.getByText('Healthy').waitFor()
+
+  await row.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'Suspend' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Suspend account' }).click()
+  await row.getByText('Suspended').waitFor()
+  const refused = await shop.get('/api/v1/message')
+  expect(refused.json().error.code).toBe('API_DISABLED')
+
+  await row.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'View account' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'View account' }).click()
+  await page.waitForURL(`**/settings/${shop.accountId}/overview`)
+  const banner = page.getByRole('note', { name: 'Operator view' })
+  await banner.getByText(/Read-only until/).waitFor()
+  await page.getByRole('alert').getByText('This account is suspended').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await open(`/${shop.accountId}/messages`)
+  await banner.waitFor()
+  expect(await page.getByRole('button', { name: 'Export CSV' }).count()).toBe(0)
+  await open(`/${shop.accountId}/audit-log`)
+  await page.getByText('Opened the account to view it as an operator of this server').first().waitFor()
+  await banner.getByRole('button', { name: 'Stop viewing' }).click()
+  await page.getByRole('heading', { name: 'Console', exact: true }).waitFor()
+  await open(`/${shop.accountId}/messages`)
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+
+  await open('/console')
+  await page.getByLabel('Search accounts').fill(shop.accountId)
+  await row.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'Resume' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume account' }).click()
+  await row.getByText('Healthy').waitFor()
+  expect((await shop.get('/api/v1/message')).statusCode).toBe(200)
+  expect(pageErrors).toEqual([])
+})
+
+test('creates an account with a link for its owner', async () => {
+  const { page, open, pageErrors } = await signedInOperator()
+  await open('/console')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Bakery')
+  await dialog.getByLabel('Email address of its owner').fill('not an address')
+  await dialog.getByRole('button', { name: 'Create account' }).click()
+  await dialog.getByText(/Must be an email address/).waitFor()
+  await dialog.getByLabel('Email address of its owner').fill('baker@example.com')
+  await dialog.getByRole('button', { name: 'Create account' }).click()
+  expect(await dialog.getByLabel('Invitation link', { exact: true }).inputValue()).toContain('/settings/invitation/')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+
+  await page.getByRole('button', { name: 'Bakery', exact: true }).first().waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)('is accessible and fits: $colorScheme, $viewport.width px', async (options) => {
+  await foldCounts(dashboard.server.deps.db)
+  const { page, open, pageErrors } = await signedInOperator(options)
+  await open('/console')
+  await page.getByRole('heading', { name: 'Console', exact: true }).waitFor()
+  await page.getByText('Update message counts').waitFor()
+  await page.getByText('Healthy').filter({ visible: true }).first().waitFor()
+
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  expect(await page.evaluate(isTooWide)).toBe(false)
+  expect(pageErrors).toEqual([])
+})
