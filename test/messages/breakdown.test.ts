@@ -303,7 +303,13 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
   await foldCounts(db)
   for (const statement of undoCountBuckets) await sql.raw(statement).execute(db)
 
-  expect(await migrate(db)).toEqual(['0024-count-buckets', '0025-attempt-counts', '0026-operators', '0027-pricing', '0028-trace-context'])
+  expect(await migrate(db)).toEqual([
+    '0024-count-buckets',
+    '0025-attempt-counts',
+    '0026-operators',
+    '0027-pricing',
+    '0028-trace-context',
+  ])
   await updateAccount(server.deps, account.accountId, { timeZone: 'Europe/Madrid' })
   await report(old, 'read')
   await foldCounts(db)
