@@ -14,15 +14,18 @@ export function chooseCard(days: readonly string[], date: string): string | unde
 
 type FindRate = (charge: Pick<Charge, 'validFrom' | 'country'>, category: string) => bigint | undefined
 
+function rateKey(validFrom: string, country: string, category: string): string {
+  return `${validFrom} ${country} ${category}`
+}
+
 function indexRates(rates: readonly StoredRate[]): FindRate {
-  const key = (validFrom: string, country: string, category: string) => `${validFrom} ${country} ${category}`
-  const micros = new Map(rates.map((rate) => [key(rate.validFrom, rate.country, rate.category), rate.micros]))
+  const micros = new Map(rates.map((rate) => [rateKey(rate.validFrom, rate.country, rate.category), rate.micros]))
   // The market of the other countries is for countries that have no market of their own.
   const named = new Set(rates.map(({ validFrom, country }) => `${validFrom} ${country}`))
   return ({ validFrom, country }, category) => {
     // An unknown country can be any of them.
     if (country === '') return undefined
-    return micros.get(key(validFrom, named.has(`${validFrom} ${country}`) ? country : '*', category))
+    return micros.get(rateKey(validFrom, named.has(`${validFrom} ${country}`) ? country : '*', category))
   }
 }
 
