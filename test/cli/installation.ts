@@ -13,6 +13,9 @@ const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 /** V8 would compile the embedded database a second time, optimized, which takes longer than most of these processes. */
 const nodeOptions = ['--liftoff-only']
 
+/** Commands that lock the data folder themselves, also while a server runs. */
+const holders = new Set(['serve', 'sandbox', 'move'])
+
 export interface Ended {
   exitCode: number | null
   stdout: string
@@ -42,7 +45,10 @@ export interface Installation {
   dataDir: string
   /** The environment of its processes. */
   environment: NodeJS.ProcessEnv
-  /** Without a data folder to lock and without input, a command needs no process of its own. */
+  /**
+   * A command without input needs no process of its own if it locks no data folder: on PostgreSQL, or while a server of
+   * this installation holds the folder and runs the command.
+   */
   run(args: string[], options?: RunOptions): Promise<Ended>
   /** Returns the output of a command with `--json` and fails unless it succeeds. */
   json(args: string[], options?: RunOptions): Promise<Printed>
@@ -92,6 +98,7 @@ export async function createEmbeddedInstallation(
     ...more,
   }
   const children = new Set<ChildProcessByStdio<Writable, Readable, Readable>>()
+  const serving = new Set<ChildProcessByStdio<Writable, Readable, Readable>>()
 
   function start(args: string[], env: NodeJS.ProcessEnv = {}) {
     const child = spawn(process.execPath, [...nodeOptions, entry, ...args], {
@@ -104,6 +111,7 @@ export async function createEmbeddedInstallation(
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
     const ended = once(child, 'close').then(() => {
       children.delete(child)
+      serving.delete(child)
       return { exitCode: child.exitCode, ...output }
     })
     return { child, output, ended }
@@ -114,7 +122,10 @@ export async function createEmbeddedInstallation(
     { stdin, env = {}, ownProcess = stdin !== undefined }: RunOptions = {},
   ): Promise<Ended> {
     const here: NodeJS.ProcessEnv = { ...environment, ...env }
-    if (here['DATABASE_URL'] && !ownProcess) return runHere(args, here)
+    const [command = ''] = args
+    const isEmbedded = command === 'sandbox' || !here['DATABASE_URL']
+    const locksFolder = isEmbedded && (serving.size === 0 || holders.has(command))
+    if (!locksFolder && !ownProcess) return runHere(args, here)
     const { child, ended } = start(args, env)
     child.stdin.end(stdin)
     return ended
@@ -138,11 +149,13 @@ export async function createEmbeddedInstallation(
       })
       await Promise.race([ready.promise, early])
       early.catch(() => undefined)
+      serving.add(child)
       return {
         url: /https?:\/\/[\d.]+:\d+/.exec(output.stdout)?.[0] ?? '',
         pid: child.pid ?? 0,
         stdout: () => output.stdout,
         stop: (signal = 'SIGTERM') => {
+          serving.delete(child)
           child.kill(signal)
           return ended
         },

@@ -92,7 +92,7 @@ test('returns the same errors and exit codes as without a server', async () => {
 test('runs many concurrent commands', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `At once ${index}`)
 
-  await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
+  await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name], { ownProcess: true })))
 
   const { items } = await waybill.json(['account', 'list'])
   expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(names))

@@ -119,12 +119,11 @@ describe.runIf(inject('database').kind === 'pglite')('the sandbox', () => {
 
   test('reactivates its demo account after a command used it with the real WhatsApp', async () => {
     const first = await startSandbox()
-    const { items } = await waybill.json(['account', 'list'], { env: { DATABASE_URL: '' } })
-    await first.stop('SIGINT')
-    const accountId = String(items[0]?.['accountId'])
-    const list = ['whatsapp', 'list', accountId]
     const env = { DATABASE_URL: '' }
+    const { items } = await waybill.json(['account', 'list'], { env })
+    const list = ['whatsapp', 'list', String(items[0]?.['accountId'])]
     const [whatsAppAccount] = (await waybill.json(list, { env })).items
+    await first.stop('SIGINT')
     await waybill.json(['whatsapp', 'deactivate', String(whatsAppAccount?.['whatsAppAccountId'])], { env })
 
     await startSandbox()
