@@ -25,12 +25,11 @@ export const FreeReason = z.enum(freeReasons)
 export type FreeReason = z.infer<typeof FreeReason>
 
 /** An exact decimal, such as `0.0509`: amounts of money are never floating-point numbers. */
-export const Amount = z.string().regex(/^\d{1,15}(\.\d{1,6})?$/)
+export const Amount = z.string()
 
 /** An ISO 4217 code. */
-export const Currency = z.string().regex(/^[A-Z]{3}$/)
+export const Currency = z.string()
 
-/** What WhatsApp is expected to charge for one message. */
 export const CostEstimate = z
   .object({
     amount: Amount.describe(
@@ -44,5 +43,5 @@ export const CostEstimate = z
       'Rate if WhatsApp counts the message as authentication-international. Present only if the rate card has such a rate for the market.',
     ),
   })
-  .meta({ id: 'CostEstimate' })
+  .meta({ id: 'CostEstimate', description: 'What WhatsApp is expected to charge for one message.' })
 export type CostEstimate = z.infer<typeof CostEstimate>

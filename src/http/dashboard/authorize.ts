@@ -26,7 +26,7 @@ export interface AuthServices {
   aside: RunAside
 }
 
-/** What a settings procedure learns of its caller. */
+/** What a procedure of the dashboard learns of its caller. */
 export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string

@@ -8,12 +8,13 @@ export function listNamedSchemas(schema: z.ZodType): Record<string, Schema> {
 }
 
 /**
- * Without what zod says twice: the pattern of a `date-time` has 300 characters and adds nothing to the
+ * Without what zod says twice: the pattern of a `date-time` or `date` has up to 300 characters and adds nothing to the
  * format, and the names of JSON properties are always strings.
  */
 export function simplify(schema: Schema): Schema {
   return rewrite(schema, (inner) => {
-    const saidTwice = inner.format === 'date-time' ? ['pattern', 'propertyNames'] : ['propertyNames']
+    const saidTwice =
+      inner.format === 'date-time' || inner.format === 'date' ? ['pattern', 'propertyNames'] : ['propertyNames']
     return Object.fromEntries(Object.entries(inner).filter(([keyword]) => !saidTwice.includes(keyword)))
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Currency, type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
+import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
 import { isCountedCountry } from '../../platform/countries.ts'
 import { readCsvLine } from './csv.ts'
 import { parseMicros } from './money.ts'
@@ -141,7 +141,7 @@ function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }
   const wrong = (reason: string) => report(line, reason)
   if (!Day.safeParse(validFrom).success || validFrom < '2000-01-01' || validFrom > '2199-12-31')
     wrong(`valid_from ${quote(validFrom)} is not a date such as 2026-10-01.`)
-  if (!isCurrency(currency)) wrong(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
+  if (!currencies.has(currency)) wrong(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
   seen.currency ??= currency
   if (currency !== seen.currency) wrong(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
   // oxlint-disable-next-line no-control-regex -- rejects them
@@ -189,11 +189,8 @@ function readRates(cells: string[], { categories }: Columns, wrong: (reason: str
   return rates
 }
 
+/** ISO 4217 codes. */
 const currencies = new Set(Intl.supportedValuesOf('currency'))
-
-function isCurrency(text: string): boolean {
-  return Currency.safeParse(text).success && currencies.has(text)
-}
 
 /** Of a value that can be of any length. */
 function quote(text: string): string {
