@@ -27,7 +27,7 @@ describe('through the server', () => {
     let open = false
     const plugin: KyselyPlugin = {
       transformQuery: ({ node, queryId }) => {
-        if (node.kind === 'SelectQueryNode') selects.add(queryId)
+        if (node.kind === 'SelectQueryNode' && JSON.stringify(node.from).includes('"messages"')) selects.add(queryId)
         return node
       },
       transformResult: async ({ result, queryId }) => {

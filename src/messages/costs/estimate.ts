@@ -56,6 +56,8 @@ export async function estimateSend(
   deps: Pick<Deps, 'db' | 'now'>,
   send: { accountId: string; whatsAppAccountId: string; to: string; template: string; language: string },
 ): Promise<CostEstimate | undefined> {
+  // Without a rate card, a preview costs one small query more.
+  if ((await findCards(deps.db)).length === 0) return undefined
   const category = await findCategory(deps.db, { ...send, name: send.template })
   if (category === undefined) return undefined
   return (await estimateCost(deps, { accountId: send.accountId, to: send.to, category })).estimate
