@@ -99,8 +99,8 @@ async function finishedCount(): Promise<number> {
 }
 
 async function countWaiting(): Promise<number> {
-  const query = app.deps.db.selectFrom('webhook_deliveries').select(({ fn }) => fn.countAll<number>().as('count'))
-  return (await query.executeTakeFirstOrThrow()).count
+  const query = app.deps.db.selectFrom('webhook_deliveries').select(({ fn }) => fn.countAll<string>().as('count'))
+  return Number((await query.executeTakeFirstOrThrow()).count)
 }
 
 test('redelivers the events of a killed worker within the lease, with the same IDs', async () => {
