@@ -8,7 +8,7 @@ import { formatMicros } from './money.ts'
 import { type Charge, findCards, findCharges, findRates, type StoredRate } from './store.ts'
 
 /** The day from which the card of a day is valid; undefined if no card is valid. `days`: in order. */
-export function chooseCard(days: readonly string[], date: string): string | undefined {
+function chooseCard(days: readonly string[], date: string): string | undefined {
   return days.findLast((day) => day <= date)
 }
 

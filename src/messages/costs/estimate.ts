@@ -5,26 +5,38 @@ import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { countryOf } from '../../platform/countries.ts'
 import { readClock } from '../queries/zoned-days.ts'
-import { chooseCard } from './costs.ts'
 import { formatMicros } from './money.ts'
-import { findCards, findCategory, findRates, type StoredRate } from './store.ts'
+import { findCards, findCategory, findRates, type StoredCard, type StoredRate } from './store.ts'
 
 type Result = z.output<(typeof contract)['output']>
 
 /** At the rate card of today, in the account's time zone. */
 export async function estimateCost(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  deps: Pick<Deps, 'db' | 'now'>,
   { accountId, to, category }: { accountId: string; to: string; category: string },
 ): Promise<Result> {
-  const cards = await findCards(db)
-  if (cards.length === 0) return { hasRateCard: false }
-  const { timeZone } = await requireAccount(db, accountId)
-  const days = cards.map(({ validFrom }) => validFrom)
-  const day = chooseCard(days, readClock(now(), timeZone).date)
-  const currency = cards[0]?.currency
-  if (day === undefined || currency === undefined) return { hasRateCard: false }
-  const estimate = toEstimate(await findRates(db, [day]), { to, category, currency })
+  const card = await findCardOfToday(deps, accountId)
+  if (!card) return { hasRateCard: false }
+  const estimate = await estimateWith(deps, card, { to, category })
   return { hasRateCard: true, ...(estimate && { estimate }) }
+}
+
+type Card = Pick<StoredCard, 'validFrom' | 'currency'>
+
+async function findCardOfToday({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<Card | undefined> {
+  const cards = await findCards(db)
+  if (cards.length === 0) return undefined
+  const { timeZone } = await requireAccount(db, accountId)
+  const { date } = readClock(now(), timeZone)
+  return cards.findLast(({ validFrom }) => validFrom <= date)
+}
+
+async function estimateWith(
+  { db }: Pick<Deps, 'db'>,
+  { validFrom, currency }: Card,
+  { to, category }: { to: string; category: string },
+): Promise<CostEstimate | undefined> {
+  return toEstimate(await findRates(db, [validFrom]), { to, category, currency })
 }
 
 /** `rates`: of one card. `category`: of a template, in upper case. */
@@ -56,9 +68,8 @@ export async function estimateSend(
   deps: Pick<Deps, 'db' | 'now'>,
   send: { accountId: string; whatsAppAccountId: string; to: string; template: string; language: string },
 ): Promise<CostEstimate | undefined> {
-  // Without a rate card, a preview costs one small query more.
-  if ((await findCards(deps.db)).length === 0) return undefined
+  const card = await findCardOfToday(deps, send.accountId)
+  if (!card) return undefined
   const category = await findCategory(deps.db, { ...send, name: send.template })
-  if (category === undefined) return undefined
-  return (await estimateCost(deps, { accountId: send.accountId, to: send.to, category })).estimate
+  return category === undefined ? undefined : estimateWith(deps, card, { to: send.to, category })
 }

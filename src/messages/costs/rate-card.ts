@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { line as textLine } from '../../../contracts/fields.ts'
 import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
 import { isCountedCountry } from '../../platform/countries.ts'
 import { readCsvLine } from './csv.ts'
@@ -23,7 +24,7 @@ interface Market {
 export const maxRateCardBytes = 1_000_000
 const maxRows = 10_000
 const maxColumns = 50
-const maxMarketLength = 100
+const MarketName = textLine(100)
 /** Further ones are counted only. */
 const maxProblems = 20
 
@@ -144,9 +145,8 @@ function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }
   if (!currencies.has(currency)) wrong(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
   seen.currency ??= currency
   if (currency !== seen.currency) wrong(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
-  // oxlint-disable-next-line no-control-regex -- rejects them
-  if (name === '' || name.length > maxMarketLength || /[\u0000-\u001f\u007f]/.test(name))
-    wrong(`market must have 1 to ${maxMarketLength} characters.`)
+  const market = MarketName.safeParse(name)
+  if (!market.success) wrong(`market ${market.error.issues[0]?.message}.`)
   const countries = cell('countries')
     .split(/[\s;]+/)
     .filter(Boolean)
