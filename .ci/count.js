@@ -1,6 +1,7 @@
 // Plain JavaScript for whatever Node the machine has: names the tests that failed, then counts all of them in one line.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 const [folder, ...runs] = process.argv.slice(2)
 const reports = runs.map(read)
@@ -21,18 +22,23 @@ function read(run) {
   }
 }
 
-/** A log that was cut still ends with these lines, so they carry the first line of each error. */
+/** A log that was cut still ends with these lines, so they say what each test expected, and where. */
 function failuresOf(report) {
   return (report.testResults ?? []).flatMap((file) => {
     const name = path.relative(process.cwd(), file.name)
     const tests = file.assertionResults.filter((test) => test.status === 'failed')
-    if (tests.length === 0 && file.status === 'failed') return [`Failed: ${name}: ${firstLine(file.message)}`]
-    return tests.map((test) => `Failed: ${name} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`)
+    if (tests.length === 0 && file.status === 'failed') return [`Failed: ${name}: ${summarize(file.message)}`]
+    return tests.map((test) => `Failed: ${name} > ${test.fullName}: ${summarize(test.failureMessages?.[0])}`)
   })
 }
 
-function firstLine(text = '') {
-  return text.split('\n', 1)[0].slice(0, 300)
+/** The error, such as what a browser waited for, with the lines of the project it came from. */
+function summarize(text = '') {
+  const lines = stripVTControlCharacters(text)
+    .replaceAll(`${process.cwd()}/`, '')
+    .split('\n')
+    .filter((line) => !/node_modules|node:internal/.test(line))
+  return lines.join(' ').replaceAll(/\s+/g, ' ').slice(0, 500)
 }
 
 function sum(field) {
