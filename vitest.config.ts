@@ -1,13 +1,15 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { translateDashboard } from './src/packaging/translate-dashboard.ts'
 import { useMemoryDisk } from './test/support/memory-disk.ts'
 
 useMemoryDisk()
 
 /**
- * Tests that kill processes, install, or need a browser or compilers: `npm run test:faults`, `test:package`,
- * `test:browser`, `test:snippets`, `test:clients`, `test:deploy`.
+ * Tests that start or kill processes, install, or need a browser or compilers: `npm run test:processes`, `test:faults`,
+ * `test:package`, `test:browser`, `test:snippets`, `test:clients`, `test:deploy`, `gallery`, `lighthouse`.
  */
-const separate = ['test/{browser,clients,deploy,faults,package,snippets}/**']
+const separate = ['test/{browser,clients,deploy,faults,gallery,package,processes,snippets}/**']
 
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [
@@ -15,7 +17,7 @@ const databaseIndependent = [
   'test/platform/*.test.ts',
   'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
   'test/accounts/{allow-list-ranges,budget,ip-allow-list}.test.ts',
-  'test/cli/{control-socket,syntax,usage}.test.ts',
+  'test/cli/{control-socket,idle-collection,syntax}.test.ts',
   'test/http/{call-budget,callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
   'test/media/{detect-type,download,s3-store}.test.ts',
   'test/messages/{fingerprint,number,rate-card,replay,status,status-times,zoned-days}.test.ts',
@@ -24,32 +26,30 @@ const databaseIndependent = [
 ]
 
 /**
- * What can fail on one database only: stores, migrations, the queue, idempotency, the embedded data folder, and one
- * test file of each entrance. Everything else runs on PostgreSQL alone.
+ * What can fail on one database only: stores, migrations, the queue, idempotency, and one test file of each entrance.
+ * Everything else runs on PostgreSQL alone.
  */
 const onBothDatabases = [
   'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{codes,costs,erasure,breakdown,idempotency,journal,outcome-unknown,overdue,overview,reading,record,replies,send,settle,suppressions}.test.ts',
+  'test/messages/{breakdown,codes,contents,erasure,idempotency,journal,outcome-unknown,overdue,reading,record,replies,send,settle,suppressions}.test.ts',
   'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
-  'test/cli/{doctor,recipient,running-server}.test.ts',
-  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics,request-log}.test.ts',
+  'test/cli/doctor.test.ts',
+  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
-  'test/media/upload.test.ts',
   'test/templates/sync.test.ts',
   'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,worker}.test.ts',
 ]
 
-/** The data folder, which PostgreSQL doesn't have. */
-const onPGliteOnly = ['test/cli/{data-folder,sandbox,webhook-embedded}.test.ts']
-
 export default defineConfig({
+  plugins: [translateDashboard()],
   test: {
-    // All cores: vitest by itself leaves one free, and most tests wait for processes and databases.
-    maxWorkers: '100%',
+    // Two for each core: half of the time, tests wait for processes, databases and clocks.
+    maxWorkers: 2 * availableParallelism(),
     // Files share the modules of their worker: loading and compiling them anew takes half of all CPU time. So a file
     // changes nothing global, and closes what it opens.
     isolate: false,
-    // Tests that start several processes on the embedded database take 17 s on two cores when nothing else runs.
+    // Workers live for the whole run, and what they allocate dies young: it is collected less often in a larger space.
+    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Of the tests that only wait and therefore run at the same time.
@@ -61,7 +61,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pglite',
-          include: [...databaseIndependent, ...onBothDatabases, ...onPGliteOnly],
+          include: [...databaseIndependent, ...onBothDatabases],
           exclude: separate,
           globalSetup: 'test/support/pglite.ts',
         },
@@ -71,7 +71,7 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ['test/**/*.test.ts'],
-          exclude: [...separate, ...databaseIndependent, ...onPGliteOnly],
+          exclude: [...separate, ...databaseIndependent],
           globalSetup: 'test/support/postgres.ts',
         },
       },

@@ -4,16 +4,17 @@ import { groupOf, testsOf } from './test/mutation/files.ts'
 /** Set by `npm run test:mutation`, which runs the tests of one source file with each of its mutants. */
 const mutated = process.env['MUTATED_FILE'] ?? ''
 
-const usesDatabase = groupOf(mutated) === 'stores'
+const databases = { pure: undefined, stores: 'pglite', 'postgres-stores': 'postgres' } as const
+const database = databases[groupOf(mutated) ?? 'pure']
 
 export default defineConfig({
   test: {
     include: testsOf(mutated),
     // Tests of mutants often wait for what never comes. They give up before Stryker would, which starts a new process.
-    testTimeout: usesDatabase ? 20_000 : 4_000,
+    testTimeout: database ? 20_000 : 4_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 5_000 } },
     // Pure code needs no database, and so starts at once.
-    ...(usesDatabase && { globalSetup: 'test/support/pglite.ts' }),
+    ...(database && { globalSetup: `test/support/${database}.ts` }),
   },
 })

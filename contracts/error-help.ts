@@ -301,7 +301,8 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['media.md'],
   },
   RECIPIENT_SUPPRESSED: {
-    meaning: 'The recipient is on the suppression list of the account, and the category of the template is stopped.',
+    meaning:
+      'The recipient is on the suppression list of the account, and the category of the template is stopped, or all messages to this recipient are.',
     causes: [
       'The recipient sent a word such as STOP or tapped a button with such a label.',
       'The recipient stopped marketing messages of your business in WhatsApp, or WhatsApp rejected a message for that (`131050`).',

@@ -158,7 +158,7 @@ export const errors = {
   },
   RECIPIENT_SUPPRESSED: {
     status: 422,
-    summary: 'The recipient opted out of messages of this category. Nothing was sent.',
+    summary: 'The recipient opted out of messages of this category, or of all messages. Nothing was sent.',
     example:
       'to: this recipient has been on the suppression list since 2026-11-20T09:36:12.000Z (reason: reply). MARKETING templates are not sent to suppressed recipients. Nothing was sent.',
   },

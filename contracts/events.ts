@@ -166,7 +166,7 @@ export const WhatsAppAccountInactiveEvent = event(
     reason: z
       .string()
       .describe('Why, in words.')
-      .meta({ examples: ['WhatsApp refused it (190): Access token has expired'] }),
+      .meta({ examples: ['WhatsApp rejected it (190): Access token has expired'] }),
   }),
   ofAccount,
 )

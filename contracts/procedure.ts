@@ -97,6 +97,8 @@ type AllowedCaller = 'anybody' | 'signed-in' | Role
 interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   kind: K
   allowed: AllowedCaller
+  /** Whether operators who view the account are rejected. */
+  membersOnly?: boolean
   summary: string
   input: Input
   output: Output
@@ -109,15 +111,16 @@ export interface DashboardProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardTerms<K, Input, Output>, 'audit'> {
+> extends Omit<DashboardTerms<K, Input, Output>, 'audit' | 'membersOnly'> {
   readonly audience: 'dashboard'
+  readonly membersOnly: boolean
   audit: ((input: never) => string | undefined) | undefined
 }
 
 export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
   terms: DashboardTerms<K, Input, Output>,
 ): DashboardProcedure<K, Input, Output> {
-  return { audience: 'dashboard', audit: undefined, ...terms }
+  return { audience: 'dashboard', audit: undefined, membersOnly: false, ...terms }
 }
 
 /**
@@ -128,12 +131,12 @@ export interface OperatorProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardProcedure<K, Input, Output>, 'audience' | 'allowed'> {
+> extends Omit<DashboardProcedure<K, Input, Output>, 'audience' | 'allowed' | 'membersOnly'> {
   readonly audience: 'operator'
 }
 
 export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  terms: Omit<DashboardTerms<K, Input, Output>, 'allowed'>,
+  terms: Omit<DashboardTerms<K, Input, Output>, 'allowed' | 'membersOnly'>,
 ): OperatorProcedure<K, Input, Output> {
   return { audience: 'operator', audit: undefined, ...terms }
 }

@@ -142,7 +142,7 @@ export const webhooks = {
     example: {
       type: 'whatsapp_account.inactive',
       timestamp: '2026-11-20T09:30:00.000Z',
-      data: { ...exampleAccount, by: 'whatsapp', reason: 'WhatsApp refused it (190): Access token has expired' },
+      data: { ...exampleAccount, by: 'whatsapp', reason: 'WhatsApp rejected it (190): Access token has expired' },
     },
   },
   'whatsapp_account.active': {

@@ -1,5 +1,6 @@
 import type { Deps } from './deps.ts'
 import { createMediaServices } from './media/services.ts'
+import { isContentPurpose } from './messages/contents/purpose.ts'
 import { noJournal } from './messages/journal/journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createAnnouncements } from './platform/db/announcements.ts'
@@ -50,7 +51,7 @@ export function buildApp(
     journal: noJournal,
     secrets: cacheSecrets(
       createSecretBox(secretKeysOf(config), randomBytes),
-      (purpose) => !isEmailPurpose(purpose) && !isPostPurpose(purpose),
+      (purpose) => !isEmailPurpose(purpose) && !isPostPurpose(purpose) && !isContentPurpose(purpose),
     ),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(idRandomBytes)),
@@ -60,6 +61,7 @@ export function buildApp(
     mail: config.smtp && createMailTransport(config.smtp),
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
+    requestLogDays: Math.min(config.requestLogDays, config.retentionDays),
   }
   return {
     config,

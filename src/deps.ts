@@ -36,6 +36,8 @@ export interface Deps {
   callbacks: CallbackSettings
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
+  /** For how many days API requests are kept at least; undefined if that is not known here. */
+  requestLogDays?: number | undefined
 }
 
 /** How WhatsApp's callbacks reach this server, and what verifies them. */

@@ -88,6 +88,7 @@ const allowed = {
       'src/whatsapp',
       'src/deps.ts',
       'src/media/services.ts',
+      'src/messages/contents/purpose.ts',
       'src/messages/journal/journal.ts',
       'src/webhooks/alerts/chat/outbox.ts',
       'src/webhooks/sender/sender.ts',
@@ -150,9 +151,15 @@ const allowed = {
   'src/receiver': { folders: ['contracts'], packages: ['standardwebhooks', 'zod'] },
   // Loaded by browsers: contracts, but no server code.
   'src/dashboard': {
-    folders: ['contracts'],
+    folders: ['contracts', 'src/packaging/translate-dashboard.ts'],
     packages: [
       '@fontsource-variable/inter',
+      '@lingui/conf',
+      '@lingui/core',
+      '@lingui/core/macro',
+      '@lingui/format-po',
+      '@lingui/react',
+      '@lingui/react/macro',
       '@mantine/charts',
       '@mantine/core',
       '@mantine/form',
@@ -163,6 +170,7 @@ const allowed = {
       '@trpc/client',
       '@trpc/server',
       '@vitejs/plugin-react',
+      '@vvo/tzdb',
       'ipaddr.js',
       'qrcode.react',
       'react',
@@ -183,8 +191,18 @@ const allowed = {
       'src/cli',
       'src/app.ts',
       'src/deps.ts',
+      'src/dashboard/lingui.config.ts',
     ],
-    packages: ['prom-client', 'vite'],
+    packages: [
+      '@babel/core',
+      '@lingui/babel-plugin-lingui-macro',
+      '@lingui/cli/api',
+      '@lingui/conf',
+      '@lingui/message-utils/compileMessage',
+      'prom-client',
+      'rolldown',
+      'vite',
+    ],
   },
 } as const satisfies Record<string, { folders: readonly string[]; packages: readonly string[] }>
 

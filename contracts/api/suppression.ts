@@ -21,6 +21,12 @@ export const Suppression = z
     ),
     reason: SuppressionReason,
     since: Timestamp.describe('When the recipient was put on the list.'),
+    allMessages: z
+      .boolean()
+      .describe(
+        'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
+      )
+      .meta({ examples: [false] }),
     accountId: responseField(AccountId)
       .optional()
       .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
@@ -40,10 +46,19 @@ export type SuppressionPage = z.infer<typeof SuppressionPage>
 
 export const maxImportedRecipients = 1000
 
+const AllMessages = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Also stop the categories that suppressed recipients otherwise get, such as order confirmations and one-time codes. Recipients who are on the list with `true` stay so; remove them to change it.',
+  )
+  .meta({ examples: [false] })
+
 const exampleSuppression = {
   to: '34600111222',
   reason: 'reply',
   since: '2026-11-20T09:36:12.000Z',
+  allMessages: false,
   accountId: 'wa_01kah39zr4e8m5n6p7q8s9t0vw',
 } as const
 
@@ -77,14 +92,20 @@ export const addSuppression = procedure({
   summary: 'Add a recipient to the suppression list',
   description:
     'Adds one recipient to the suppression list. Only you can remove it again: a recipient who sends START stays on the list.',
-  input: z.strictObject({ to: PhoneNumber }),
+  input: z.strictObject({ to: PhoneNumber, allMessages: AllMessages }),
   output: Suppression.extend({ added: z.boolean().describe('False if the recipient was on the list already.') })
     .describe('A recipient on the suppression list, and whether it was added now.')
     .meta({ id: 'AddedSuppression' }),
   errors: [],
   example: {
-    input: { to: exampleSuppression.to },
-    output: { to: exampleSuppression.to, reason: 'manual', since: exampleSuppression.since, added: true },
+    input: { to: exampleSuppression.to, allMessages: false },
+    output: {
+      to: exampleSuppression.to,
+      reason: 'manual',
+      since: exampleSuppression.since,
+      allMessages: false,
+      added: true,
+    },
   },
 })
 
@@ -122,6 +143,7 @@ export const importSuppressions = procedure({
       .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} numbers`)
       .describe('Recipient numbers.')
       .meta({ examples: [['34600111222', '34600111333']] }),
+    allMessages: AllMessages,
   }),
   output: z
     .object({
@@ -132,7 +154,7 @@ export const importSuppressions = procedure({
     .meta({ id: 'ImportedSuppressions' }),
   errors: [],
   example: {
-    input: { recipients: ['34600111222', '34600111333'] },
+    input: { recipients: ['34600111222', '34600111333'], allMessages: false },
     output: { added: 2, alreadySuppressed: 0 },
     errors: {
       VALIDATION_ERROR: 'recipients[1]: must be the country code followed by the number, 7 to 15 digits only.',

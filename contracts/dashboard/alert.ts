@@ -42,9 +42,17 @@ export const QuietHours = z
   .refine(({ from, until }) => from !== until, { path: ['until'], message: 'must differ from the start' })
 export type QuietHours = z.infer<typeof QuietHours>
 
+/** How many messages of the last hour a failure rate needs. */
+export const failureRateMinMessagesRange = { min: 1, max: 10_000 } as const
+
 const thresholds = {
   /** Failed messages of the last hour, in percent of all; null: no alert. */
   failureRatePercent: z.int().min(1, 'must be at least 1').max(100, 'must be at most 100').nullable(),
+  /** With fewer messages in the last hour, the failure rate is not compared. */
+  failureRateMinMessages: z
+    .int()
+    .min(failureRateMinMessagesRange.min, 'must be at least 1')
+    .max(failureRateMinMessagesRange.max, 'must be at most 10000'),
   /** How late webhook deliveries may be; null: no alert. */
   deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
   quietHours: QuietHours.nullable(),
@@ -55,6 +63,7 @@ const thresholds = {
 /** Without settings of their own, accounts have these. */
 export const defaultAlertRules: AlertRules = {
   failureRatePercent: 20,
+  failureRateMinMessages: 20,
   deliveryLagSeconds: 300,
   quietHours: null,
   repeatHours: null,
@@ -66,7 +75,7 @@ export type AlertRules = z.infer<typeof AlertRules>
 export const AlertSettings = AlertRules.extend({
   /** Absent if alerts are not posted to a chat. */
   chat: Chat.optional(),
-  /** Whether this server sends e-mail. */
+  /** Whether this server sends email. */
   emails: z.boolean(),
 })
 export type AlertSettings = z.infer<typeof AlertSettings>
@@ -80,9 +89,9 @@ export const getAlertSettings = dashboardProcedure({
 })
 
 export const AlertRecipients = z.object({
-  /** Whether this server sends e-mail. */
+  /** Whether this server sends email. */
   emails: z.boolean(),
-  /** Whether the caller gets the alerts of the account by e-mail. */
+  /** Whether the caller gets the alerts of the account by email. */
   receives: z.boolean(),
   /** All members with their choices; for owners only. */
   members: z.array(z.object({ email: z.string(), receives: z.boolean() })).optional(),
@@ -92,7 +101,7 @@ export type AlertRecipients = z.infer<typeof AlertRecipients>
 export const getAlertRecipients = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'Read whether the caller gets alerts by e-mail, and as an owner, who else does',
+  summary: 'Read whether the caller gets alerts by email, and as an owner, who else does',
   input: ofAccount({}),
   output: AlertRecipients,
 })
@@ -101,10 +110,27 @@ export const getAlertRecipients = dashboardProcedure({
 export const setAlertEmails = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
-  summary: 'Stop or resume the alerts that the caller gets by e-mail',
+  summary: 'Stop or resume the alerts that the caller gets by email',
   input: ofAccount({ receives: z.boolean() }),
   output: AlertRecipients,
   audit: ({ receives }) => changes.setAlertEmails(receives),
+})
+
+export const EmailTest = z.object({
+  /** False if this server sends no email. */
+  queued: z.boolean(),
+  to: z.string(),
+})
+export type EmailTest = z.infer<typeof EmailTest>
+
+/** To the caller alone, who need not get alerts. */
+export const testEmail = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'viewer',
+  summary: 'Send the caller a test email, as alerts are sent',
+  input: ofAccount({}),
+  output: EmailTest,
+  audit: changes.testAlertEmail,
 })
 
 export const setChat = dashboardProcedure({
@@ -160,6 +186,7 @@ export const updateAlertRules = dashboardProcedure({
 
 const ruleNames = {
   failureRatePercent: 'failure rate',
+  failureRateMinMessages: 'minimum of messages',
   deliveryLagSeconds: 'delivery lag',
   quietHours: 'quiet hours',
   repeatHours: 'repetition',
@@ -171,6 +198,18 @@ export function nameAlertRules(changed: { [Rule in keyof AlertRules]?: unknown }
     changed[rule as keyof AlertRules] === undefined ? [] : [name],
   )
 }
+
+/** Each kind of problem that members are alerted to. */
+export const alertCodes = [
+  'whatsapp_account_inactive',
+  'token_expiring',
+  'quality_low',
+  'endpoint_failing',
+  'failure_rate',
+  'delivery_lag',
+  'template_stopped',
+] as const
+export type AlertCode = (typeof alertCodes)[number]
 
 export const alertSeverities = ['critical', 'warning'] as const
 export type AlertSeverity = (typeof alertSeverities)[number]
@@ -186,7 +225,7 @@ export const Alert = z.object({
   /** When it was last sent; absent during quiet hours. */
   sentAt: Timestamp.optional(),
   acknowledgedAt: Timestamp.optional(),
-  /** E-mail address of a user, or `operator`. */
+  /** Email address of a user, or `operator`. */
   acknowledgedBy: z.string().optional(),
   recoveredAt: Timestamp.optional(),
 })

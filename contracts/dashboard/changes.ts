@@ -13,6 +13,10 @@ export const changes = {
   inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
   revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
   switchTemplateChanges: (enabled: boolean) => `${enabled ? 'allowed' : 'forbade'} template changes by the API key`,
+  setMessageContents: (keptDays: number | null) =>
+    keptDays === null
+      ? 'stopped storing message contents and deleted those stored'
+      : `stored message contents for ${keptDays} ${keptDays === 1 ? 'day' : 'days'}`,
   setTimeZone: (timeZone: string) => `set the time zone to ${timeZone}`,
   createTemplate: (name: string, language: string) => `created the template ${name} (${language})`,
   updateTemplate: (name: string, language: string) => `changed the template ${name} (${language})`,
@@ -55,6 +59,7 @@ export const changes = {
   updateAlertRules: (rules: readonly string[]) =>
     rules.length === 0 ? undefined : `changed ${new Intl.ListFormat('en').format(rules)} of alerts`,
   setAlertEmails: (receives: boolean) => `${receives ? 'resumed' : 'stopped'} alerts by email to themselves`,
+  testAlertEmail: () => 'sent themselves a test email for alerts',
   acknowledgeAlert: (alertId: string) => `acknowledged the alert ${alertId}`,
   addEndpoint: () => 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>

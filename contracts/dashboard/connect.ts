@@ -124,13 +124,6 @@ export const checkHealth = dashboardProcedure({
   audit: ({ whatsAppAccountId }) => changes.checkHealth(whatsAppAccountId),
 })
 
-const unregistered: ReadonlySet<string> = new Set(['PENDING', 'UNVERIFIED', 'DISCONNECTED'])
-
-/** Whether a number with this status must be registered. One that WhatsApp restricts is registered all the same. */
-export function needsRegistration(status: string): boolean {
-  return unregistered.has(status)
-}
-
 /** Two-step verification PIN of a phone number. */
 export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
 

@@ -5,6 +5,7 @@ import {
   removeChat,
   setChat,
   testChat,
+  testEmail,
   updateAlertRules,
   getAlertRecipients,
   setAlertEmails,
@@ -19,7 +20,14 @@ import {
   subscribeApp,
 } from './connect.ts'
 import { inviteMember, listInvitations, listMembers, removeMember, revokeInvitation, setMemberRole } from './member.ts'
-import { countMessages, getMessage, listMessages, sendMessageAgain } from './message.ts'
+import {
+  countMessages,
+  getMessage,
+  getMessageContent,
+  listFailureReasons,
+  listMessages,
+  sendMessageAgain,
+} from './message.ts'
 import { estimateCost, getCosts } from './cost.ts'
 import { getOverview, setTimeZone } from './overview.ts'
 import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './user.ts'
@@ -37,13 +45,15 @@ import type { ProcedureTree, SessionProcedure } from '../procedure.ts'
 import {
   generateKey,
   getApiAccess,
+  getRecentUse,
   regenerateKey,
   revokeKey,
   setAccess,
   setAllowList,
+  setMessageContents,
   setTemplateChanges,
 } from './public-api.ts'
-import { getRequest, listRequests } from './request.ts'
+import { getRequest, listRequests, summarizeRequests } from './request.ts'
 import { listSessions, requestPasswordReset, resetPassword, revokeOtherSessions, revokeSession } from './session.ts'
 import {
   addSuppression,
@@ -60,7 +70,7 @@ import {
   getTemplateDefinition,
   updateTemplate,
 } from './template-changes.ts'
-import { listTemplates, sendTest, syncTemplates } from './template.ts'
+import { listTemplateProblems, listTemplates, sendTest, syncTemplates } from './template.ts'
 import {
   addEndpoint,
   countRecoverable,
@@ -114,12 +124,14 @@ export const dashboardContracts = {
     audit: { list: listAudit },
     publicApi: {
       get: getApiAccess,
+      recentUse: getRecentUse,
       setAccess,
       generateKey,
       regenerateKey,
       revokeKey,
       setAllowList,
       setTemplateChanges,
+      setMessageContents,
     },
     whatsAppAccount: {
       list: listWhatsAppAccounts,
@@ -140,6 +152,7 @@ export const dashboardContracts = {
     },
     template: {
       list: listTemplates,
+      problems: listTemplateProblems,
       sync: syncTemplates,
       sendTest,
       definition: getTemplateDefinition,
@@ -148,11 +161,18 @@ export const dashboardContracts = {
       delete: deleteTemplate,
       duplicate: duplicateTemplate,
     },
-    message: { list: listMessages, count: countMessages, get: getMessage, sendAgain: sendMessageAgain },
+    message: {
+      list: listMessages,
+      count: countMessages,
+      failureReasons: listFailureReasons,
+      get: getMessage,
+      content: getMessageContent,
+      sendAgain: sendMessageAgain,
+    },
     view: { list: listViews, save: saveView, rename: renameView, delete: deleteView },
     overview: { get: getOverview, setTimeZone },
     cost: { get: getCosts, estimate: estimateCost },
-    request: { list: listRequests, get: getRequest },
+    request: { list: listRequests, summary: summarizeRequests, get: getRequest },
     suppression: {
       list: listSuppressions,
       add: addSuppression,
@@ -167,6 +187,7 @@ export const dashboardContracts = {
       setChat,
       removeChat,
       testChat,
+      testEmail,
       list: listAlerts,
       acknowledge: acknowledgeAlert,
       recipients: getAlertRecipients,

@@ -30,12 +30,17 @@ export const ConsoleAccount = z.object({
 })
 export type ConsoleAccount = z.infer<typeof ConsoleAccount>
 
+/** `failed`: the most failed messages first. `lag`: the longest delivery lag first. */
+export const accountOrders = ['newest', 'failed', 'lag'] as const
+export type AccountOrder = (typeof accountOrders)[number]
+
 export const listAccounts = operatorProcedure({
   kind: 'query',
-  summary: 'List the accounts of this server with their health, the newest first',
+  summary: 'List the accounts of this server with their health',
   input: z.strictObject({
     /** Part of a name, or an account ID. */
     search: line(200).optional(),
+    order: z.enum(accountOrders).default('newest'),
     cursor: line(64).optional(),
     limit: z.int().min(1).max(50).default(25),
   }),

@@ -47,6 +47,8 @@ export const FailureCount = Funnel.pick({ refused: true, undelivered: true }).ex
   code: z.string(),
   /** In plain words. */
   meaning: z.string(),
+  /** What to do about it, if there is anything to say. */
+  advice: z.string().optional(),
 })
 
 /** One bar: messages that took less than `untilSeconds`, and no less than where the bar before ends. */
@@ -56,7 +58,10 @@ export const DurationCount = z.object({
   count: Count,
 })
 
-/** Most messages first, at most ten. Other messages are only in the totals. */
+/**
+ * The ten with the most messages and the ten with the most failed ones, most messages first. Other messages are only in the
+ * totals.
+ */
 const Shares = z.array(Share)
 
 export const Overview = z.object({
@@ -110,6 +115,8 @@ export const periodFields = {
   days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30),
   /** Instead of days. */
   hours: z.literal(24).optional(),
+  /** Instead of days: from the first of the month to today, or the week before this one. Weeks start on Monday. */
+  calendar: z.enum(['thisMonth', 'previousWeek']).optional(),
   /** Instead of the last days. */
   period: DayRange.optional(),
 }

@@ -3,6 +3,9 @@ import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
+/** Contents are never kept longer than their messages (`WAYBILL_RETENTION_DAYS`). */
+export const maxContentsDays = 365
+
 export const ApiAccess = z.object({
   enabled: z.boolean(),
   /** Absent when there is no key. */
@@ -18,6 +21,8 @@ export const ApiAccess = z.object({
   allowList: z.array(z.string()),
   /** Whether the key may create, change and delete templates. */
   templateChanges: z.boolean(),
+  /** For how many days the contents of messages are stored; absent if they are not stored. */
+  messageContentsDays: z.int().optional(),
   rateLimit: z.object({
     /** Sends per minute. */
     limit: z.int(),
@@ -45,6 +50,27 @@ export const getApiAccess = dashboardProcedure({
   output: ApiAccess,
 })
 
+export const RecentUse = z.object({
+  /** From when on the calls were examined: a day ago, or later if there were many. */
+  since: Timestamp,
+  /** The IP addresses that called the API and were not rejected by the allow-list, the most frequent first. */
+  addresses: z.array(z.string()),
+  /** The minute with the most sends by the API; absent if there were none. */
+  highestMinute: z.object({ at: Timestamp, sends: z.int() }).optional(),
+  /** How many calls were answered with 429. */
+  rejected: z.int(),
+})
+export type RecentUse = z.infer<typeof RecentUse>
+
+/** From the log of API requests, of which a bounded number is examined. */
+export const getRecentUse = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Read which addresses called the API in the last 24 hours, and how close to the rate limit they came',
+  input: ofAccount({}),
+  output: RecentUse,
+})
+
 export const setTemplateChanges = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
@@ -52,6 +78,18 @@ export const setTemplateChanges = dashboardProcedure({
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
+})
+
+export const setMessageContents = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Store what messages say for some days, or stop and delete what is stored',
+  input: ofAccount({
+    /** Null stops it. */
+    keptDays: z.int().min(1).max(maxContentsDays).nullable(),
+  }),
+  output: z.object({ keptDays: z.int().nullable() }),
+  audit: ({ keptDays }) => changes.setMessageContents(keptDays),
 })
 
 export const generateKey = dashboardProcedure({
@@ -75,7 +113,7 @@ export const regenerateKey = dashboardProcedure({
 export const revokeKey = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Delete the API key: every request is refused until there is a new one',
+  summary: 'Delete the API key: every request is rejected until there is a new one',
   input: ofAccount({}),
   output: z.object({ revoked: z.boolean() }),
   audit: changes.revokeKey,

@@ -19,6 +19,8 @@ export const ApiRequest = z.object({
   status: z.int(),
   /** Present only if it failed. `UNKNOWN`: the answer has no code of ours. */
   errorCode: z.string().optional(),
+  /** What the response said, cut after some hundred characters. Absent if it was not kept. */
+  errorMessage: z.string().optional(),
   durationMilliseconds: z.int(),
   /** The first characters of the API key. */
   keyStart: z.string(),
@@ -42,23 +44,45 @@ export const ApiRequestDetails = ApiRequest.extend({
 })
 export type ApiRequestDetails = z.infer<typeof ApiRequestDetails>
 
+const requestFilters = {
+  outcome: z.enum(requestOutcomes, `must be one of ${requestOutcomes.join(', ')}`).optional(),
+  errorCode: FailureCode.optional(),
+  path: line(255).optional().describe('A part of the path.'),
+  search: line(255).optional().describe('A request ID, a message ID or an external ID.'),
+  from: Timestamp.optional(),
+  until: Timestamp.optional(),
+}
+
 /** Examines a bounded number of requests: a page can have fewer items than its limit and still a next page. */
 export const listRequests = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
   summary: 'List API requests, the newest first',
   input: ofAccount({
-    outcome: z.enum(requestOutcomes, `must be one of ${requestOutcomes.join(', ')}`).optional(),
-    errorCode: FailureCode.optional(),
-    path: line(255).optional().describe('A part of the path.'),
-    search: line(255).optional().describe('A request ID, a message ID or an external ID.'),
-    from: Timestamp.optional(),
-    until: Timestamp.optional(),
+    ...requestFilters,
     cursor: Cursor.optional(),
     limit: PageLimit,
   }),
   output: ApiRequestPage,
 })
+
+/** Examines the newest requests only, so that a busy account does not count all of its own. */
+export const summarizeRequests = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'Count the API requests that match the filters, and their error codes',
+  input: ofAccount(requestFilters),
+  output: z.object({
+    count: z.int(),
+    /** False if there are older requests that were not examined: then there are at least so many. */
+    isComplete: z.boolean(),
+    /** The most frequent codes whatever the filter of the code, the most frequent first. */
+    errorCodes: z.array(z.object({ errorCode: z.string(), count: z.int() })),
+    /** For how many days requests are kept at least. Absent if this server does not say. */
+    keptDays: z.int().optional(),
+  }),
+})
+export type RequestSummary = z.infer<(typeof summarizeRequests)['output']>
 
 export const getRequest = dashboardProcedure({
   kind: 'query',

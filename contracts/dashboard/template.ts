@@ -9,7 +9,7 @@ import { ofAccount, dashboardProcedure } from '../procedure.ts'
 export const OwnTemplate = Template.extend({
   /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */
   qualityScore: z.string().optional(),
-  /** Why WhatsApp refused it, in its own words. */
+  /** Why WhatsApp rejected it, in its own words. */
   rejectedReason: z.string().optional(),
 })
 export type OwnTemplate = z.infer<typeof OwnTemplate>
@@ -30,6 +30,25 @@ export const listTemplates = dashboardProcedure({
     nextCursor: z.string().optional(),
     /** When the templates were last read from WhatsApp; absent when they never were. */
     syncedAt: Timestamp.optional(),
+  }),
+})
+
+/** More are counted, and not listed. */
+export const maxTemplateProblems = 5
+
+export const listTemplateProblems = dashboardProcedure({
+  kind: 'query',
+  allowed: 'viewer',
+  summary: 'List the templates that WhatsApp paused or disabled, and those whose quality is low',
+  input: ofAccount({}),
+  output: z.object({
+    items: z.array(
+      OwnTemplate.pick({ name: true, language: true, status: true, qualityScore: true }).extend({
+        /** A WhatsApp account that has the template. */
+        whatsAppAccountId: z.string(),
+      }),
+    ),
+    total: z.int(),
   }),
 })
 

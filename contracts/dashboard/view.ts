@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { MessageStatus } from '../api/message.ts'
 import { FailureCode, line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
+import { FailureStage } from './message.ts'
 
 export const viewLimits = { perPerson: 30, nameLength: 60 } as const
 
 /** Relative time ranges of the message log. */
-export const viewRanges = ['1h', '24h', '7d', '30d', '90d', 'custom'] as const
+export const viewRanges = ['today', 'yesterday', '1h', '24h', '7d', '30d', '90d', 'custom'] as const
 
 /** Filters of the message log, as its address holds them. */
 export const ViewFilters = z.strictObject({
@@ -18,6 +19,8 @@ export const ViewFilters = z.strictObject({
   parts: z.literal('yes').optional(),
   errorCode: FailureCode.optional(),
   template: line(512).optional(),
+  whatsAppAccountId: line(64).optional(),
+  failure: FailureStage.optional(),
   to: line(255).optional(),
   externalId: line(255).optional(),
 })

@@ -34,6 +34,10 @@ export const Endpoint = z.object({
   maxConcurrent: z.int().optional(),
   /** Deliveries that wait or are under way. */
   waiting: z.int(),
+  /** Time of the oldest event that waits, or whose delivery failed for good since the endpoint fails; absent if there is none. */
+  missedSince: Timestamp.optional(),
+  /** Deliveries that failed for good since the endpoint fails, of its latest 1,000; absent while it does not fail. */
+  failed: z.int().optional(),
   /** Since when every attempt has failed; absent while the last one succeeded. */
   failingSince: Timestamp.optional(),
   /** How the last attempt failed; absent while none fails, and if no attempt since then is counted. */
@@ -141,12 +145,32 @@ const fieldNames = {
   maxPerSecond: 'the deliveries per second',
   maxConcurrent: 'the concurrent requests',
 }
+type FieldName = keyof typeof fieldNames
 
-/** Names of the fields that are given, for the audit log. */
-export function nameEndpointFields(changed: Partial<Record<keyof typeof fieldNames, unknown>>): string[] {
-  return Object.entries(fieldNames).flatMap(([field, name]) =>
-    changed[field as keyof typeof fieldNames] === undefined ? [] : [name],
-  )
+/** Names of the fields that are given, for the audit log, with the values that hold no credential. */
+export function nameEndpointFields(changed: Partial<Record<FieldName, unknown>>): string[] {
+  return Object.entries(fieldNames).flatMap(([field, name]) => {
+    const value = changed[field as FieldName]
+    return value === undefined ? [] : [`${name}${describeValue(field as FieldName, value)}`]
+  })
+}
+
+function describeValue(field: FieldName, value: unknown): string {
+  switch (field) {
+    case 'url':
+      return typeof value === 'string' && URL.canParse(value) ? ` to ${new URL(value).host}` : ''
+    case 'maxPerSecond':
+    case 'maxConcurrent':
+      return value === null
+        ? ' to no limit'
+        : typeof value === 'number' && Number.isInteger(value)
+          ? ` to ${value}`
+          : ''
+    case 'events':
+    case 'description':
+    case 'headers':
+      return ''
+  }
 }
 
 export const enableEndpoint = dashboardProcedure({

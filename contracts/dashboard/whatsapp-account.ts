@@ -96,7 +96,7 @@ export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
 })
 export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 
-/** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it refused. */
+/** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it rejected. */
 export const replaceSecrets = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',

@@ -13,7 +13,7 @@ import {
 } from './definition.ts'
 import { isSampleFormat } from './samples.ts'
 
-/** What WhatsApp would refuse, and how to fix it. */
+/** What WhatsApp would reject, and how to fix it. */
 export interface TemplateProblem {
   /** Such as `['buttons', 0, 'url']`. */
   path: readonly (string | number)[]
@@ -251,7 +251,7 @@ function checkBody(
   ]
 }
 
-/** Finds `{{ }}`, `{1}` and `{{first name}}`, which WhatsApp reads as text or refuses. */
+/** Finds `{{ }}`, `{1}` and `{{first name}}`, which WhatsApp reads as text or rejects. */
 function checkVariableNames(text: string, path: Path): TemplateProblem[] {
   const rest = text.replaceAll(/\{\{\s*[A-Za-z0-9_]+\s*\}\}/g, '')
   const keys = listVariables(text)
@@ -450,7 +450,7 @@ function checkUrl(url: string, example: string | undefined, path: Path): Templat
     ...when(
       /^https?:\/\/(?:[^/]*\.)?(?:wa\.me|whatsapp\.com)(?:[/?#]|$)/i.test(url),
       at('url'),
-      'must not lead to WhatsApp itself: WhatsApp refuses wa.me links',
+      'must not lead to WhatsApp itself: WhatsApp rejects wa.me links',
     ),
     ...when(
       keys.length > 0 && (example ?? '').trim() === '',

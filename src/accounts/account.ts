@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { TimeZone } from '../../contracts/dashboard/alert.ts'
+import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { line } from '../../contracts/fields.ts'
 import type { Deps } from '../deps.ts'
@@ -16,6 +17,8 @@ export interface Account {
   /** Whether the API key may create, change and delete templates. */
   templateChanges: 'enabled' | 'disabled'
   allowList: string[]
+  /** For how many days the contents of messages are stored; absent if they are not stored. */
+  messageContentsDays?: number
   /** In which the overview shows days: an IANA name. */
   timeZone: string
   /** Absent if the account is not suspended. */
@@ -33,6 +36,7 @@ function toAccount(row: AccountRow): Account {
     rateLimit: row.rate_limit_per_minute,
     templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
     allowList: row.allow_list,
+    ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
     timeZone: row.time_zone,
     ...(row.suspended_at !== null && { suspendedAt: row.suspended_at.toISOString() }),
     ...(row.key_start !== null && { keyStart: row.key_start }),
@@ -78,36 +82,42 @@ export interface AccountUpdate {
   rateLimit?: number | undefined
   templateChangesEnabled?: boolean | undefined
   timeZone?: string | undefined
+  /** Null stops storing contents; those that are stored are no longer shown, and `deleteOldContents` deletes them. */
+  messageContentsDays?: number | null | undefined
 }
 
 /** Takes effect with the next request, because account data is not cached. */
 export async function updateAccount(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
-  { apiEnabled, rateLimit, templateChangesEnabled, timeZone }: AccountUpdate,
+  { apiEnabled, rateLimit, templateChangesEnabled, timeZone, messageContentsDays }: AccountUpdate,
 ): Promise<Account> {
-  if ([apiEnabled, rateLimit, templateChangesEnabled, timeZone].every((value) => value === undefined))
+  const given = [apiEnabled, rateLimit, templateChangesEnabled, timeZone, messageContentsDays]
+  if (given.every((value) => value === undefined))
     throw new ServiceError(
       'SETTING_REFUSED',
-      'Nothing to change: pass --api, --rate-limit, --template-changes or --time-zone.',
+      'Nothing to change: pass --api, --rate-limit, --template-changes, --time-zone or --message-contents.',
     )
   const zone = TimeZone.safeParse(timeZone ?? 'UTC')
   if (!zone.success) throw new ServiceError('SETTING_REFUSED', `The time zone ${zone.error.issues[0]?.message}.`)
-  if (rateLimit !== undefined && !isRateLimit(rateLimit))
+  if (rateLimit !== undefined && !isInRange(rateLimit, maxRateLimit))
     throw new ServiceError(
       'SETTING_REFUSED',
       `The rate limit must be a whole number of requests per minute, 1 to ${maxRateLimit}.`,
     )
+  if (typeof messageContentsDays === 'number' && !isInRange(messageContentsDays, maxContentsDays))
+    throw new ServiceError('SETTING_REFUSED', `Message contents can be stored for 1 to ${maxContentsDays} days.`)
   const changed = await changeAccount(deps.db, accountId, {
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
     ...(templateChangesEnabled !== undefined && { template_changes_enabled: templateChangesEnabled }),
     ...(timeZone !== undefined && { time_zone: zone.data }),
+    ...(messageContentsDays !== undefined && { contents: { keptDays: messageContentsDays, since: deps.now() } }),
   })
   if (!changed) throw accountNotFound(accountId)
   return requireAccount(deps.db, accountId)
 }
 
-function isRateLimit(value: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= maxRateLimit
+function isInRange(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= max
 }

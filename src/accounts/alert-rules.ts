@@ -1,10 +1,11 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { type AlertRules, defaultAlertRules } from '../../contracts/dashboard/alert.ts'
 import type { AlertSettingsTable, Database } from '../platform/db/schema.ts'
 
 type RuleColumns = Pick<
-  AlertSettingsTable,
+  Selectable<AlertSettingsTable>,
   | 'failure_rate_percent'
+  | 'failure_rate_min_messages'
   | 'delivery_lag_seconds'
   | 'quiet_time_zone'
   | 'quiet_from'
@@ -15,6 +16,7 @@ type RuleColumns = Pick<
 
 const columns = [
   'failure_rate_percent',
+  'failure_rate_min_messages',
   'delivery_lag_seconds',
   'quiet_time_zone',
   'quiet_from',
@@ -23,15 +25,16 @@ const columns = [
   'repeat_hours',
 ] as const satisfies (keyof RuleColumns)[]
 
-function toRuleColumns({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules): RuleColumns {
+function toRuleColumns({ quietHours, ...rules }: AlertRules): RuleColumns {
   return {
-    failure_rate_percent: failureRatePercent,
-    delivery_lag_seconds: deliveryLagSeconds,
+    failure_rate_percent: rules.failureRatePercent,
+    failure_rate_min_messages: rules.failureRateMinMessages,
+    delivery_lag_seconds: rules.deliveryLagSeconds,
     quiet_time_zone: quietHours?.timeZone ?? null,
     quiet_from: quietHours?.from ?? null,
     quiet_until: quietHours?.until ?? null,
     quiet_except_critical: quietHours?.exceptCritical ?? null,
-    repeat_hours: repeatHours,
+    repeat_hours: rules.repeatHours,
   }
 }
 
@@ -41,6 +44,7 @@ function toRules(row: RuleColumns): AlertRules {
   const { quiet_time_zone: timeZone, quiet_from: from, quiet_until: until, quiet_except_critical: critical } = row
   return {
     failureRatePercent: row.failure_rate_percent,
+    failureRateMinMessages: row.failure_rate_min_messages,
     deliveryLagSeconds: row.delivery_lag_seconds,
     quietHours:
       timeZone !== null && from !== null && until !== null
@@ -50,13 +54,13 @@ function toRules(row: RuleColumns): AlertRules {
   }
 }
 
-/** Fewer messages say nothing about a rate. */
-const minMessages = 20
-
 /** The failed messages in percent of all; 0 while there are too few to tell. */
-export function toFailurePercent({ sent, failed }: { sent: number; failed: number }): number {
+export function toFailurePercent(
+  { sent, failed }: { sent: number; failed: number },
+  { failureRateMinMessages }: Pick<AlertRules, 'failureRateMinMessages'>,
+): number {
   const total = sent + failed
-  return total < minMessages ? 0 : (100 * failed) / total
+  return total < failureRateMinMessages ? 0 : (100 * failed) / total
 }
 
 /** Returns a function that finds the rules of each account; accounts without settings have the defaults. */

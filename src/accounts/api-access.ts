@@ -4,13 +4,14 @@ import type { ApiAccess } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { accountNotFound } from './account.ts'
-import { windowExpired } from './authenticate-store.ts'
+import { windowExpiredAt } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
 interface ApiAccessRow {
   api_enabled: boolean
   allow_list: string[]
   template_changes_enabled: boolean
+  contents_kept_days: number | null
   rate_limit_per_minute: number
   start: string | null
   key_created_at: Date | null
@@ -34,13 +35,14 @@ async function findApiAccess(
       'a.api_enabled',
       'a.allow_list',
       'a.template_changes_enabled',
+      'a.contents_kept_days',
       'a.rate_limit_per_minute',
       'k.start',
       'k.created_at as key_created_at',
     ])
     .select([
       sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
-      sql<number>`case when ${sql.raw(windowExpired)} then 0 else coalesce(l.used, 0) end`.as('used'),
+      sql<number>`case when ${sql.raw(windowExpiredAt('now()'))} then 0 else coalesce(l.used, 0) end`.as('used'),
       sql<boolean>`coalesce(cardinality(a.allow_list) = 0
         or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false)`.as('address_allowed'),
     ])
@@ -69,6 +71,7 @@ export async function getApiAccess(
       }),
     allowList: row.allow_list,
     templateChanges: row.template_changes_enabled,
+    ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
     rateLimit: { limit: row.rate_limit_per_minute, used: Math.min(row.used, row.rate_limit_per_minute) },
     you: { address: address ?? callerAddress, allowed: row.address_allowed },
   }

@@ -32,14 +32,21 @@ const addressAllowed = (address: string) =>
 
 const suspended = 'a.suspended_at is not null as suspended'
 
-/** A window far in the future started before the database clock was set back. */
-export const windowExpired = `(l.window_started_at <= now() - interval '60 seconds'
-  or l.window_started_at > now() + interval '60 seconds')`
+/** Whether the minute that is stored has ended. One far in the future started before the database clock was set back. */
+export function windowExpiredAt(now: string): string {
+  return `(${now} - l.window_started_at >= interval '60 seconds'
+  or l.window_started_at - ${now} > interval '60 seconds')`
+}
 
-/** Counts `used` requests. The count is exact, because the row is locked until the statement ends. */
+const windowExpired = windowExpiredAt('excluded.window_started_at')
+
+/**
+ * Counts `used` requests. The count is exact, because the row is locked until the statement ends. The time is
+ * that of the new row: Citus refuses `now()` in the update of a conflicting row.
+ */
 const spending = `
   on conflict (account_id) do update set
-    window_started_at = case when ${windowExpired} then now() else l.window_started_at end,
+    window_started_at = case when ${windowExpired} then excluded.window_started_at else l.window_started_at end,
     used = case when ${windowExpired} then excluded.used else l.used + excluded.used end
   returning account_id, used,
     ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds`

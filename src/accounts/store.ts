@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountsTable, Database } from '../platform/db/schema.ts'
 
 export type AccountRow = Selectable<AccountsTable> & { key_start: string | null }
@@ -9,6 +9,8 @@ export interface AccountChanges {
   allow_list?: string[]
   template_changes_enabled?: boolean
   time_zone?: string
+  /** `since`: when contents begin to be stored, unless they already are. */
+  contents?: { keptDays: number | null; since: Date }
 }
 
 export async function insertAccount(db: Kysely<Database>, account: { id: string; name: string; created_at: Date }) {
@@ -28,15 +30,20 @@ export function findAccounts(db: Kysely<Database>): Promise<AccountRow[]> {
 export async function changeAccount(
   db: Kysely<Database>,
   accountId: string,
-  changes: AccountChanges,
+  { contents, ...changes }: AccountChanges,
 ): Promise<boolean> {
   const row = await db
     .updateTable('accounts')
-    .set(changes)
+    .set({ ...changes, ...(contents && setContents(contents)) })
     .where('id', '=', accountId)
     .returning('id')
     .executeTakeFirst()
   return row !== undefined
+}
+
+function setContents({ keptDays, since }: NonNullable<AccountChanges['contents']>) {
+  if (keptDays === null) return { contents_kept_days: null, contents_since: null }
+  return { contents_kept_days: keptDays, contents_since: sql<Date>`coalesce(contents_since, ${since}::timestamptz)` }
 }
 
 export interface KeyRow {

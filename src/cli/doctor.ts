@@ -4,6 +4,8 @@ import { accessTokenPurpose } from '../accounts/whatsapp/secrets.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
 import { whyInactive } from '../accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
+import { decryptContent } from '../messages/contents/content.ts'
+import { findOldestContents } from '../messages/contents/store.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate.ts'
@@ -36,6 +38,7 @@ export async function examine(deps: Deps): Promise<Finding[]> {
     database,
     migrations,
     await checkSecretKey(deps),
+    ...(await checkContents(deps)),
     ...(await checkWhatsApp(deps)),
     ...(await checkCallbacks(deps)),
     ...(await checkHealth(deps)),
@@ -99,6 +102,26 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
   if (old.length === 0) return { check, ok: true, message: `decrypts every stored secret (${secrets.length})` }
   const message = `decrypts every stored secret (${secrets.length}), ${old.length} of them with an older key`
   return { check, ok: true, message, fix: 'waybill rekey' }
+}
+
+/** There can be millions, so only the oldest one of each account is decrypted: it has the oldest key. */
+async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
+  const oldest = await findOldestContents(db)
+  if (oldest.length === 0) return []
+  const check = 'message contents'
+  const lost = oldest.filter((row) => decryptContent(secrets, row, row.ciphertext) === undefined)
+  if (lost.length > 0)
+    return [
+      {
+        check,
+        ok: false,
+        message: `cannot be decrypted for ${lost.map(({ accountId }) => accountId).join(', ')}`,
+        fix: 'Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, delete them: waybill account update ACC --message-contents off',
+      },
+    ]
+  if (oldest.every(({ ciphertext }) => secrets.isCurrent(ciphertext)))
+    return [{ check, ok: true, message: 'encrypted with the current key' }]
+  return [{ check, ok: true, message: 'some are encrypted with an older key', fix: 'waybill rekey' }]
 }
 
 async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
@@ -203,7 +226,7 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
 /** Signs in to the SMTP server, if there is one, and sends nothing. */
 async function checkEmail({ mail }: Deps): Promise<Finding[]> {
   if (!mail) return []
-  const check = 'e-mail'
+  const check = 'email'
   try {
     await mail.verify()
     return [{ check, ok: true, message: 'the SMTP server accepts the connection and the credentials' }]

@@ -13,6 +13,8 @@ import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseSocketPlace } from './control/socket.ts'
 import { joinSupervisor, type Member } from './processes/member.ts'
+import { collectWhenIdle } from './processes/idle-collection.ts'
+import { hasLargeMemory } from './processes/memory.ts'
 import { endStart } from './processes/start-limits.ts'
 import { untilStopped } from './until-stopped.ts'
 
@@ -48,6 +50,8 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   if (folder) resources.use(await takeCommands(app, folder))
   const serving = await listen(app, run, registry, member)
   endStart()
+  // A large memory is meant to be used.
+  if (!hasLargeMemory()) collectWhenIdle()
   let drain: Drain = {}
   resources.defer(() => serving.stop(drain))
   if (member) member.reportListening(serving.url)

@@ -1,14 +1,18 @@
+import { t } from '@lingui/core/macro'
 import '@fontsource-variable/inter/wght.css'
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
+import { I18nProvider } from '@lingui/react'
+import { localStorageColorSchemeManager, MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import '@mantine/core/styles.css'
 import { Notifications } from '@mantine/notifications'
 import '@mantine/notifications/styles.css'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { StrictMode } from 'react'
+import { StrictMode, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createBrowserRouter } from 'react-router'
 import { RouterProvider } from 'react-router/dom'
 import { createQueryClient } from './api/query-client.ts'
+import { i18n } from './language/i18n.ts'
+import { type Language, useLanguage } from './language/language.ts'
 import { routes } from './routes.tsx'
 import { signInPath } from './session/sign-in.ts'
 import { colourSchemeKey } from './theme/colour-scheme.ts'
@@ -16,6 +20,43 @@ import './theme/page.css'
 import { cssVariablesResolver, theme } from './theme/theme.ts'
 
 const basename = '/settings'
+
+interface AppProps {
+  router: ReturnType<typeof createBrowserRouter>
+  onSignInRequired: () => void
+}
+
+function App({ router, onSignInRequired }: AppProps) {
+  const language = useLanguage()
+  const queryClient = useMemo(() => createQueryClient({ onSignInRequired }), [onSignInRequired])
+  // Mantine keeps the theme until another one is given.
+  const translated = useMemo(() => mergeThemeOverrides(theme, labelsOf(language)), [language])
+  return (
+    <MantineProvider
+      theme={translated}
+      cssVariablesResolver={cssVariablesResolver}
+      colorSchemeManager={localStorageColorSchemeManager({ key: colourSchemeKey })}
+      defaultColorScheme="auto"
+    >
+      <QueryClientProvider client={queryClient}>
+        <Notifications position="bottom-right" />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}
+
+/** What Mantine's components say by themselves. */
+function labelsOf(_language: Language) {
+  const closeButtonProps = { 'aria-label': t`Close` }
+  return {
+    components: {
+      Modal: { defaultProps: { closeButtonProps } },
+      Drawer: { defaultProps: { closeButtonProps } },
+      Notification: { defaultProps: { closeButtonProps } },
+    },
+  }
+}
 
 export function renderApp(root: HTMLElement): void {
   const router = createBrowserRouter(routes, { basename })
@@ -26,17 +67,9 @@ export function renderApp(root: HTMLElement): void {
   }
   createRoot(root).render(
     <StrictMode>
-      <MantineProvider
-        theme={theme}
-        cssVariablesResolver={cssVariablesResolver}
-        colorSchemeManager={localStorageColorSchemeManager({ key: colourSchemeKey })}
-        defaultColorScheme="auto"
-      >
-        <QueryClientProvider client={createQueryClient({ onSignInRequired })}>
-          <Notifications position="bottom-right" />
-          <RouterProvider router={router} />
-        </QueryClientProvider>
-      </MantineProvider>
+      <I18nProvider i18n={i18n}>
+        <App router={router} onSignInRequired={onSignInRequired} />
+      </I18nProvider>
     </StrictMode>,
   )
 }

@@ -84,6 +84,7 @@ export async function startServing(
     requestLog,
   })
   const url = await server.listen({ host: config.host, port: config.port })
+  const clockWatch = await startClockWatch(deps, registry)
   worker?.start()
   mailer?.start()
   poster?.start()
@@ -91,18 +92,17 @@ export async function startServing(
   const jobs = createJobLog(deps.now)
   const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown, jobs }) : undefined
   const processReport = startProcessReport(deps, { role, listJobs: jobs.list })
-  const clockWatch = startClockWatch(deps, registry)
   return {
     url,
     stop: async ({ drainMilliseconds = 0, staysReady = false } = {}) => {
       state = staysReady ? 'retiring' : 'draining'
-      housekeeping?.stop()
-      clockWatch.stop()
+      const housekeepingStopped = Promise.all([housekeeping?.stop(), clockWatch.stop()])
       const workersStopped = Promise.all([worker?.stop(), mailer?.stop(), poster?.stop()])
       await delay(drainMilliseconds)
       await closeAsRequestsEnd(server)
       await requestLog?.stop()
       await processReport.stop()
+      await housekeepingStopped
       await workersStopped
       await journal.stop()
     },

@@ -111,7 +111,7 @@ async function interpretFailure(
     await deactivateRefused(
       deps,
       { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted },
-      `WhatsApp refused it (${error.code}): ${reason}`,
+      `WhatsApp rejected it (${error.code}): ${reason}`,
     )
   const explained = explainFailure(String(error.code), reason)
   switch (answer) {

@@ -34,4 +34,6 @@ export function toMessageFacts({ to, template, language, whatsAppAccountId, exte
 export interface PendingMessage extends RecordedMessage {
   /** An endpoint asked for `message.sent`. */
   emitSentEvent: boolean
+  /** What it says, encrypted, if the account stores it. */
+  contentEncrypted?: string | undefined
 }

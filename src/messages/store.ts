@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { FailureStage } from '../../contracts/dashboard/message.ts'
 import { noReason } from '../../contracts/fields.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from './columns.ts'
@@ -47,6 +48,9 @@ export interface MessageFilter {
   externalId?: string | undefined
   to?: string | undefined
   template?: string | undefined
+  whatsAppAccountId?: string | undefined
+  /** Failed, and rejected by WhatsApp or accepted before. */
+  failure?: FailureStage | undefined
   status?: StoredMessage['status'] | undefined
   errorCode?: string | undefined
   parts?: Parts | undefined
@@ -66,7 +70,7 @@ export interface Parts {
 }
 
 /**
- * Status, error code, template and text fragments are not indexed, so a rare value would scan the whole account.
+ * Status, error code, template, sending number and text fragments are not indexed, so a rare value would scan the whole account.
  * Examine at most this many (about 20 ms).
  */
 const lookedThroughAtOnce = 50_000
@@ -139,6 +143,30 @@ export async function countMatching(
   return { count: Number(count), isComplete: bound === undefined }
 }
 
+export interface CountedReasons {
+  /** By code; null if there was none. */
+  counts: { code: string | null; count: number }[]
+  /** False if only the newest messages were examined. */
+  isComplete: boolean
+}
+
+/** Counts the failed ones of the matching messages among the newest `lookThrough`. */
+export async function countReasons(
+  db: Kysely<Database>,
+  accountId: string,
+  filter: MessageFilter,
+  lookThrough: number,
+): Promise<CountedReasons> {
+  const bound = await findBound(db, accountId, filter, lookThrough)
+  let query = findMatching(db, accountId, filter)
+    .where('status', '=', 'failed')
+    .select((eb) => ['error_code as code', eb.fn.countAll<string>().as('count')])
+    .groupBy('error_code')
+  if (bound !== undefined) query = query.where('id', '>=', bound)
+  const rows = await query.execute()
+  return { counts: rows.map(({ code, count }) => ({ code, count: Number(count) })), isComplete: bound === undefined }
+}
+
 export async function hasMessage(db: Kysely<Database>, accountId: string, filter: MessageFilter): Promise<boolean> {
   const row = await findIndexed(db, accountId, filter).select('id').limit(1).executeTakeFirst()
   return row !== undefined
@@ -158,15 +186,19 @@ export async function findIdByWaMessageId(
   return rows[0]?.id
 }
 
-function isIndexed({ template, status, errorCode, parts }: MessageFilter): boolean {
-  return template === undefined && status === undefined && errorCode === undefined && parts === undefined
+function isIndexed({ template, whatsAppAccountId, failure, status, errorCode, parts }: MessageFilter): boolean {
+  return [template, whatsAppAccountId, failure, status, errorCode, parts].every((value) => value === undefined)
 }
 
 /** By all filters. */
 function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
-  const { template, status, errorCode, parts } = filter
+  const { template, whatsAppAccountId, failure, status, errorCode, parts } = filter
   let query = findIndexed(db, accountId, filter)
   if (template !== undefined) query = query.where('template_name', '=', template)
+  if (whatsAppAccountId !== undefined) query = query.where('whatsapp_account_id', '=', whatsAppAccountId)
+  // As the overview counts them (migration 0024).
+  if (failure !== undefined)
+    query = query.where('status', '=', 'failed').where('wa_message_id', failure === 'rejected' ? 'is' : 'is not', null)
   if (status !== undefined) query = query.where('status', '=', status)
   // A callback without a reason is stored as UNKNOWN; earlier versions stored null.
   if (errorCode === noReason)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { glob, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { build } from 'vite'
+import { listPackages } from './bundled-packages.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const source = path.join(root, 'src/dashboard')
@@ -41,30 +42,22 @@ async function buildForProduction(outDir: string): Promise<void> {
       logLevel: 'warn',
       build: { outDir, emptyOutDir: true },
     })
-    await writeFile(path.join(outDir, bundledPackagesName), JSON.stringify(listPackages(output), null, 2) + '\n')
+    await writeFile(
+      path.join(outDir, bundledPackagesName),
+      JSON.stringify(listPackages(listModules(output)), null, 2) + '\n',
+    )
   } finally {
     if (before === undefined) delete process.env['NODE_ENV']
     else process.env['NODE_ENV'] = before
   }
 }
 
-/** Returns paths such as `node_modules/react`, as in the lock file. */
-function listPackages(output: Awaited<ReturnType<typeof build>>): string[] {
-  const modules = [output]
-    .flat()
-    .flatMap((one) => ('output' in one ? one.output : []))
-    .flatMap(listModules)
-  const folders = modules.flatMap((id) => {
-    const file = path.relative(root, id.replace(/[?].*$/, '')).replaceAll(path.sep, '/')
-    const [folder] = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []
-    return folder === undefined ? [] : [folder]
-  })
-  if (folders.length === 0)
-    throw new Error('no packages found in the dashboard bundle: the module IDs of Vite have changed')
-  return [...new Set(folders)].toSorted()
+function listModules(output: Awaited<ReturnType<typeof build>>): string[] {
+  const bundles = [output].flat()
+  return bundles.flatMap((bundle) => ('output' in bundle ? bundle.output : [])).flatMap(moduleIdsOf)
 }
 
-function listModules(file: object): string[] {
+function moduleIdsOf(file: object): string[] {
   return 'moduleIds' in file && Array.isArray(file.moduleIds) ? file.moduleIds.map(String) : []
 }
 
@@ -106,7 +99,12 @@ async function hashInputs(): Promise<string> {
 }
 
 async function listInputs(): Promise<string[]> {
-  const patterns = ['src/dashboard/**/*', 'contracts/**/*', 'package-lock.json', 'src/packaging/build-dashboard.ts']
+  const patterns = [
+    'src/dashboard/**/*',
+    'contracts/**/*',
+    'package-lock.json',
+    'src/packaging/{build-dashboard,bundled-packages}.ts',
+  ]
   const files: string[] = []
   for await (const entry of glob(patterns, {
     cwd: root,

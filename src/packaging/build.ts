@@ -1,43 +1,54 @@
-import { execFileSync } from 'node:child_process'
-import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, copyFile, cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { renderPages } from '../http/docs/render/pages.ts'
+import { gallerySlug } from '../http/docs/site/contents.ts'
 import { renderedPagesFile } from '../http/docs/site/site.ts'
 import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
+import { bundleServer } from './bundle-server.ts'
+import { formatLicenses } from './bundled-packages.ts'
 import { createSbom } from './sbom.ts'
 
 /**
- * Builds `dist/` for the package and the container image, because Node runs no TypeScript below `node_modules`. The
- * repository itself runs from its sources.
+ * Builds `dist/` for the package and the container image: the server as a bundle, and the modules that the package
+ * exports one by one, with their types. The repository itself runs from its sources.
  */
 const root = path.resolve(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
+const command = path.join(dist, 'src/cli/waybill.js')
+
+/** The package whose one file is the API reference of the documentation. */
+const scalar = 'node_modules/@scalar/api-reference'
 
 await rm(dist, { recursive: true, force: true })
 compile()
 await copyStaticFiles()
+const server = await bundleServer(dist)
 await buildDashboard()
 await copyDashboard()
 await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
 await copyScalar()
 await renderGuides()
-await writeSbom()
+await describePackages()
 await writePackageJson()
-await chmod(path.join(dist, 'src/cli/waybill.js'), 0o755)
+await chmod(command, 0o755)
+await startOnce()
 
 function compile(): void {
   const tsc = path.join(path.dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 }
 
-/** Copies the entry point and the static files. Guides are rendered instead. */
+/** Copies the entry point and the static files. Guides are rendered instead, and the gallery is larger than all else. */
 async function copyStaticFiles(): Promise<void> {
-  const apart = new Set([import.meta.dirname, path.join(root, 'src/client'), path.join(root, 'src/dashboard')])
-  await cp(path.join(root, 'src'), path.join(dist, 'src'), {
-    recursive: true,
-    filter: (file) => !/\.(ts|md)$/.test(file) && !apart.has(file),
-  })
+  const apart = ['src/client', 'src/dashboard', 'src/packaging', 'src/http/docs/guides/images/gallery']
+  const isApart = (file: string) => apart.some((folder) => file.startsWith(folder + path.sep))
+  for await (const file of glob('src/**/*.*', { cwd: root }))
+    if (!/\.(ts|tsx|md)$/.test(file) && !isApart(path.normalize(file)))
+      await cp(path.join(root, file), path.join(dist, file))
 }
 
 /** The dashboard for browsers; the server looks for it here. */
@@ -55,19 +66,33 @@ async function copyScalar(): Promise<void> {
 /** The guides and error pages; the server reads them from here, without the Markdown renderer. */
 async function renderGuides(): Promise<void> {
   const file = path.join(dist, 'src/http/docs/site', path.basename(renderedPagesFile.pathname))
-  await writeFile(file, JSON.stringify(renderPages()))
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, JSON.stringify(renderPages().filter(({ slug }) => slug !== gallerySlug)))
 }
 
-/** Lists the components of the package and the image, for vulnerability scanners. */
-async function writeSbom(): Promise<void> {
+/** Lists the components of the package and the image, for vulnerability scanners, and the licences of bundled ones. */
+async function describePackages(): Promise<void> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
-  const sbom = createSbom(packages, { dashboard, docs: ['node_modules/@scalar/api-reference'] })
+  const sbom = createSbom(packages, { server, dashboard, docs: [scalar] })
   await writeFile(path.join(dist, 'sbom.cdx.json'), JSON.stringify(sbom, null, 2) + '\n')
+  await writeFile(path.join(dist, 'licenses.txt'), await formatLicenses([...server, ...dashboard, scalar]))
 }
 
-/** The sources import their version from here; the other fields are not needed at run time. */
+/** The exported modules import their version from here; the other fields are not needed at run time. */
 async function writePackageJson(): Promise<void> {
   const { name, version, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
   await writeFile(path.join(dist, 'package.json'), JSON.stringify({ name, version, type }, null, 2) + '\n')
+}
+
+/** Starts and stops the built server. A build that does not start fails, and an image keeps the code that Node compiles. */
+async function startOnce(): Promise<void> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-build-'))
+  const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', WAYBILL_DATA_DIR: dataDir, LOG_LEVEL: 'error' }
+  const server = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(server, 'exit')
+  server.stdout.once('data', () => server.kill('SIGINT'))
+  const [exitCode] = await exited
+  await rm(dataDir, { recursive: true })
+  if (exitCode !== 0) throw new Error(`the built server exited with code ${exitCode}`)
 }

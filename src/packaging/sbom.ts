@@ -25,20 +25,21 @@ interface Component {
 
 /**
  * Creates a software bill of materials in CycloneDX 1.6 of the installed packages and of those bundled into the
- * dashboard and the documentation. It is created from the lock file, so that the same commit produces the same bytes,
+ * server, the dashboard and the documentation. It is created from the lock file, so that the same commit produces the same bytes,
  * without paths or registries of the build machine. `npm sbom` omits bundled packages and adds a time.
  */
 export function createSbom(
   packages: LockedPackages,
-  { dashboard, docs }: { dashboard: readonly string[]; docs: readonly string[] },
+  { server, dashboard, docs }: Readonly<Record<'server' | 'dashboard' | 'docs', readonly string[]>>,
 ): object {
   const installed = listInstalled(packages)
   const components = dedupe(packages, [
     ...installed,
+    ...server.map((path) => ({ path, scope: 'required', bundledIn: 'server' }) as const),
     ...dashboard.map((path) => ({ path, scope: 'required', bundledIn: 'dashboard' }) as const),
     ...docs.map((path) => ({ path, scope: 'required', bundledIn: 'documentation' }) as const),
   ])
-  const bundled = new Set([...dashboard, ...docs])
+  const bundled = new Set([...server, ...dashboard, ...docs])
   const root = packages['']
   const known = new Map(components.map(({ path }) => [path, purlOf(packages, path)]))
   const refs = new Set(known.values())

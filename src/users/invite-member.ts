@@ -28,6 +28,16 @@ export async function inviteMember(
   { accountId, invitedBy }: { accountId: string; invitedBy: string },
   { email, role }: { email: string; role: Role },
 ): Promise<z.output<typeof SentInvitation>> {
+  await assertMayInvite(deps, accountId, email)
+  const sent = await deps.db
+    .transaction()
+    .execute((db) => createInvitation({ ...deps, db }, { accountId, invitedBy }, { email, role }))
+  announceInvitation(deps)
+  return sent
+}
+
+/** Also counts the invitation towards the limits. */
+export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   if (await findMember(deps.db, accountId, email))
     throw invalidField('email', 'This person is a member already. Change their role instead.')
   const lock =
@@ -37,15 +47,24 @@ export async function inviteMember(
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many invitations. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
+}
+
+/** Call it in a transaction, so that no invitation is left whose email could not be written. */
+export async function createInvitation(
+  deps: Omit<InviteDeps, 'announcements'>,
+  { accountId, invitedBy }: { accountId: string; invitedBy: string },
+  { email, role }: { email: string; role: Role },
+): Promise<z.output<typeof SentInvitation>> {
   const provesEmail = deps.mail !== undefined
-  const issued = await deps.db.transaction().execute(async (db) => {
-    const issued = await inviteUser({ ...deps, db }, accountId, { email, role, invitedBy, provesEmail })
-    if (provesEmail) await mailInvitation({ ...deps, db }, accountId, { issued, invitedBy })
-    return issued
-  })
-  if (provesEmail) deps.announcements.announce('emails')
+  const issued = await inviteUser(deps, accountId, { email, role, invitedBy, provesEmail })
+  if (provesEmail) await mailInvitation(deps, accountId, { issued, invitedBy })
   const sent = { email: issued.email, role, expiresAt: issued.expiresAt }
   return provesEmail ? sent : { ...sent, link: new URL(issued.path, deps.publicUrl).href }
+}
+
+/** Once the transaction has ended. */
+export function announceInvitation({ mail, announcements }: Pick<Deps, 'mail' | 'announcements'>): void {
+  if (mail) announcements.announce('emails')
 }
 
 /** Puts the email of an invitation into the outbox, and drops an earlier one whose link is invalid now. */

@@ -5,9 +5,10 @@ import { accountNotFound } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { AuditDeps } from './audit/append.ts'
-import { recordForUser } from './audit/audit.ts'
+import { recordForUser, recordOwnChange } from './audit/audit.ts'
 import { normalizeEmail } from './member.ts'
 import type { SignedIn } from './sign-in/better-auth.ts'
+import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
 import { findUserByEmail } from './store.ts'
 
 /** A user who may use the operator's console. Only the command line grants and revokes it. */
@@ -71,6 +72,26 @@ export async function revokeOperator(deps: AuditDeps, { email }: { email: string
 function operatorNotFound(email: string): ServiceError {
   return new ServiceError('NOT_FOUND', `No operator has the email address ${JSON.stringify(email)}.`, {
     remedy: 'List the operators: waybill operator list',
+  })
+}
+
+/** The console refreshes its list, so an entry stands for an hour of a session, on all nodes. */
+const listEntries: AttemptLimit = { of: 'list of accounts', most: 1, seconds: 3600 }
+
+/**
+ * Records that an operator reads the list of all accounts: in the log of the server and, like the grant, in the audit
+ * logs of the accounts that they are a member of.
+ */
+export async function recordList(
+  deps: AuditDeps,
+  { address, ...person }: Pick<SignedIn, 'userId' | 'email' | 'sessionId'> & { address: string },
+): Promise<void> {
+  if (await takeAttempt(deps, listEntries, person.sessionId)) return
+  deps.log.info({ userId: person.userId }, 'an operator reads the list of all accounts')
+  await recordOwnChange(deps, person, {
+    what: 'read the list of all accounts as an operator of this server',
+    address,
+    outcome: 'done',
   })
 }
 

@@ -53,7 +53,7 @@ const mediaCauses: readonly (readonly [RegExp, FailureAdvice])[] = [
   [
     /http code 40[13]\b/i,
     {
-      meaning: 'The server of the link refused to give WhatsApp the file.',
+      meaning: 'The server of the link rejected the download by WhatsApp.',
       advice:
         'Make the link public, because WhatsApp downloads it without signing in, or upload the file and send its mediaId.',
     },
@@ -151,7 +151,7 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     advice: 'To message them again, unblock them in WhatsApp Manager.',
   },
   130472: {
-    meaning: 'WhatsApp withholds marketing messages from this recipient as part of an experiment.',
+    meaning: 'WhatsApp withholds marketing messages from this recipient as part of an experiment by Meta.',
     advice: 'Sending again does not help. Contact them another way.',
   },
   130497: {

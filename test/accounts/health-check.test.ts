@@ -229,10 +229,10 @@ test('a refused send schedules a check, once', async () => {
     .where('whatsapp_account_id', '=', account.whatsAppAccountId)
     .execute()
 
-  await deactivateRefused(server.deps, asked, 'WhatsApp refused it (190)')
+  await deactivateRefused(server.deps, asked, 'WhatsApp rejected it (190)')
   expect(await due()).toBe(true)
 
   await checkDueAccounts(server.deps)
-  await deactivateRefused(server.deps, asked, 'WhatsApp refused it (190)')
+  await deactivateRefused(server.deps, asked, 'WhatsApp rejected it (190)')
   expect(await due()).toBe(false)
 })

@@ -32,6 +32,7 @@ const healthy: HealthFacts = {
     lastAcceptedAt: '2026-11-20T11:50:00.000Z',
   },
   failureRatePercent: 20,
+  failureRateMinMessages: 20,
 }
 
 const codes = (facts: Partial<HealthFacts>) =>
@@ -63,7 +64,7 @@ const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
 
 test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
   { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
-  { facts: { inactiveReason: 'WhatsApp refused it (190)' }, finding: ['rejected', 'error', true] },
+  { facts: { inactiveReason: 'WhatsApp rejected it (190)' }, finding: ['rejected', 'error', true] },
   {
     facts: { inactiveReason: 'WhatsApp disabled the business account (SCHEDULE_FOR_DISABLE)' },
     finding: ['disabled', 'error', true],
@@ -98,6 +99,10 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
   { facts: { lastStatusAt: undefined }, finding: ['no_statuses', 'error', false] },
   {
     facts: { traffic: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
+  {
+    facts: { failureRateMinMessages: 5, traffic: { sent: 2, failed: 3, failures: [] } },
     finding: ['failures_frequent', 'warning', false],
   },
   {
@@ -149,7 +154,7 @@ test('every finding says what to do', () => {
 
 test.each([
   { inactiveReason: 'WhatsApp returned error code 190', means: 'The access token is wrong, revoked or expired.' },
-  { inactiveReason: 'WhatsApp refused it (200)', means: 'The access token lacks a permission' },
+  { inactiveReason: 'WhatsApp rejected it (200)', means: 'The access token lacks a permission' },
 ])('explains the rejection “$inactiveReason”', ({ inactiveReason, means }) => {
   const [finding] = findProblems({ ...healthy, inactiveReason }, now)
 

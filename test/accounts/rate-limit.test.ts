@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { hashApiKey } from '../../src/accounts/api-key.ts'
-import { findCaller } from '../../src/accounts/authenticate-store.ts'
+import { findCaller, spendRequest } from '../../src/accounts/authenticate-store.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
 import { startTestServer, type TestServer, through } from '../support/server.ts'
 
@@ -121,4 +121,24 @@ test('counts invalid requests but neither blocked addresses nor lookups', async 
 
   expect((await account.post(path, example)).statusCode).toBe(200)
   expect((await account.post(path, example)).statusCode).toBe(429)
+})
+
+test('counts requests without an API key towards the same limit, and none of a suspended account', async () => {
+  const { db } = server.deps
+  const account = await server.account({ rateLimit: 2 })
+  const { accountId } = account
+
+  expect(await spendRequest(db, accountId)).toEqual({ limit: 2, used: 1, resetSeconds: expect.any(Number) })
+  expect((await account.post(path, example)).headers['ratelimit']).toMatch(/^"default";r=0;/)
+  expect(await spendRequest(db, accountId)).toMatchObject({ limit: 2, used: 3 })
+  expect(await spendRequest(db, 'acc_none')).toBeUndefined()
+
+  await sql`update accounts set suspended_at = now() where id = ${accountId}`.execute(db)
+  await expect(spendRequest(db, accountId)).rejects.toThrow('This account is suspended')
+  const { used } = await db
+    .selectFrom('rate_limits')
+    .select('used')
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  expect(used).toBe(3)
 })

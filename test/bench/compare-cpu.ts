@@ -28,22 +28,24 @@ export async function compareCpu(
   { of, goals }: { of: string; goals: Partial<Cost> },
 ): Promise<Row[]> {
   const postmaster = await findPostmaster(stage.adminUrl)
-  const measure = async ({ pid, target }: Measured, seconds: number): Promise<Cost> => {
-    const read = async () => ({ process: await readCpuTime(pid), postgres: await readPostgresCpuTime(postmaster) })
+  const { count, seconds, firstWarmUpSeconds } = stage.rounds
+  // The count of responses includes those of the warm-up, so the cost does too.
+  const load = ({ target }: Measured, warmUpSeconds: number) =>
+    runLoad({ targets: [target], connections, warmUpSeconds, seconds })
+  const measure = async (side: Measured): Promise<Cost> => {
+    const read = async () => ({ process: await readCpuTime(side.pid), postgres: await readPostgresCpuTime(postmaster) })
     const before = await read()
-    const { answered } = await runLoad({ targets: [target], connections, warmUpSeconds: 0, seconds })
+    const { answered } = await load(side, seconds)
     const after = await read()
     return {
       process: (after.process - before.process) / answered,
       postgres: (after.postgres - before.postgres) / answered,
     }
   }
-  const { count, seconds, firstWarmUpSeconds } = stage.rounds
-  await measure(sides.ours, 2 * firstWarmUpSeconds)
-  await measure(sides.other, firstWarmUpSeconds)
+  // On a busy machine, a cold server can take longer than a round for its first responses.
+  for (const side of [sides.ours, sides.other]) await load(side, 3 * firstWarmUpSeconds)
   const rounds: Sides<Cost>[] = []
-  while (rounds.length < count)
-    rounds.push({ ours: await measure(sides.ours, 2 * seconds), other: await measure(sides.other, 2 * seconds) })
+  while (rounds.length < count) rounds.push({ ours: await measure(sides.ours), other: await measure(sides.other) })
   const toRow = (part: keyof Cost, name: string) =>
     summarize(
       rounds.map(({ ours, other }) => ({ ours: ours[part], other: other[part] })),

@@ -17,6 +17,7 @@ import { lone } from './rows/lone.ts'
 import { memory } from './rows/memory.ts'
 import { nodes } from './rows/nodes.ts'
 import { overload } from './rows/overload.ts'
+import { processes } from './rows/processes.ts'
 import { route } from './rows/route.ts'
 import { send } from './rows/send.ts'
 import { slow } from './rows/slow.ts'
@@ -48,6 +49,7 @@ const rows: Benchmark[] = [
   memory,
   uploadsInMemory,
   nodes,
+  processes,
   overload,
 ]
 

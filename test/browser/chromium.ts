@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chromium, type Browser } from 'playwright-core'
 
 /** Disables requests by the browser itself, so that tests see only those of the page. */
-const flags = [
+export const flags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -17,7 +17,7 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args: flags })
 }
 
-function findChromium(): string {
+export function findChromium(): string {
   const named = process.env['CHROMIUM_PATH']
   if (named !== undefined) return named
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {

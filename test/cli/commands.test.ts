@@ -68,6 +68,23 @@ test('sets and clears an allow-list', async () => {
   expect(wrong).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('"localhost"') })
 })
 
+test('turns the storage of message contents on and off, and records it', async () => {
+  const accountId = await createAccount()
+  const update = (value: string) => ['account', 'update', accountId, '--message-contents', value]
+
+  expect(await waybill.json(update('30'))).toMatchObject({ messageContentsDays: 30 })
+  expect((await waybill.run(update('1'))).stdout).toMatch(/Message contents +stored for 1 day$/m)
+  for (const wrong of ['0', '366', 'on'])
+    expect(await waybill.run(update(wrong))).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('1 to 365 days'),
+    })
+  expect(await waybill.json(update('off'))).not.toHaveProperty('messageContentsDays')
+  const { items } = await waybill.json(['audit', 'list', accountId])
+  expect(items[0]?.['what']).toBe('stopped storing message contents and deleted those stored')
+})
+
 test('adds a WhatsApp account with secrets from standard input', async () => {
   const accountId = await createAccount()
   const stdin = `${simulator.accessToken}\napp-secret-1\n`
@@ -81,7 +98,11 @@ test('adds a WhatsApp account with secrets from standard input', async () => {
   expect(await waybill.json(['message', 'list', accountId])).toEqual({ items: [] })
   expect(await waybill.json(['doctor'])).toMatchObject({ ok: true, findings: expect.any(Array) })
   // The token, the app secret, and the key of the audit log.
-  expect(await waybill.json(['rekey'])).toEqual({ secrets: 3, rekeyed: 0 })
+  expect(await waybill.json(['rekey'])).toEqual({
+    secrets: 3,
+    rekeyed: 0,
+    messageContents: { stored: 0, rekeyed: 0, unreadable: 0 },
+  })
 
   await waybill.json(['whatsapp', 'remove', added.whatsAppAccountId])
 })
@@ -146,15 +167,27 @@ test('changes how an account receives alerts', async () => {
 
   expect(await waybill.json(['alert', 'show', accountId])).toEqual({
     failureRatePercent: 20,
+    failureRateMinMessages: 20,
     deliveryLagSeconds: 300,
     quietHours: null,
     repeatHours: null,
     emails: false,
   })
-  await waybill.json(['alert', 'update', accountId, '--failure-rate', '10', '--delivery-lag', 'off'])
+  await waybill.json([
+    'alert',
+    'update',
+    accountId,
+    '--failure-rate',
+    '10',
+    '--min-messages',
+    '5',
+    '--delivery-lag',
+    'off',
+  ])
   const quiet = ['--quiet-hours', '22:00-07:00', '--time-zone', 'Europe/Madrid', '--except-critical']
   expect(await waybill.json(['alert', 'update', accountId, ...quiet, '--repeat', '4'])).toMatchObject({
     failureRatePercent: 10,
+    failureRateMinMessages: 5,
     deliveryLagSeconds: null,
     quietHours: { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: true },
     repeatHours: 4,
@@ -163,6 +196,7 @@ test('changes how an account receives alerts', async () => {
 
   for (const [wrong, complaint] of [
     [['update', accountId, '--failure-rate', '0'], '--failure-rate must be at least 1'],
+    [['update', accountId, '--min-messages', '0'], '--min-messages must be at least 1'],
     [['update', accountId, '--quiet-hours', '25:00-07:00'], '--quiet-hours must be a time of day'],
     [['update', accountId, '--quiet-hours', '07:00-07:00'], '--quiet-hours must differ'],
     [['update', accountId, '--quiet-hours', '22:00-07:00', '--time-zone', 'Mars'], '--time-zone must be the name'],
@@ -193,11 +227,15 @@ test('keeps the suppression list of an account', async () => {
   })
   expect(await waybill.json(['suppression', 'add', accountId, '34600000003'])).toMatchObject({ added: true })
   expect(await waybill.json(['suppression', 'remove', accountId, '34600000001'])).toMatchObject({ removed: true })
+  expect(await waybill.json(['suppression', 'add', accountId, '34600000003', '--all-messages'])).toMatchObject({
+    added: false,
+    allMessages: true,
+  })
   expect(await waybill.json(['suppression', 'categories', accountId, 'UTILITY'])).toEqual({
     categories: ['MARKETING', 'UTILITY'],
   })
   const { stdout } = await waybill.run(['suppression', 'list', accountId, '--limit', '1'])
-  expect(stdout).toMatch(/34600000003 +manual/)
+  expect(stdout).toMatch(/34600000003 +all messages +manual/)
   expect(stdout).toMatch(/MARKETING, UTILITY templates\.\nMore: --cursor sup_/)
   expect((await waybill.json(['suppression', 'list', accountId, '--reason', 'import'])).items).toMatchObject([
     { to: '34600000002' },

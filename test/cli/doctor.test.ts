@@ -6,6 +6,7 @@ import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
 import { examine } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
+import { sealContent } from '../../src/messages/contents/content.ts'
 import { createMailTransport, type MailConfig } from '../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
@@ -104,6 +105,31 @@ test('reports a secret that no key decrypts', async () => {
   expect(found['secret key']?.message).toContain(`1 of 1 stored secrets cannot be decrypted (${whatsAppAccountId})`)
 })
 
+test('reports contents of messages that no key decrypts, and those that an older key encrypted', async () => {
+  const { accountId } = await addAccount()
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
+  const place = { accountId, messageId: deps.newId('msg') }
+  const content = { values: {}, shown: { body: 'Hello' } }
+  const sealed = sealContent(createSecretBox([oldKey], randomBytes), place, content)
+  await deps.db
+    .insertInto('message_contents')
+    .values({ account_id: accountId, message_id: place.messageId, content_encrypted: sealed })
+    .execute()
+  const checkWith = async (...keys: [Buffer, ...Buffer[]]) =>
+    (await examine({ ...deps, secrets: createSecretBox(keys, randomBytes) })).find(
+      ({ check }) => check === 'message contents',
+    )
+
+  expect(await checkWith(newKey)).toMatchObject({ ok: false, message: `cannot be decrypted for ${accountId}` })
+  expect(await checkWith(newKey, oldKey)).toMatchObject({ ok: true, fix: 'waybill rekey' })
+  expect(await checkWith(oldKey)).toEqual({
+    check: 'message contents',
+    ok: true,
+    message: 'encrypted with the current key',
+  })
+  await deps.db.deleteFrom('message_contents').execute()
+})
+
 test('reports messages that stay pending for more than a minute', async () => {
   const { accountId, whatsAppAccountId } = await addAccount()
   await deps.db
@@ -137,7 +163,7 @@ test('reports an SMTP server that works, rejects the password, or is down', asyn
   const smtp = await startSmtpServer({ tls: 'none', auth: { user: 'waybill', pass: 'right' } })
   const examineMail = async (config: MailConfig) => {
     const findings = await examine({ ...deps, mail: createMailTransport(config) })
-    return findings.filter(({ check }) => check === 'e-mail')
+    return findings.filter(({ check }) => check === 'email')
   }
 
   expect(await examineMail({ ...smtp.config, requireTls: false })).toMatchObject([{ ok: true }])
@@ -149,7 +175,7 @@ test('reports an SMTP server that works, rejects the password, or is down', asyn
   ])
   await smtp.close()
   expect(await examineMail(smtp.config)).toMatchObject([{ ok: false, fix: expect.stringContaining('host and port') }])
-  expect(await examine(deps)).not.toContainEqual(expect.objectContaining({ check: 'e-mail' }))
+  expect(await examine(deps)).not.toContainEqual(expect.objectContaining({ check: 'email' }))
 })
 
 test('reports an outdated schema before any other check', async () => {

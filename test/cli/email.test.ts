@@ -65,7 +65,7 @@ test('sends an invitation over TLS with a certificate authority of its own, and 
   expect(smtp.received[0]).toMatchObject({ from: 'alerts@example.com', to: ['ada@example.com'], link: url })
   expect(smtp.received[0]?.body).toContain('You have been invited to the account “Shop”')
   expect(JSON.parse(stdout)).toMatchObject({
-    findings: expect.arrayContaining([expect.objectContaining({ check: 'e-mail', ok: true })]),
+    findings: expect.arrayContaining([expect.objectContaining({ check: 'email', ok: true })]),
   })
   const { stdout: printed, stderr } = await server.stop()
   expect(printed + stderr).not.toContain(url.split('/').at(-1))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HealthFinding, WhatsAppAccountHealth } from '../../contracts/api/account.ts'
-import { stepOf, toChecklist } from '../../src/dashboard/pages/whatsapp-accounts/checklist.ts'
+import { toChecklist, toSetUpState } from '../../src/dashboard/pages/whatsapp-accounts/checklist.ts'
+import { stepOf } from '../../src/dashboard/pages/whatsapp-accounts/step-names.ts'
 
 const finding = (code: string, severity: HealthFinding['severity'] = 'error'): HealthFinding => ({
   code,
@@ -30,6 +31,21 @@ test('all steps are done once WhatsApp has reported a status', () => {
   const steps = toChecklist(health({ callbacks }), 1, false)
 
   expect(Object.values(steps).every(({ done }) => done)).toBe(true)
+})
+
+test.each([
+  { callbacks: { lastStatusAt: '2026-11-22T10:00:00.000Z' }, findings: [], state: { kind: 'ready' } },
+  { callbacks: {}, findings: [], state: { kind: 'incomplete', next: 'test' } },
+  { callbacks: {}, findings: [finding('not_subscribed')], state: { kind: 'incomplete', next: 'subscription' } },
+  {
+    callbacks: { lastStatusAt: '2026-11-22T10:00:00.000Z' },
+    findings: [{ ...finding('token_expired'), blocksSending: true }],
+    state: { kind: 'blocked' },
+  },
+])('the state of a number is $state', ({ callbacks, findings, state }) => {
+  const facts = health({ callbacks: { ...health().callbacks, ...callbacks }, findings })
+
+  expect(toSetUpState(facts)).toEqual(state)
 })
 
 test('a callback in the past does not hide what is wrong with callbacks now', () => {

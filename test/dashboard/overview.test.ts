@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { compare } from '../../src/dashboard/pages/overview/change.ts'
 import { describeShare, listTicks, toSteps } from '../../src/dashboard/pages/overview/statistics.ts'
 
 test.each([
@@ -11,6 +12,25 @@ test.each([
 ])('describes $part of $whole as $described', ({ part, whole, described }) => {
   expect(describeShare(part, whole)).toBe(described)
 })
+
+const funnel = (delivered: number) => {
+  const attempted = 100_000
+  return { attempted, accepted: attempted, delivered, read: 0, refused: 0, undelivered: attempted - delivered }
+}
+
+test.each([
+  // Exactly, 86.849% and 89.15%: 2.301 points.
+  { delivered: 86_849, before: 89_150, shown: '86.8%', change: { text: '2.4 points', before: '89.2%' } },
+  // Exactly, 86.84% and 89.14%: 2.3 points.
+  { delivered: 86_840, before: 89_140, shown: '86.8%', change: { text: '2.3 points', before: '89.1%' } },
+  { delivered: 86_849, before: 86_751, shown: '86.8%', change: { text: 'No change' } },
+])(
+  'a change of $before to $delivered is the difference of the shown shares',
+  ({ delivered, before, shown, change }) => {
+    expect(describeShare(delivered, 100_000)).toBe(shown)
+    expect(compare('delivered', funnel(delivered), funnel(before))).toMatchObject(change)
+  },
+)
 
 test.each([
   { attempted: 0, ticks: [0, 1, 2, 3, 4] },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeRelatively, describeWait } from '../../src/dashboard/ui/time.ts'
+import { describeExactly, describeRelatively, describeTimesIn, describeWait } from '../../src/dashboard/ui/time.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 
@@ -11,6 +11,24 @@ test.each([
   { at: '2026-11-18T12:07:00Z', reads: /^Nov 18, 2026, \d+:\d7\s[AP]M$/ },
 ])('describes $at as $reads at noon on November 20', ({ at, reads }) => {
   expect(describeRelatively(at, now)).toMatch(reads)
+})
+
+test('names the time zone of a time as settings name it', () => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+
+  expect(describeExactly('2026-11-20T12:00:00Z')).toMatch(new RegExp(`^Nov 20, 2026, .* ${timeZone}$`))
+})
+
+test('shows times in texts of the server in the time zone of the reader', () => {
+  const text = describeTimesIn('Deliveries to 127.0.0.1 have failed since 2020-11-19 14:08 UTC.')
+
+  expect(text).toMatch(/have failed since Nov \d\d, 2020, \d+:\d8:00\s[AP]M\.$/)
+})
+
+test('shows times of the API in texts of the server in the time zone of the reader', () => {
+  const text = describeTimesIn('recovered deliveries to ep_1 since 2020-11-19T14:05:00.000Z')
+
+  expect(text).toMatch(/to ep_1 since Nov \d\d, 2020, \d+:\d5:00\s[AP]M$/)
 })
 
 test.each([

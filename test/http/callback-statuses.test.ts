@@ -146,6 +146,9 @@ test('completes a pending message with its first status', async () => {
     waMessageId: 'wamid.found-later',
     sentAt: new Date(1_800_000_005_000).toISOString(),
   })
+  // From now on, the wamid alone identifies the message.
+  await report(server, customer, [status('delivered', 'wamid.found-later')])
+  expect(await getMessage(customer, pending.messageId)).toMatchObject({ status: 'delivered' })
 })
 
 test("applies a status that arrives before WhatsApp's response to the send", async () => {

@@ -18,14 +18,14 @@ const soon = { timeout: 15_000 }
 let database: TestDatabase
 let receiver: WebhookReceiver
 let webhooks: TestWebhooks
-const nodes: { registry: Registry; logged: string[]; check(): void; stop(): void }[] = []
+const nodes: { registry: Registry; logged: string[]; check(): void; stop(): Promise<void> }[] = []
 beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
   receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database)
 })
 afterEach(async () => {
-  for (const node of nodes.splice(0)) node.stop()
+  await Promise.all(nodes.splice(0).map((node) => node.stop()))
   await webhooks.reset()
   receiver.behave(accept)
   receiver.received.length = 0
@@ -36,16 +36,24 @@ afterAll(async () => {
   await database.close()
 })
 
-/** Starts the clock watch of a node and makes its first check. */
-async function startNode(): Promise<void> {
+interface NodeOptions {
+  /** Treats the current time as correct, whatever earlier tests set. */
+  trustsClock?: boolean
+  /** Checks the clock after its start only if a test or a claim asks for it. */
+  checksOnlyWhenAsked?: boolean
+}
+
+/** Starts the clock watch of a node. */
+async function startNode({ trustsClock = true, checksOnlyWhenAsked = false }: NodeOptions = {}): Promise<void> {
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
   const registry = new Registry()
-  // Treats the current time as correct, whatever earlier tests set.
-  await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
+  if (trustsClock)
+    await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
   const timers = vi.spyOn(globalThis, 'setInterval')
-  const watch = startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
-  const check = timers.mock.lastCall?.[0]
+  const watch = await startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
+  const [check] = timers.mock.lastCall ?? []
+  if (checksOnlyWhenAsked) clearInterval(timers.mock.results.at(-1)?.value)
   timers.mockRestore()
   if (!check) throw new Error('the clock watch scheduled no check')
   nodes.push({ registry, logged, check: () => check(), stop: () => watch.stop() })
@@ -57,6 +65,16 @@ async function startNode(): Promise<void> {
       return rows[0]?.past
     }, soon)
     .toBeLessThan(1)
+}
+
+/** Starts the clock watch of a node that ends before it checks the clock again. */
+async function killNodeAfterStart(): Promise<void> {
+  const { deps } = webhooks
+  const watch = await startClockWatch(
+    { db: database.db, log: pino({ level: 'silent' }), announcements: deps.announcements },
+    new Registry(),
+  )
+  await watch.stop()
 }
 
 /** Lets the nodes check by turns without waiting two seconds for each check. */
@@ -105,6 +123,42 @@ test('delivers within seconds after the clock was set back by an hour, and repor
   expect(others).toEqual([])
   expect(line).toMatchObject({ level: 40, msg: expect.stringContaining('set back') as string })
   expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
+})
+
+test('delivers what was stored in the first moment of a node whose clock was ahead', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode()
+  await shiftClock(database.db, hour)
+  await killNodeAfterStart()
+  const [eventId] = await webhooks.emit()
+  await shiftClock(database.db, -hour)
+
+  await startNode({ trustsClock: false })
+  webhooks.startWorker()
+
+  await expect.poll(() => receiver.received.map(({ id }) => id), soon).toEqual([eventId])
+  expect(await countJumps('back')).toBe(1)
+})
+
+test('notices at once that a claim returned another time', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode({ checksOnlyWhenAsked: true })
+  webhooks.startWorker()
+  await webhooks.emit()
+  await expect.poll(() => receiver.received.length, soon).toBe(1)
+
+  await shiftClock(database.db, hour)
+  await webhooks.emit()
+
+  await expect.poll(() => countJumps('forward'), soon).toBe(1)
+  await shiftClock(database.db, -hour)
+  await webhooks.emit()
+  await expect
+    .poll(
+      checking(() => countJumps('back')),
+      soon,
+    )
+    .toBe(1)
 })
 
 test('keeps the remaining delay of a retry when the clock is set back', async () => {
@@ -159,7 +213,9 @@ test('keeps a lease that was granted before a clock jump was detected', async ()
   await webhooks.emit()
   await startNode()
   await shiftClock(database.db, -hour)
-  await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1`.execute(database.db)
+  await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1, claimed = true`.execute(
+    database.db,
+  )
 
   await expect
     .poll(

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documentedErrorCodes } from '../../contracts/error-help.ts'
@@ -5,11 +7,15 @@ import { registerDocs } from '../../src/http/docs/docs.ts'
 import { languages } from '../../src/http/docs/render/highlight.ts'
 import { renderMarkdown } from '../../src/http/docs/render/markdown.ts'
 import { renderPages } from '../../src/http/docs/render/pages.ts'
+import { printOpenApi } from '../../src/http/openapi/openapi.ts'
 import { contents } from '../../src/http/docs/site/contents.ts'
 import { type SearchEntry, urlOf } from '../../src/http/docs/site/page.ts'
 import { explainedCodes } from '../../src/whatsapp/failure-advice.ts'
 
 const pages = renderPages()
+const openApi = JSON.parse(printOpenApi()['openapi.json']) as {
+  paths: Record<string, Record<string, { tags: [string] }>>
+}
 
 let app: FastifyInstance
 
@@ -57,6 +63,33 @@ test('every link of every page leads to a page, an anchor or a file that is serv
   // The dashboard is another part of the server.
   paths.delete('/settings/')
   expect([...dead, ...(await findDead([...paths]))]).toEqual([])
+})
+
+test('every link of the dashboard leads to a page and an anchor of it', async () => {
+  const folder = path.join(import.meta.dirname, '../../src/dashboard')
+  const files = await readdir(folder, { recursive: true })
+  const sources = await Promise.all(
+    files
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('built'))
+      .map((file) => readFile(path.join(folder, file), 'utf8')),
+  )
+  const links = sources.flatMap((source) => source.match(/(?<=["'`])\/docs(?:\/[\w#/.-]*)?(?=["'`])/g) ?? [])
+  expect(links.length).toBeGreaterThan(5)
+  const operations = new Set(
+    Object.entries(openApi.paths).flatMap(([route, methods]) =>
+      Object.entries(methods).map(
+        ([method, { tags }]) => `tag/${tags[0].toLowerCase()}/${method.toUpperCase()}${route}`,
+      ),
+    ),
+  )
+  const dead: string[] = []
+  for (const link of links) {
+    const [page = '', anchor] = link.split('#')
+    const { statusCode, body } = await get(page)
+    const isAnchor = page === '/docs/api' ? operations.has(anchor ?? '') : body.includes(` id="${anchor}"`)
+    if (statusCode !== 200 || (anchor !== undefined && !isAnchor)) dead.push(link)
+  }
+  expect(dead).toEqual([])
 })
 
 function refuse(href: string): never {

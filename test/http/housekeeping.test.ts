@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
+import { type JobLog, startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -25,7 +25,7 @@ async function runMaintenance(now: Date, done: () => Promise<boolean>): Promise<
     { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 },
   )
   vi.advanceTimersByTime(3_600_000)
-  housekeeping.stop()
+  await housekeeping.stop()
   vi.useRealTimers()
   await expect.poll(done, { timeout: 15_000 }).toBe(true)
 }
@@ -43,4 +43,26 @@ test('creates and drops partitions by the database clock, not by a node clock 60
   })
 
   expect(await listPartitions()).toEqual(before)
+})
+
+test('stops once the work that runs has ended, so that the database can be closed', async () => {
+  const running = new Set<string>()
+  const jobs: JobLog = {
+    start: (name) => {
+      running.add(name)
+      return () => running.delete(name)
+    },
+  }
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const housekeeping = startHousekeeping(createTestDeps(database), {
+    retentionDays: 30,
+    outcomeUnknownAfterSeconds: 3600,
+    jobs,
+  })
+  vi.advanceTimersByTime(10_000)
+  const runningAtStop = [...running]
+  await housekeeping.stop()
+
+  expect(runningAtStop).toContain('record stale pending messages')
+  expect([...running]).toEqual([])
 })

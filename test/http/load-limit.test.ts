@@ -80,7 +80,7 @@ async function readAtWork(node: TestServer): Promise<string> {
   return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
 }
 
-test('leaves room for sends while WhatsApp answers the set-up of numbers slowly', async () => {
+test('leaves room for sends while WhatsApp answers the setup of numbers slowly', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 2 } })
   const { accountId } = account
   const owner = await signedInOwner(node, accountId)

@@ -1,12 +1,20 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../contracts/dashboard/changes.ts'
-import type { ApiRequest, ApiRequestDetails, ApiRequestPage } from '../../contracts/dashboard/request.ts'
+import type { RecentUse } from '../../contracts/dashboard/public-api.ts'
+import type {
+  ApiRequest,
+  ApiRequestDetails,
+  ApiRequestPage,
+  RequestSummary,
+} from '../../contracts/dashboard/request.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
+import { summarizeApiRequests } from '../../src/accounts/requests/list.ts'
+import { getRecentUse } from '../../src/accounts/requests/recent-use.ts'
 import { insertRequests } from '../../src/accounts/requests/store.ts'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
-import { createRequestIds, timeOfRequestId } from '../../src/platform/ids.ts'
+import { createRequestIds, firstRequestIdAt, timeOfRequestId } from '../../src/platform/ids.ts'
 import { hasData, removeAccount } from '../../src/cli/account-data/remove.ts'
 import { exportAccount } from '../../src/cli/account-data/export.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
@@ -44,6 +52,77 @@ async function find(requestId: unknown): Promise<ApiRequestDetails> {
   return details()
 }
 
+test('counts the requests by their error codes, whatever the filter of the code', async () => {
+  const counted = await server.account()
+  const by = { owner: await signedInOwner(server, counted.accountId), accountId: counted.accountId }
+  const summarize = async (filter: object) => {
+    const { data } = await by.owner.query<RequestSummary>('request.summary', { accountId: by.accountId, ...filter })
+    return data
+  }
+  for (const to of ['34600111222', '+1', '+2']) await counted.post('/api/v1/message/send', { ...message, to })
+  await counted.get('/api/v1/nothing')
+  await expect.poll(async () => (await list({}, by)).length).toBe(4)
+  const [first, second] = (await summarize({})).errorCodes
+
+  expect(await summarize({})).toMatchObject({ count: 4, isComplete: true })
+  expect(first).toEqual({ errorCode: 'VALIDATION_ERROR', count: 2 })
+  expect(second).toMatchObject({ count: 1 })
+  expect(await summarize({ errorCode: 'VALIDATION_ERROR' })).toMatchObject({ count: 2, errorCodes: [first, second] })
+  expect(await summarize({ outcome: 'succeeded' })).toEqual({ count: 1, isComplete: true, errorCodes: [] })
+  expect(await summarize({ path: 'nothing' })).toMatchObject({ count: 1, errorCodes: [second] })
+
+  const bounded = await summarizeApiRequests(server.deps, { accountId: by.accountId }, 3)
+  expect(bounded).toMatchObject({ count: 3, isComplete: false })
+})
+
+test('knows which addresses called lately, the highest minute and the answers with 429', async () => {
+  const used = await server.account()
+  const viewer = await signedInOwner(server, used.accountId, { role: 'viewer' })
+  const read = async () => (await viewer.query<RecentUse>('publicApi.recentUse', { accountId: used.accountId })).data
+  const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000 - 600_000)
+  const record = (request: Partial<Parameters<typeof insertRequests>[1][number]>, at: number) => ({
+    accountId: used.accountId,
+    keyHash: undefined,
+    id: `${firstRequestIdAt(new Date(minute.getTime() + at))}_0`,
+    method: 'POST',
+    path: '/api/v1/message/send',
+    status: 200,
+    errorCode: undefined,
+    durationMilliseconds: 1,
+    keyStart: 'waybill_live_0',
+    address: '192.0.2.10',
+    messageIds: ['msg_1'],
+    receivedAt: performance.now(),
+    externalId: undefined,
+    request: undefined,
+    answer: undefined,
+    ...request,
+  })
+  expect(await read()).toMatchObject({ addresses: [], rejected: 0 })
+  expect(await read()).not.toHaveProperty('highestMinute')
+
+  await insertRequests(
+    server.deps.db,
+    [
+      record({}, 1_000),
+      record({ messageIds: ['msg_2', 'msg_3'] }, 59_000),
+      record({ address: '192.0.2.11' }, 61_000),
+      record({ status: 429, errorCode: 'RATE_LIMIT_EXCEEDED', messageIds: undefined }, 62_000),
+      record({ status: 403, errorCode: 'IP_NOT_ALLOWED', address: '203.0.113.1', messageIds: undefined }, 63_000),
+    ],
+    performance.now(),
+  )
+
+  const use = {
+    addresses: ['192.0.2.10', '192.0.2.11'],
+    highestMinute: { at: minute.toISOString(), sends: 3 },
+    rejected: 1,
+  }
+  expect(await read()).toMatchObject(use)
+  const bounded = await getRecentUse(server.deps, used.accountId, 3)
+  expect(bounded).toMatchObject({ since: new Date(minute.getTime() + 61_000).toISOString(), rejected: 1 })
+})
+
 test('records a send with its message, and no bodies', async () => {
   const response = await account.post('/api/v1/message/send', { ...message, to: '34600111222' })
 
@@ -77,6 +156,8 @@ test('records a rejected request with its body and its answer', async () => {
     externalId: 'order-rejected',
     messageIds: [],
   })
+  const [listed] = await list({ search: 'order-rejected' })
+  expect(listed).toMatchObject({ errorMessage: response.json().error.message })
   expect(JSON.parse(recorded.answer ?? '')).toEqual(response.json())
   expect(JSON.parse(recorded.request ?? '')).toEqual({
     template: 'order_shipped',
@@ -130,6 +211,8 @@ test('records every call of tRPC, and both messages of a batch', async () => {
   })
   expect(JSON.parse(recorded.request ?? '')).toMatchObject({ 1: { variables: { '1': '[hidden: 3 characters]' } } })
   expect(recorded.answer).toContain('variables')
+  const [listed] = await list({ search: response.headers['x-request-id'] })
+  expect(listed?.errorMessage).toMatch(/^variables: /)
 })
 
 test('records a failed call of an MCP tool', async () => {

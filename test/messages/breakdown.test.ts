@@ -59,6 +59,38 @@ const counts = (attempted: number, accepted: number, delivered: number, refused:
 
 const hello = { template: 'hello_world', language: 'en_US', variables: undefined }
 
+/** Notes messages of a template, as the trigger would. */
+const countMessages = (template: string, status: string, of: number) =>
+  sql`
+  insert into message_count_buckets
+    (account_id, start, status, accepted, error_code, delivery_seconds, template_name, count)
+  values (${account.accountId}, date_bin('15 minutes', now(), 'epoch'), ${status}, true, '', -1, ${template}, ${of})`.execute(
+    server.deps.db,
+  )
+
+test('lists the templates that fail most, even if others have more messages', async () => {
+  for (let number = 1; number <= 11; number++) await countMessages(`frequent_${number}`, 'sent', 100 + number)
+  await countMessages('rare', 'sent', 1)
+  await countMessages('failing', 'failed', 2)
+
+  const { templates } = await overview()
+
+  const frequent = Array.from({ length: 10 }, (_, index) => `frequent_${11 - index}`)
+  expect(templates.map(({ key }) => key)).toEqual([...frequent, 'failing'])
+})
+
+test('shows this month and the previous week', async () => {
+  now = new Date()
+  const month = await overview({ calendar: 'thisMonth' })
+  expect([month.days[0]?.date, month.days.at(-1)?.date]).toEqual([`${dateOf(now).slice(0, 8)}01`, dateOf(now)])
+  expect(month.isOver).toBe(false)
+
+  const week = await overview({ calendar: 'previousWeek' })
+  expect(week.days).toHaveLength(7)
+  expect(new Date(week.days[0]?.date ?? '').getUTCDay()).toBe(1)
+  expect(week.isOver).toBe(true)
+})
+
 test('breaks messages down by template, number and country', async () => {
   const second = await account.addWhatsAppAccount({ phoneNumberId: '190000000000234' })
   await report(await send(), 'delivered')
@@ -309,6 +341,9 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
     '0026-operators',
     '0027-pricing',
     '0028-trace-context',
+    '0029-message-contents',
+    '0030-all-messages',
+    '0031-failure-rate-minimum',
   ])
   await updateAccount(server.deps, account.accountId, { timeZone: 'Europe/Madrid' })
   await report(old, 'read')

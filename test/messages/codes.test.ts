@@ -15,7 +15,7 @@ const base = { to: '34600111222', template: 'login_code', language: 'en' }
 let server: TestServer
 let account: TestAccount
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 500 })
+  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
 })
 beforeEach(async () => {
   account = await server.account()

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
+import { matchNumbers } from '../../src/messages/erasure/number.ts'
+import { endClaimsOfErased, eraseSomeMessages } from '../../src/messages/erasure/store.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
+import { spellingsOf } from '../../src/messages/suppressions/number-key.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../support/callbacks.ts'
@@ -250,6 +253,75 @@ test('does not store the response to an event that was being delivered', async (
   const { rows } = await sql<{ attempts: number }>`
     select attempts from webhook_deliveries where account_id = ${account.accountId}`.execute(server.deps.db)
   expect(rows).toEqual([{ attempts: 0 }])
+})
+
+test('erases a message with everything that belongs to it in one step, before the search of all tables', async () => {
+  const account = await server.account()
+  const number = newNumber()
+  const path = '/step'
+  receiver.behave(({ body }, response) => void response.end(`got ${body}`), path)
+  await addTestEndpoint(account, path)
+  const worker = startWorker()
+  const body = { to: number, template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'WB-1' } }
+  for (const key of ['step-1', 'step-2'])
+    expect((await account.post('/api/v1/message/send', body, { 'idempotency-key': key })).statusCode).toBe(200)
+  await expect.poll(() => receiver.at(path).length).toBe(2)
+  await expect.poll(() => findText(number)).toContain('webhook_attempts')
+  await worker.stop()
+  const { db } = server.deps
+  const numbers = spellingsOf(number)
+  const step = { accountId: account.accountId, numbers, matcher: matchNumbers(numbers) }
+  const { waMessageIds } = await countRows(account)
+  expect(waMessageIds).toBe(2)
+
+  expect(await eraseSomeMessages(db, step, 1)).toBe(1)
+  expect(await countRows(account)).toEqual({ waMessageIds: 1, hashes: 1 })
+  expect(await findText(number)).toContain('messages')
+  expect(await eraseSomeMessages(db, step, 10)).toBe(1)
+
+  expect(await countRows(account)).toEqual({ waMessageIds: 0, hashes: 0 })
+  expect(await findText(number)).toEqual([])
+  expect(await findText(base64Of(number))).toEqual([])
+  expect(await eraseSomeMessages(db, step, 10)).toBe(0)
+})
+
+/** What is left that leads to the messages of an account: hashes of wamids, and of requests with a key. */
+async function countRows({ accountId }: TestAccount): Promise<{ waMessageIds: number; hashes: number }> {
+  const { rows } = await sql<{ waMessageIds: number; hashes: number }>`
+    select
+      (select count(*) from wa_message_ids w join messages m on m.id = w.message_id where m.account_id = ${accountId})::integer
+        as "waMessageIds",
+      (select count(*) from idempotency_keys where account_id = ${accountId} and request_hash <> '')::integer as hashes`.execute(
+    server.deps.db,
+  )
+  if (!rows[0]) throw new Error('the counts have no row')
+  return rows[0]
+}
+
+test('ends claims of erased events only', async () => {
+  const account = await server.account()
+  await addTestEndpoint(account, '/claims')
+  await sendOne(account, { to: newNumber() })
+  await sendOne(account, { to: newNumber() })
+  const { db } = server.deps
+  const ofAccount = (table: 'webhook_deliveries') => db.updateTable(table).where('account_id', '=', account.accountId)
+  await ofAccount('webhook_deliveries')
+    .set({ generation: 1, due_at: new Date(Date.now() + 60_000) })
+    .execute()
+  const { rows } = await sql<{ id: string }>`
+    update events set payload = '{"to":"erased"}' where id = (
+      select id from events where account_id = ${account.accountId} order by id limit 1
+    ) returning id`.execute(db)
+
+  await endClaimsOfErased(db, account.accountId)
+
+  const deliveries = await db
+    .selectFrom('webhook_deliveries')
+    .select(['event_id', 'generation'])
+    .where('account_id', '=', account.accountId)
+    .orderBy('event_id')
+    .execute()
+  expect(deliveries).toMatchObject([{ event_id: rows[0]?.id, generation: 2 }, { generation: 1 }])
 })
 
 test('completes while the number is being sent to', async () => {

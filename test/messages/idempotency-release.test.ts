@@ -67,6 +67,21 @@ test.each(Object.entries(releases))('%s changes nothing once the message has fai
   expect(await release(accountId, second)).toBe(false)
 })
 
+test('resolvePending as sent keeps the key and stores no failure', async () => {
+  const { accountId, second } = await recordTwo(await server.account())
+
+  expect(await resolvePending(server.deps.db, { accountId, id: second }, 'sent')).toBe(true)
+
+  expect(await listKeys(accountId)).toEqual([{ key: 'order-1', message_id: second }])
+  const message = await server.deps.db
+    .selectFrom('messages')
+    .select(['status', 'failed_at', 'error_code', 'error_message'])
+    .where('account_id', '=', accountId)
+    .where('id', '=', second)
+    .executeTakeFirstOrThrow()
+  expect(message).toEqual({ status: 'sent', failed_at: null, error_code: null, error_message: null })
+})
+
 test('failUnwritten lists the messages that were recorded, and says why they failed', async () => {
   const { accountId, second } = await recordTwo(await server.account())
   const entries = [second, 'msg_never_recorded'].map((id) => ({ accountId, id }))

@@ -127,7 +127,7 @@ test('reports unknown outcomes during maintenance and counts them in a metric', 
     onOutcomesUnknown,
   })
   vi.advanceTimersByTime(10_000)
-  housekeeping.stop()
+  await housekeeping.stop()
   vi.useRealTimers()
 
   await expect.poll(() => listEvents(messageId)).toHaveLength(1)

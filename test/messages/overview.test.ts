@@ -11,6 +11,7 @@ import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { createPartitions, dropOldPartitions } from '../../src/platform/db/partitions.ts'
 import { encodeId } from '../../src/platform/ids.ts'
+import { adviseOnFailure } from '../../src/whatsapp/failure-advice.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
 import { undoHotUpdates } from '../support/earlier-schema.ts'
 import { signedInOwner } from '../support/user.ts'
@@ -113,10 +114,10 @@ test('counts each message once per state on the day it was recorded', async () =
   ])
   expect(totals).toEqual({ attempted: 5, accepted: 4, delivered: 2, read: 1, refused: 1, undelivered: 1 })
   expect(failures).toEqual([
-    { code: '131026', meaning: 'The message cannot reach this recipient.', refused: 1, undelivered: 0 },
+    { code: '131026', ...adviseOnFailure({ code: '131026', message: '' }), refused: 1, undelivered: 0 },
     {
       code: '131049',
-      meaning: 'WhatsApp withheld this marketing message from the recipient.',
+      ...adviseOnFailure({ code: '131049', message: '' }),
       refused: 0,
       undelivered: 1,
     },

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../contracts/api/message.ts'
-import type { MessageCount } from '../../contracts/dashboard/message.ts'
+import type { FailureReasons, MessageCount } from '../../contracts/dashboard/message.ts'
 import type { Overview } from '../../contracts/dashboard/overview.ts'
 import { countMessages } from '../../src/messages/queries/count.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
+import { listFailureReasons } from '../../src/messages/queries/failure-reasons.ts'
 import { listMessages } from '../../src/messages/queries/list.ts'
 import { interpretSearch } from '../../src/messages/queries/search.ts'
 import { report, sendOne, status } from '../support/callbacks.ts'
@@ -38,6 +39,7 @@ interface Page {
   items: Message[]
   nextCursor?: string
   matched?: string
+  lookedFor?: string
 }
 
 async function search(filters: object, accountId = account.accountId): Promise<Page> {
@@ -59,11 +61,104 @@ async function find(text: string, filters: object = {}) {
 test.each([
   { text: '346565', digits: '346565' },
   { text: ' +34 600-111 (222) ', digits: '34600111222' },
-  { text: '0034600111222', digits: '34600111222' },
   { text: 'order-1', digits: undefined },
   { text: '+', digits: undefined },
+  // A fragment: the end of a number rather than a number with a prefix.
+  { text: '0042', digits: '0042' },
+  { text: '00 600', digits: '00600' },
+  { text: '060011', digits: '060011' },
+  { text: '0000000', digits: '0000000' },
 ])('looks for the digits $digits with $text', ({ text, digits }) => {
   expect(interpretSearch(text)).toEqual({ kind: 'parts', parts: { text: text.trim(), digits } })
+})
+
+test.each([
+  { text: '0034600111222', digits: '34600111222' },
+  { text: '00 34 600', digits: '34600' },
+  { text: '0600 111 222', digits: '600111222' },
+])('looks for $digits without the prefix of $text, and says so', ({ text, digits }) => {
+  expect(interpretSearch(text)).toEqual({ kind: 'parts', parts: { text, digits }, lookedFor: digits })
+})
+
+test('finds numbers by their end, and by a number with a prefix', async () => {
+  const customer = await server.account()
+  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  for (const to of ['34600110042', '34600114200', '34600342111'])
+    await customer.post('/api/v1/message/send', { ...example, externalId: undefined, to })
+  const list = async (search: string) => {
+    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, search })
+    return { found: data.items.map(({ to }) => to), matched: data.matched, lookedFor: data.lookedFor }
+  }
+
+  expect(await list('0042')).toEqual({ found: ['34600110042'], matched: 'parts', lookedFor: undefined })
+  expect(await list('0600342111')).toEqual({ found: ['34600342111'], matched: 'parts', lookedFor: '600342111' })
+  expect(await list('+00 34600114200')).toEqual({
+    found: ['34600114200'],
+    matched: 'recipient',
+    lookedFor: '34600114200',
+  })
+})
+
+test('filters by the sending number and by how a message failed', async () => {
+  const customer = await server.account()
+  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const second = await customer.addWhatsAppAccount({ phoneNumberId: '190000000000777' })
+  const sent = await sendOne(customer, { externalId: 'undelivered' })
+  await report(server, customer, [status('failed', sent.waMessageId)])
+  for (const accountId of [customer.whatsAppAccountId, second])
+    await customer.post('/api/v1/message/send', { ...example, accountId, to: '15550131026', externalId: accountId })
+  await sendOne(customer, { externalId: 'sent', accountId: second })
+  const list = async (filters: object) => {
+    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, ...filters })
+    return data.items.map(({ externalId }) => externalId)
+  }
+  const counted = (filters: object, lookThrough?: number) => countMessages(server.deps, customer, filters, lookThrough)
+
+  expect(await list({ whatsAppAccountId: second })).toEqual(['sent', second])
+  expect(await list({ whatsAppAccountId: second, status: 'failed' })).toEqual([second])
+  expect(await list({ whatsAppAccountId: 'wa_unknown' })).toEqual([])
+  expect(await list({ failure: 'rejected' })).toEqual([second, customer.whatsAppAccountId])
+  expect(await list({ failure: 'undelivered' })).toEqual(['undelivered'])
+  expect(await list({ failure: 'undelivered', status: 'sent' })).toEqual([])
+  expect(await counted({ whatsAppAccountId: second })).toEqual({ count: 2, kind: 'exact' })
+  await foldCounts(server.deps.db)
+  // Two of the newest three messages are from the second number, so two thirds of all four are expected to be.
+  expect(await counted({ whatsAppAccountId: second }, 3)).toEqual({ count: 3, kind: 'estimate' })
+  // The overview counts by whether WhatsApp accepted the message.
+  expect(await counted({ failure: 'rejected' }, 2)).toEqual({ count: 2, kind: 'estimate' })
+  expect(await counted({ failure: 'undelivered' }, 2)).toEqual({ count: 1, kind: 'estimate' })
+})
+
+test('counts the reasons of all messages that match, not only of a page', async () => {
+  const customer = await server.account()
+  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const { accountId } = customer
+  for (const to of ['15550131026', '34600111222', '15550131026', '15559000008', '15550131026'])
+    await customer.post('/api/v1/message/send', { ...example, to, externalId: `order-${to}` })
+  const { waMessageId } = await sendOne(customer, { externalId: 'no-reason' })
+  await report(server, customer, [status('failed', waMessageId)])
+  const reasons = async (filters: object) => {
+    const { data } = await viewer.query<FailureReasons>('message.failureReasons', { accountId, ...filters })
+    return { ...data, reasons: data.reasons.map(({ code, count }) => [code, count]) }
+  }
+
+  const all = [
+    ['131026', 3],
+    ['UNKNOWN', 1],
+    ['WHATSAPP_UNAVAILABLE', 1],
+  ]
+  expect(await reasons({ status: 'failed' })).toEqual({ reasons: all, others: 0 })
+  expect(await reasons({ errorCode: '131026' })).toEqual({ reasons: all.slice(0, 1), others: 0 })
+  expect(await reasons({ failure: 'undelivered' })).toEqual({ reasons: [['UNKNOWN', 1]], others: 0 })
+  expect(await reasons({ search: '900000' })).toEqual({ reasons: [['WHATSAPP_UNAVAILABLE', 1]], others: 0 })
+  expect(await reasons({ status: 'sent' })).toEqual({ reasons: [], others: 0 })
+  const { data } = await viewer.query<FailureReasons>('message.failureReasons', { accountId, errorCode: '131026' })
+  expect(data.reasons[0]?.meaning).toBe('The message cannot reach this recipient.')
+  // The newest three: one without a reason, one of 131026 and one of WHATSAPP_UNAVAILABLE.
+  expect(await listFailureReasons(server.deps, customer, { status: 'failed' }, 3)).toMatchObject({
+    reasons: [{ count: 1 }, { count: 1 }, { count: 1 }],
+    examined: 3,
+  })
 })
 
 test.each([

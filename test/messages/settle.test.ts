@@ -6,8 +6,9 @@ import type { PendingMessage } from '../../src/messages/message.ts'
 import { deleteExpiredIdempotencyKeys } from '../../src/messages/send/idempotency-store.ts'
 import { describeRequest, type IdempotentRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending as record } from '../../src/messages/send/record-store.ts'
-import { settleFailed } from '../../src/messages/send/settle-store.ts'
+import { type Acceptance, settleAccepted, settleFailed } from '../../src/messages/send/settle-store.ts'
 import { settle, settleNeverDispatched } from '../../src/messages/send/settle.ts'
+import { lockMessages } from '../../src/messages/status/store.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
@@ -83,6 +84,62 @@ test('marks only a pending message as failed', async () => {
   await recordPending(server.deps.db, { message, request: undefined })
   expect(await settleFailed(server.deps.db, message, failure)).toBe(true)
   expect(await settleFailed(server.deps.db, message, failure)).toBe(false)
+})
+
+/** Messages that WhatsApp has accepted, but that are still recorded as pending. */
+async function acceptPending(count: number): Promise<Acceptance[]> {
+  const acceptances = Array.from({ length: count }, () => {
+    const message = { ...newMessage(), externalId: 'order-7' }
+    return { message, waMessageId: `wamid.${message.id}`, at: new Date(1_800_000_000_000) }
+  })
+  for (const { message } of acceptances) await recordPending(server.deps.db, { message, request: undefined })
+  return acceptances
+}
+
+async function findByWamid({ message: { accountId }, waMessageId }: Acceptance) {
+  const messages = await lockMessages(server.deps.db, [{ accountId, messageId: undefined, waMessageId }])
+  return messages.map(({ id, status, sentAt, to, externalId }) => ({ id, status, sentAt, to, externalId }))
+}
+
+test.each([
+  { count: 1, how: 'alone' },
+  { count: 5, how: 'in one batch' },
+])('finds messages by their wamid once they are settled $how', async ({ count }) => {
+  const acceptances = await acceptPending(count)
+
+  await Promise.all(acceptances.map((acceptance) => settleAccepted(server.deps.db, acceptance)))
+
+  for (const acceptance of acceptances) {
+    const { message, at } = acceptance
+    expect(await findByWamid(acceptance)).toEqual([
+      { id: message.id, status: 'sent', sentAt: at, to: message.to, externalId: 'order-7' },
+    ])
+  }
+})
+
+test.each([1, 2])('keeps a status that overtook the answer of WhatsApp, in a batch of %i', async (count) => {
+  const acceptances = await acceptPending(count)
+  const earlier = new Date(1_700_000_000_000)
+  await server.deps.db
+    .updateTable('messages')
+    .set({ status: 'delivered', wa_message_id: 'wamid.of-the-status', sent_at: earlier })
+    .where('account_id', '=', account.accountId)
+    .where(
+      'id',
+      'in',
+      acceptances.map(({ message }) => message.id),
+    )
+    .execute()
+
+  await Promise.all(acceptances.map((acceptance) => settleAccepted(server.deps.db, acceptance)))
+
+  const references = acceptances.map(({ message: { accountId, id } }) => ({
+    accountId,
+    messageId: id,
+    waMessageId: '',
+  }))
+  const kept = { status: 'delivered', waMessageId: 'wamid.of-the-status', sentAt: earlier }
+  expect(await lockMessages(server.deps.db, references)).toMatchObject(acceptances.map(() => kept))
 })
 
 test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after error %s', async (code) => {

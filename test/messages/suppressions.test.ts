@@ -79,6 +79,63 @@ test('stops MARKETING templates to a recipient who replied STOP, and no others',
   })
 })
 
+test('stops messages of every category to recipients who get none at all', async () => {
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  await sendOne(account)
+  const code = { to: example.to, template: 'login_code', language: 'en', code: '481516' }
+  expect((await account.post('/api/v1/code/send', code)).statusCode).toBe(200)
+
+  const again = await account.trpc.suppression.add.mutate({ to: example.to, allMessages: true })
+
+  expect(again).toMatchObject({ added: false, allMessages: true, reason: 'manual' })
+  const refused = await account.post('/api/v1/message/send', example)
+  expect(refused.json().error).toEqual({
+    code: 'RECIPIENT_SUPPRESSED',
+    message: expect.stringMatching(/\(reason: manual\)\. No messages are sent to them\. Nothing was sent\.$/),
+  })
+  const refusedCode = await account.post('/api/v1/code/send', { ...code, purpose: 'other' })
+  expect(refusedCode.json().error.code).toBe('RECIPIENT_SUPPRESSED')
+  // Others still get what the account does not stop, whether or not they are on the list.
+  await account.trpc.suppression.add.mutate({ to: '34600111333' })
+  await sendOne(account, { to: '34600111333' })
+  await sendOne(account, { to: '34600111444' })
+})
+
+test('goes on stopping all messages when the recipient opts out or in again, until they are removed', async () => {
+  await account.trpc.suppression.import.mutate({ recipients: [example.to], allMessages: true })
+  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
+  await hear([userMessage(text('START'), undefined, { at: replyTime + 10 })])
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ allMessages: true }])
+
+  await account.trpc.suppression.remove.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: example.to })
+
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ allMessages: false }])
+  await sendOne(account)
+})
+
+test('still stops all messages to an erased recipient', async () => {
+  await account.trpc.suppression.add.mutate({ to: example.to, allMessages: true })
+  await eraseNumber(example.to, account.accountId)
+
+  expect((await account.post('/api/v1/message/send', example)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
+  expect((await account.trpc.suppression.list.query({ to: example.to })).items).toMatchObject([{ allMessages: true }])
+  await account.trpc.suppression.add.mutate({ to: example.to })
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: example.to, allMessages: true }])
+})
+
+test('checks recipients of messages that are sent at the same time one by one', async () => {
+  const stopped = ['34600222001', '34600222003']
+  await account.trpc.suppression.import.mutate({ recipients: stopped, allMessages: true })
+  await account.trpc.suppression.add.mutate({ to: '34600222002' })
+  const numbers = Array.from({ length: 12 }, (_, index) => `3460022200${index % 6}`)
+
+  const answers = await Promise.all(numbers.map((to) => account.post('/api/v1/message/send', { ...example, to })))
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(numbers.map((to) => (stopped.includes(to) ? 422 : 200)))
+})
+
 test.each([
   { said: text('STOP'), out: true },
   { said: text(' stop! '), out: true },
@@ -202,6 +259,7 @@ test('adds, lists, imports and removes recipients', async () => {
     to: '34600000001',
     reason: 'manual',
     since: expect.any(String),
+    allMessages: false,
     added: true,
   })
   expect((await account.trpc.suppression.add.mutate({ to: '34600000001' })).added).toBe(false)
@@ -216,6 +274,7 @@ test('adds, lists, imports and removes recipients', async () => {
   expect((await account.get('/api/v1/suppression?to=34600000002')).json().data['items']).toMatchObject([
     { to: '34600000002', reason: 'import' },
   ])
+  expect((await account.get('/api/v1/suppression?reason=reply')).json().data['items']).toEqual([])
 
   expect(await account.trpc.suppression.remove.mutate({ to: '34600000002' })).toEqual({
     to: '34600000002',

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { fitDays } from '../../src/dashboard/pages/overview/period.ts'
-import { lastDays, lastHours, periodBefore, toPeriod } from '../../src/messages/queries/periods.ts'
+import {
+  lastDays,
+  lastHours,
+  periodBefore,
+  previousWeek,
+  thisMonth,
+  toPeriod,
+} from '../../src/messages/queries/periods.ts'
 import { startOfDay } from '../../src/messages/queries/zoned-days.ts'
 
 test.each([
@@ -14,6 +21,22 @@ test.each([
   { date: '2026-11-01', timeZone: 'America/Havana', start: '2026-11-01T04:00:00.000Z' },
 ])('starts $date in $timeZone at $start', ({ date, timeZone, start }) => {
   expect(startOfDay(date, timeZone).toISOString()).toBe(start)
+})
+
+test.each([
+  // Still Sunday in Mexico, and already Monday in Madrid.
+  { now: '2026-11-23T02:00:00Z', timeZone: 'America/Mexico_City', week: ['2026-11-09', '2026-11-15'] },
+  { now: '2026-11-23T02:00:00Z', timeZone: 'Europe/Madrid', week: ['2026-11-16', '2026-11-22'] },
+  { now: '2027-01-06T12:00:00Z', timeZone: 'UTC', week: ['2026-12-28', '2027-01-03'] },
+])('the previous week at $now in $timeZone is $week', ({ now, timeZone, week: [from, until] }) => {
+  expect(previousWeek(new Date(now), timeZone)).toEqual({ from, until })
+})
+
+test.each([
+  { now: '2026-12-01T02:00:00Z', timeZone: 'America/Mexico_City', month: ['2026-11-01', '2026-11-30'] },
+  { now: '2026-12-01T02:00:00Z', timeZone: 'Europe/Madrid', month: ['2026-12-01', '2026-12-01'] },
+])('this month at $now in $timeZone is $month', ({ now, timeZone, month: [from, until] }) => {
+  expect(thisMonth(new Date(now), timeZone)).toEqual({ from, until })
 })
 
 test('compares a running period up to the same time of day, across a change of clocks', () => {

@@ -12,7 +12,7 @@ import { formatSurvivors, formatTable, readScore, type Report, type Score } from
  */
 const packages = ['@stryker-mutator/core@10.1.1', '@stryker-mutator/vitest-runner@10.1.1']
 
-const usage = `Usage: npm run test:mutation -- [--report <folder>] [pure | stores | <source files>]
+const usage = `Usage: npm run test:mutation -- [--report <folder>] [pure | stores | postgres-stores | <source files>]
 
 Changes each source file of test/mutation/files.ts in many small ways, one at a time, and shows which changes no test
 notices. The exit code is 1 if a file's tests notice too few of them. The default is pure.`

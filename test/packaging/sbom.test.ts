@@ -41,7 +41,11 @@ const Sbom = z.strictObject({
 
 // TypeScript infers a separate type for each of its hundreds of packages.
 const packages = packageLock.packages as LockedPackages
-const bundled = { dashboard: ['node_modules/react', 'node_modules/zod'], docs: ['node_modules/@scalar/api-reference'] }
+const bundled = {
+  server: ['node_modules/fastify'],
+  dashboard: ['node_modules/react', 'node_modules/zod'],
+  docs: ['node_modules/@scalar/api-reference'],
+}
 const text = JSON.stringify(createSbom(packages, bundled))
 const sbom = Sbom.parse(JSON.parse(text))
 const refs = sbom.components.map((each) => each['bom-ref'])
@@ -62,12 +66,13 @@ test('requires every production dependency and adds only bundled packages', () =
   const required = sbom.components.filter(({ scope }) => scope === 'required')
   const installed = required.filter((each) => !each.properties || nameOf(each).startsWith('zod@'))
 
-  expect(production.length).toBeGreaterThan(50)
+  expect(production.length).toBeGreaterThan(5)
   expect(installed.map(nameOf).toSorted()).toEqual(production.toSorted())
   expect(
     required.filter((each) => each.properties).map(({ name, properties }) => [name, properties?.[0]?.value]),
   ).toEqual([
     ['api-reference', 'documentation'],
+    ['fastify', 'server'],
     ['react', 'dashboard'],
     ['zod', 'dashboard'],
   ])
@@ -83,7 +88,7 @@ test('has unique references that point to components', () => {
     expect(refs).toEqual(expect.arrayContaining(dependsOn))
   }
   const direct = sbom.dependencies.find(({ ref }) => ref === root)?.dependsOn
-  expect(direct?.filter((ref) => !/scalar|react/.test(ref))).toHaveLength(
+  expect(direct?.filter((ref) => !/scalar|react|fastify/.test(ref))).toHaveLength(
     Object.keys(packageLock.packages[''].dependencies).length,
   )
   // Every component can be reached from the package itself.

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { PGlite } from '@electric-sql/pglite'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import { openDatabase, openPGlite } from '../../src/platform/db/database.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { run, withDatabase } from './postgres.ts'
+import { borrowPGlite } from './reused-pglite.ts'
 
 export interface TestDatabase {
   db: Kysely<Database>
@@ -19,7 +18,7 @@ export interface TestDatabase {
 export async function openTestDatabase(): Promise<TestDatabase> {
   const source = inject('database')
   if (source.kind === 'pglite') {
-    const db = openPGlite(await PGlite.create({ loadDataDir: new Blob([await readFile(source.template)]) }))
+    const db = openPGlite(await borrowPGlite(source.template))
     return { db, close: () => db.destroy() }
   }
   const name = `waybill_test_${randomBytes(6).toString('hex')}`

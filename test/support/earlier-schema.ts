@@ -16,6 +16,28 @@ function undoPricingOf(table: string, time: string): string[] {
   ]
 }
 
+/** Reverts migration 0031. */
+const undoFailureRateMinimum = [
+  'alter table alert_settings drop column failure_rate_min_messages',
+  `delete from waybill_migrations where name = '0031-failure-rate-minimum'`,
+]
+
+/** Reverts migrations 0030 and later. */
+const undoAllMessages = [
+  ...undoFailureRateMinimum,
+  'drop index suppressions_all_messages',
+  'alter table suppressions drop column all_messages',
+  `delete from waybill_migrations where name = '0030-all-messages'`,
+]
+
+/** Reverts migrations 0029 and later. */
+const undoMessageContents = [
+  ...undoAllMessages,
+  'drop table message_contents',
+  'alter table accounts drop column contents_kept_days, drop column contents_since',
+  `delete from waybill_migrations where name = '0029-message-contents'`,
+]
+
 /** Reverts migration 0028. */
 const undoTraceContext = [
   'alter table events drop column traceparent',
@@ -24,6 +46,7 @@ const undoTraceContext = [
 
 /** Reverts migrations 0027 and later. */
 export const undoPricing = [
+  ...undoMessageContents,
   ...undoTraceContext,
   'drop table rates, rate_cards',
   ...undoPricingOf('message_count_buckets', 'start'),

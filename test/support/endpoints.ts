@@ -49,9 +49,9 @@ export async function readWaits(deps: Deps, endpointId: string): Promise<number[
 }
 
 /** Sets the state after a failed attempt or, with a higher generation, during the next one. */
-export async function postpone(deps: Deps, eventId: string, seconds: number, generation = 1): Promise<void> {
+export async function postpone(deps: Deps, eventId: string, seconds: number, { claimed = false } = {}): Promise<void> {
   await sql`
     update webhook_deliveries
-    set due_at = now() + make_interval(secs => ${seconds}), generation = ${generation}, attempts = 1
+    set due_at = now() + make_interval(secs => ${seconds}), generation = 2, attempts = 1, claimed = ${claimed}
     where event_id = ${eventId}`.execute(deps.db)
 }

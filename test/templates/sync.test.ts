@@ -3,6 +3,7 @@ import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
+import { findLastSync } from '../../src/templates/store.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
 import type { ListedTemplate } from '../../src/whatsapp/template-management.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from '../accounts/deps.ts'
@@ -179,6 +180,19 @@ test('syncs a single WABA', async () => {
   expect(await syncWaba(deps, accountId, '2')).toEqual({ ok: true, synced: 1, approved: 1 })
 
   expect(await statuses()).toEqual({ '2 two en': 'APPROVED' })
+})
+
+test('records when a WABA was last synced, even if it has no templates', async () => {
+  await add('1', 'A')
+  await add('2', 'B')
+  deps.listings['2 B'] = found()
+  const before = await findLastSync(deps.db, accountId, '1')
+  const later = new Date(Date.now() + 60_000)
+
+  await syncWaba({ ...deps, now: () => later }, accountId, '2')
+
+  expect(await findLastSync(deps.db, accountId, '2')).toEqual(later)
+  expect(await findLastSync(deps.db, accountId, '1')).toEqual(before)
 })
 
 test('deletes templates with the last WhatsApp account of their WABA', async () => {

@@ -81,7 +81,7 @@ test('a token revoked in the middle of a load is known within 10 seconds everywh
     expect(performance.now() - revokedAt).toBeLessThan(10_000)
   } finally {
     clearInterval(load)
-    housekeeping.stop()
+    await housekeeping.stop()
   }
 })
 

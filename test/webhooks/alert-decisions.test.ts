@@ -126,7 +126,7 @@ test.each([
   const { sent, failed, limit, open, expected } = given
   const change = compareFailureRate(
     { ...number, traffic: { sent, failed, failures: [{ code: '131026', count: failed }] } },
-    { failureRatePercent: limit },
+    { failureRatePercent: limit, failureRateMinMessages: 20 },
     () => open,
   )
   const shown = change && { kind: change.kind, ...(change.kind === 'raised' && { severity: change.severity }) }
@@ -148,7 +148,9 @@ test.each([
 
 test('describes a failure rate with its most frequent code', () => {
   const traffic = { sent: 79, failed: 21, failures: [{ code: '131026', count: 20 }] }
-  expect(compareFailureRate({ ...number, traffic }, { failureRatePercent: 20 }, () => undefined)).toEqual({
+  expect(
+    compareFailureRate({ ...number, traffic }, { failureRatePercent: 20, failureRateMinMessages: 20 }, () => undefined),
+  ).toEqual({
     accountId: 'acc_1',
     code: 'failure_rate',
     subjectId: 'wa_1',
@@ -166,13 +168,17 @@ test('describes a failure rate with its most frequent code', () => {
 
 test('describes a failure rate without codes, and its end', () => {
   const failing = { sent: 79, failed: 21, failures: [] }
-  const raised = compareFailureRate({ ...number, traffic: failing }, { failureRatePercent: 20 }, () => undefined)
+  const raised = compareFailureRate(
+    { ...number, traffic: failing },
+    { failureRatePercent: 20, failureRateMinMessages: 20 },
+    () => undefined,
+  )
   expect(raised?.text?.paragraphs[0]).toBe('21 of 100 messages of the last hour failed.')
 
   const asked: string[][] = []
   const recovered = compareFailureRate(
     { ...number, traffic: { sent: 99, failed: 1, failures: [] } },
-    { failureRatePercent: 20 },
+    { failureRatePercent: 20, failureRateMinMessages: 20 },
     (...about) => {
       asked.push(about)
       return 'critical'
@@ -198,7 +204,11 @@ test.each([
   { sent: 11, failed: 10, severity: 'warning' },
 ])('rates $failed failed of $sent sent as $severity', ({ sent, failed, severity }) => {
   const traffic = { sent, failed, failures: [] }
-  const change = compareFailureRate({ ...number, traffic }, { failureRatePercent: 20 }, () => undefined)
+  const change = compareFailureRate(
+    { ...number, traffic },
+    { failureRatePercent: 20, failureRateMinMessages: 20 },
+    () => undefined,
+  )
   expect(change?.severity).toBe(severity)
 })
 
@@ -216,6 +226,7 @@ test('describes a lag and its end', () => {
     text: {
       title: 'Webhook deliveries are late',
       paragraphs: [
+        'Messages are still sent; only the reports about them are late.',
         'The oldest delivery has been due for 301 seconds.',
         'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
       ],

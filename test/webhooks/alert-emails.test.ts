@@ -93,7 +93,7 @@ test('mails members about a token that is revoked while messages are sent', asyn
       `${email}: +1 555-010-0001 cannot send any more`,
     ]),
   )
-  housekeeping.stop()
+  await housekeeping.stop()
 })
 
 test('mails that a token expires, once for each notice', async () => {

@@ -212,6 +212,17 @@ test('alerts once when more messages fail than the threshold allows, and when fe
   ])
 })
 
+test('compares the failure rate from the number of messages on that the account chose', async () => {
+  await setTraffic({ sent: 2, failed: 3 })
+  expect(await sent()).toEqual([])
+
+  await setRules({ failureRateMinMessages: 5 })
+  await setTraffic({ sent: 2, failed: 3 })
+
+  expect(await sent()).toEqual(['60% of the messages of +1 555-010-0001 fail'])
+  expect(await failureFindings()).toEqual(['failures_frequent'])
+})
+
 async function failureFindings(): Promise<string[] | undefined> {
   const { whatsAppAccounts } = await readAccountHealth(server.deps, account.accountId, { withCounts: false })
   return whatsAppAccounts[0]?.findings.map(({ code }) => code).filter((code) => code === 'failures_frequent')
@@ -285,6 +296,9 @@ test('shows the rules of an account, and rejects rules that make no sense', asyn
   for (const wrong of [
     { failureRatePercent: 0 },
     { failureRatePercent: 12.5 },
+    { failureRateMinMessages: 0 },
+    { failureRateMinMessages: 10_001 },
+    { failureRateMinMessages: null },
     { deliveryLagSeconds: 1 },
     { repeatHours: 1000 },
     { quietHours: { ...quietHours, timeZone: 'Mars/Olympus' } },

@@ -183,11 +183,37 @@ test('makes a waiting delivery due and leaves one in progress unchanged', async 
   const [waiting = '', soon = '', underWay = ''] = await emit(3)
   await postpone(deps, waiting, 36_000)
   await postpone(deps, soon, 5)
-  await postpone(deps, underWay, 17, 2)
+  await postpone(deps, underWay, 17, { claimed: true })
 
   for (const event of [waiting, soon, underWay]) await retry(await findDeliveryId(event))
 
   expect((await readWaits(deps, id)).map((wait) => wait <= 0)).toEqual([true, true, false])
+})
+
+const readAttempts = async (eventId: string) =>
+  (await deps.db.selectFrom('webhook_deliveries').select('attempts').where('event_id', '=', eventId).execute()).map(
+    ({ attempts }) => attempts,
+  )
+
+test('starts the schedule of a waiting delivery anew, so that none is lost by a retry', async () => {
+  const id = await add()
+  const [retried = '', recovered = '', enabled = '', underWay = ''] = await emit(4)
+  for (const event of [retried, recovered, enabled]) await postpone(deps, event, 36_000)
+  await postpone(deps, underWay, 17, { claimed: true })
+
+  await retry(await findDeliveryId(retried))
+  expect(await readAttempts(retried)).toEqual([0])
+  expect(await readAttempts(recovered)).toEqual([1])
+
+  await disableEndpoint(deps, accountId, id)
+  await enableEndpoint(deps, accountId, id)
+  expect(await readAttempts(enabled)).toEqual([0])
+
+  await postpone(deps, recovered, 36_000)
+  const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
+  await recoverStepwise(deps, choice)
+  expect(await readAttempts(recovered)).toEqual([0])
+  expect(await readAttempts(underWay)).toEqual([1])
 })
 
 test('does not retry a delivery whose endpoint or event was deleted', async () => {
@@ -315,7 +341,7 @@ test('counts and redelivers only what failed with one answer, waiting deliveries
 test('leaves a delivery in progress unchanged when waiting ones are redelivered', async () => {
   const id = await add()
   const [underWay = ''] = await emit()
-  await postpone(deps, underWay, 17, 2)
+  await postpone(deps, underWay, 17, { claimed: true })
   const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
 
   expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 1 })

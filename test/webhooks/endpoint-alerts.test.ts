@@ -27,8 +27,12 @@ afterAll(async () => {
 const add = async (url: string) =>
   (await addEndpoint(server.deps, account.accountId, { url, events: ['endpoint.failing', 'message.read'] })).endpointId
 
-const change = (changes: { failing_since?: Date | null; enabled?: boolean; disabled_reason?: string | null }) =>
-  server.deps.db.updateTable('webhook_endpoints').set(changes).where('id', '=', failing).execute()
+const change = (changes: {
+  failing_since?: Date | null
+  description?: string
+  enabled?: boolean
+  disabled_reason?: string | null
+}) => server.deps.db.updateTable('webhook_endpoints').set(changes).where('id', '=', failing).execute()
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
@@ -55,7 +59,26 @@ test('an endpoint that fails for five minutes is announced once, to the other en
     { endpointId: watching, event: { data: { endpointId: failing, host: '127.0.0.1:9', disabled: false } } },
   ])
   expect(JSON.stringify(queued)).not.toContain('secret')
-  expect(logged('a webhook endpoint fails')).toHaveLength(1)
+  // By the server that was first.
+  const lines = [...server.log, ...beside.log]
+  expect(lines.filter((line) => line.includes('a webhook endpoint fails') && line.includes(failing))).toHaveLength(1)
+})
+
+test('the alert names the endpoint by its host and description', async () => {
+  await change({ failing_since: new Date('2026-11-19T14:08:00Z'), description: 'Customer database' })
+
+  await announceEndpoints(server.deps)
+
+  const alerts = await server.deps.db.selectFrom('alerts').selectAll().where('subject_id', '=', failing).execute()
+  expect(alerts.map(({ title, body }) => ({ title, body }))).toEqual([
+    {
+      title: 'The webhook endpoint at 127.0.0.1:9 fails',
+      body: [
+        'Deliveries to 127.0.0.1:9 (Customer database) have failed since 2026-11-19 14:08 UTC.',
+        'Messages are still sent, but this system does not learn whether they arrive. Waybill repeats the deliveries. Ask whoever runs the system to check it.',
+      ].join('\n'),
+    },
+  ])
 })
 
 test('is announced again only after it worked again, which is logged', async () => {

@@ -83,10 +83,12 @@ test('sends no more concurrent requests than the owner allows, whatever the numb
   receiver.behave((_received, response) => {
     running += 1
     most = Math.max(most, running)
+    // Answers wait for the third request, which a busy machine sends later.
+    const milliseconds = most < 3 ? 200 : 20
     setTimeout(() => {
       running -= 1
       response.end()
-    }, 20)
+    }, milliseconds)
   })
   await webhooks.emit(60)
   webhooks.startWorker()
@@ -105,8 +107,10 @@ test('starts no more deliveries a second than the owner allows, whatever the num
   webhooks.startWorker()
   webhooks.startWorker()
 
-  await expect.poll(() => receiver.at('/other').length, soon).toBe(60)
-  await expect.poll(() => receiver.at('/limited').length, soon).toBe(60)
+  // A busy machine may answer too late, and then gets a delivery twice.
+  const countDistinct = (path: string) => new Set(receiver.at(path).map(({ id }) => id)).size
+  await expect.poll(() => countDistinct('/other'), soon).toBe(60)
+  await expect.poll(() => countDistinct('/limited'), soon).toBe(60)
   // A busy machine delivers later and in bunches, but never more than 20 for each second since the start.
   const early = receiver.at('/limited').filter(({ at }, index) => at - startedAt < (index - 5) * 50)
   expect(early).toEqual([])
@@ -127,9 +131,10 @@ test('applies a changed limit to deliveries that wait, and none once it is remov
 })
 
 test('retries within the limits and gives a lost slot back when its lease ends', async () => {
-  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxConcurrent: 1 })
+  // A path of its own: late requests of the test before must not be counted.
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/one`, { maxConcurrent: 1 })
   let answers = 0
-  receiver.behave((_received, response) => void response.writeHead(++answers < 3 ? 500 : 200).end())
+  receiver.behave((_received, response) => void response.writeHead(++answers < 3 ? 500 : 200).end(), '/one')
   await webhooks.emit(3)
   // A worker that died holds the only slot for another second.
   await sql`

@@ -10,6 +10,7 @@ import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../src/webho
 import { listEndpoints } from '../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../src/webhooks/endpoints/test.ts'
+import { timeOfId } from '../../src/platform/ids.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createEndpointDeps, emitEvents, postpone, readWaits } from '../support/endpoints.ts'
 
@@ -246,10 +247,48 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   expect((await readWaits(deps, id)).filter((wait) => wait > 0)).toEqual([])
 })
 
+test('says since when a failing endpoint misses events, and how many failed for good', async () => {
+  const id = await add()
+  const [old = '', first = '', second = ''] = await emit(3)
+  const finish = async (event: string, finishedAt: Date) => {
+    const row = await deps.db
+      .deleteFrom('webhook_deliveries')
+      .where('event_id', '=', event)
+      .returning(['id', 'account_id', 'endpoint_id', 'event_id', 'created_at'])
+      .executeTakeFirstOrThrow()
+    const end = { outcome: 'failed', attempts: 8, finished_at: finishedAt } as const
+    await deps.db
+      .insertInto('webhook_finished_deliveries')
+      .values({ ...row, ...end })
+      .execute()
+  }
+  const failingSince = new Date('2026-11-19T14:08:00Z')
+  const change = (failing_since: Date | null) =>
+    deps.db.updateTable('webhook_endpoints').set({ failing_since }).where('id', '=', id).execute()
+  const [endpoint] = await listEndpoints(deps, accountId)
+  expect(endpoint).toMatchObject({ waiting: 3, missedSince: timeOfId(old).toISOString() })
+  expect(endpoint).not.toHaveProperty('failed')
+
+  // Before it began to fail.
+  await finish(old, new Date('2026-11-18T10:00:00Z'))
+  await change(failingSince)
+  expect(await listEndpoints(deps, accountId)).toMatchObject([
+    { waiting: 2, failed: 0, missedSince: timeOfId(first).toISOString() },
+  ])
+
+  await finish(first, new Date('2026-11-19T15:00:00Z'))
+  expect(await listEndpoints(deps, accountId)).toMatchObject([
+    { waiting: 1, failed: 1, missedSince: timeOfId(first).toISOString() },
+  ])
+  await deps.db.deleteFrom('webhook_deliveries').where('event_id', '=', second).execute()
+  await change(null)
+  expect((await listEndpoints(deps, accountId))[0]).not.toHaveProperty('missedSince')
+})
+
 test('leaves attempts in progress unchanged when an endpoint is enabled', async () => {
   const id = await add()
   const [event = ''] = await emit()
-  await postpone(deps, event, 17, 2)
+  await postpone(deps, event, 17, { claimed: true })
 
   await enableEndpoint(deps, accountId, id)
 

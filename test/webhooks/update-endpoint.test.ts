@@ -141,7 +141,7 @@ test('a disabled endpoint stays disabled', async () => {
   expect(await update(endpointId, { url: `${other.url}/` })).toMatchObject({ state: 'disabled' })
 })
 
-test('only owners of the account change an endpoint, and the audit log says what without values', async () => {
+test('only owners of the account change an endpoint, and the audit log says what without credentials', async () => {
   const { endpointId } = await add()
   const owner = await signedInOwner(server, account.accountId)
   const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
@@ -151,6 +151,8 @@ test('only owners of the account change an endpoint, and the audit log says what
     endpointId,
     url: `${other.url}/?token=hush`,
     headers: [{ name: 'X-Token', value: 'secret-value' }],
+    maxPerSecond: 50,
+    maxConcurrent: null,
   }
 
   expect((await viewer.mutate('webhook.update', change)).statusCode).toBe(403)
@@ -162,7 +164,7 @@ test('only owners of the account change an endpoint, and the audit log says what
   expect(JSON.stringify(data)).not.toContain('secret-value')
   const { data: log } = await owner.query<{ items: { what: string }[] }>('audit.list', { accountId: account.accountId })
   expect(log.items.map(({ what }) => what)).toContain(
-    `changed the URL, the headers of the webhook endpoint ${endpointId}`,
+    `changed the URL to ${new URL(other.url).host}, the headers, the deliveries per second to 50, the concurrent requests to no limit of the webhook endpoint ${endpointId}`,
   )
   expect(JSON.stringify(log)).not.toMatch(/hush|secret-value/)
 })

@@ -3,16 +3,20 @@ import type {
   ApiRequestDetails,
   ApiRequestPage,
   listRequests,
+  RequestSummary,
+  summarizeRequests,
 } from '../../../contracts/dashboard/request.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { firstRequestIdAt, timeOfRequestId } from '../../platform/ids.ts'
 import {
+  countByErrorCode,
   findMessagesByExternalId,
   findRequest,
   findRequests,
   type ListedRequest,
+  type RequestFilter,
   type RequestSearch,
   type StoredRequest,
 } from './store.ts'
@@ -24,24 +28,52 @@ const maxMessages = 5
 
 export async function listApiRequests(
   { db }: Pick<Deps, 'db'>,
-  { accountId, cursor, limit, search, from, until, ...filter }: InputOf<typeof listRequests>,
+  { accountId, cursor, limit, ...filter }: InputOf<typeof listRequests>,
 ): Promise<ApiRequestPage> {
   if (cursor !== undefined && !requestIdPattern.test(cursor))
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
-  const text = search?.trim() ?? ''
-  const { rows, stoppedAt } = await findRequests(
-    db,
-    accountId,
-    {
-      ...filter,
-      fromId: from === undefined ? undefined : firstRequestIdAt(new Date(from)),
-      untilId: until === undefined ? undefined : firstRequestIdAt(new Date(until)),
-      beforeId: cursor,
-      search: text === '' ? undefined : await interpretSearch({ db }, accountId, text),
-    },
-    limit,
-  )
+  const known = await resolveFilter({ db }, accountId, filter)
+  const { rows, stoppedAt } = await findRequests(db, accountId, { ...known, beforeId: cursor }, limit)
   return { items: rows.map(toRequest), ...(stoppedAt !== undefined && { nextCursor: stoppedAt }) }
+}
+
+/** Counts the matching requests by their error codes, and says for how long requests are kept. */
+export async function summarizeApiRequests(
+  { db, requestLogDays }: Pick<Deps, 'db' | 'requestLogDays'>,
+  { accountId, errorCode, ...filter }: InputOf<typeof summarizeRequests>,
+  lookThrough?: number,
+): Promise<RequestSummary> {
+  // With a code, failures alone are counted: they have an index, and so more of them are examined.
+  const outcome = filter.outcome ?? (errorCode === undefined ? undefined : 'failed')
+  const known = await resolveFilter({ db }, accountId, { ...filter, outcome })
+  const { counts, isComplete } = await countByErrorCode(db, accountId, known, lookThrough)
+  const counted = errorCode === undefined ? counts : counts.filter((one) => one.errorCode === errorCode)
+  return {
+    count: counted.reduce((sum, { count }) => sum + count, 0),
+    isComplete,
+    errorCodes: counts
+      .flatMap(({ errorCode: code, count }) => (code === null ? [] : [{ errorCode: code, count }]))
+      .slice(0, shownCodes),
+    ...(requestLogDays !== undefined && { keptDays: requestLogDays }),
+  }
+}
+
+const shownCodes = 8
+
+type Filter = Omit<InputOf<typeof summarizeRequests>, 'accountId'>
+
+async function resolveFilter(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  { search, from, until, ...filter }: Filter,
+): Promise<RequestFilter> {
+  const text = search?.trim() ?? ''
+  return {
+    ...filter,
+    fromId: from === undefined ? undefined : firstRequestIdAt(new Date(from)),
+    untilId: until === undefined ? undefined : firstRequestIdAt(new Date(until)),
+    search: text === '' ? undefined : await interpretSearch(deps, accountId, text),
+  }
 }
 
 async function interpretSearch({ db }: Pick<Deps, 'db'>, accountId: string, text: string): Promise<RequestSearch> {
@@ -68,6 +100,7 @@ export async function getApiRequest(
 }
 
 function toRequest(row: ListedRequest): ApiRequest {
+  const errorMessage = row.answer === null ? undefined : findErrorMessage(row.answer)
   return {
     requestId: row.id,
     at: timeOfRequestId(row.id).toISOString(),
@@ -75,12 +108,24 @@ function toRequest(row: ListedRequest): ApiRequest {
     path: row.path,
     status: row.status,
     ...(row.error_code !== null && { errorCode: row.error_code }),
+    ...(errorMessage !== undefined && { errorMessage }),
     durationMilliseconds: row.duration_ms,
     keyStart: row.key_start,
     address: row.address,
     messageIds: row.message_ids?.split('+') ?? [],
     ...(row.external_id !== null && { externalId: row.external_id }),
   }
+}
+
+const shownMessageLength = 300
+
+/**
+ * What the first failure of an answer says, by REST or tRPC. A long answer was cut and secrets were taken out of it, so it
+ * may be no JSON any more.
+ */
+function findErrorMessage(answer: string): string | undefined {
+  const [, written] = /"message": "((?:[^"\\]|\\.)*)"/.exec(answer) ?? []
+  return written?.replaceAll(/\\(["\\/])/g, '$1').slice(0, shownMessageLength)
 }
 
 export function toRequestDetails(row: StoredRequest): ApiRequestDetails {

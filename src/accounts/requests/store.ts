@@ -163,8 +163,8 @@ export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
 
 export type StoredRequest = Omit<Selectable<ApiRequestsTable>, 'account_id'>
 
-/** Without the bodies of failures. */
-export type ListedRequest = Omit<StoredRequest, 'request' | 'answer'>
+/** Without the request of a failure. */
+export type ListedRequest = Omit<StoredRequest, 'request'>
 
 export interface RequestFilter {
   fromId?: string | undefined
@@ -185,7 +185,7 @@ export type RequestSearch =
 
 /** Takes some milliseconds: a path and a code are in no index. */
 const lookedThroughAtOnce = 20_000
-const listed = sql.raw(
+const examined = sql.raw(
   'id, method, path, status, error_code, duration_ms, key_start, address, message_ids, external_id',
 )
 
@@ -199,19 +199,52 @@ export async function findRequests(
 ): Promise<{ rows: ListedRequest[]; stoppedAt: string | undefined }> {
   const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
   const matching = and(listUnindexed(filter))
-  const sources = search ? listSources(search) : [sql`true`]
   const { rows } = await sql<ListedRequest>`
-    select ${listed} from (${sql.join(
-      sources.map(
-        (source) => sql`(
-          select ${listed} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(lookThrough)}
-        )`,
-      ),
-      sql` union `,
-    )}) near
-    where ${matching} order by id desc limit ${sql.lit(limit + 1)}`.execute(db)
+    select page.*, r.answer from (
+      select ${examined} from (${newest(indexed, search, lookThrough)}) near
+    where ${matching} order by id desc limit ${sql.lit(limit + 1)}
+    ) page
+    join api_requests r on r.account_id = ${accountId} and r.id = page.id
+    order by page.id desc`.execute(db)
   if (rows.length > limit) return { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
   return { rows, stoppedAt: search ? undefined : await findBound(db, indexed, lookThrough) }
+}
+
+/** The newest requests that the indexes find. */
+function newest(indexed: RawBuilder<unknown>, search: RequestSearch | undefined, limit: number): RawBuilder<unknown> {
+  const sources = search ? listSources(search) : [sql`true`]
+  return sql.join(
+    sources.map(
+      (source) => sql`(
+        select ${examined} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(limit)}
+      )`,
+    ),
+    sql` union `,
+  )
+}
+
+/** Takes a few milliseconds: an open log counts again and again. */
+const countedAtOnce = 10_000
+
+/** Counts the matching ones of the newest requests; a code is null for those that succeeded. The most frequent first. */
+export async function countByErrorCode(
+  db: Kysely<Database>,
+  accountId: string,
+  { search, ...filter }: RequestFilter,
+  lookThrough: number = countedAtOnce,
+): Promise<{ counts: { errorCode: string | null; count: number }[]; isComplete: boolean }> {
+  const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
+  const { rows } = await sql<{ errorCode: string | null; count: number; examined: number }>`
+    with near as materialized (${newest(indexed, search, lookThrough)})
+    select error_code as "errorCode", count(*)::integer as count, (select count(*) from near)::integer as examined
+    from near where ${and(listUnindexed(filter))}
+    group by error_code order by count(*) desc, error_code`.execute(db)
+  const counts = rows.map(({ errorCode, count }) => ({ errorCode, count }))
+  const [first] = rows
+  const hasAll = first
+    ? first.examined < lookThrough
+    : search !== undefined || (await findBound(db, indexed, lookThrough)) === undefined
+  return { counts, isComplete: hasAll }
 }
 
 /** The last one that is examined; undefined if all are. */

@@ -44,7 +44,7 @@ export function refuseMissingPermission(token: TokenInfo | undefined): void {
   if (!token || token.scopes.includes('whatsapp_business_messaging')) return
   throw new ServiceError(
     'VALIDATION_ERROR',
-    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would refuse every send. Create one with this permission.',
+    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
     { field: 'accessToken', remedy },
   )
 }

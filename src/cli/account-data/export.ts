@@ -8,6 +8,8 @@ import type { Deps } from '../../deps.ts'
 import { toMedia } from '../../media/media.ts'
 import type { MediaRow } from '../../media/store.ts'
 import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
+import { openContent } from '../../messages/contents/content.ts'
+import { findFirstShown, readContents } from '../../messages/contents/store.ts'
 import { toMessage } from '../../messages/message.ts'
 import { getSuppressionSettings } from '../../messages/suppressions/settings.ts'
 import type { SuppressionRow } from '../../messages/suppressions/store.ts'
@@ -95,6 +97,18 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         key: ['id'],
         show: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
       }),
+  },
+  message_contents: {
+    type: 'messageContent',
+    read: async function* ({ db, now, secrets }, accountId) {
+      const from = await findFirstShown(db, accountId, now())
+      if (from === undefined) return
+      for await (const rows of readContents(db, { accountId, from }))
+        yield rows.map((row) => ({
+          messageId: row.messageId,
+          ...(openContent(secrets, row, row.ciphertext) ?? { unreadable: true }),
+        }))
+    },
   },
   media: {
     type: 'media',

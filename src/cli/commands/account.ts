@@ -1,6 +1,7 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { type Account, createAccount, listAccounts, updateAccount } from '../../accounts/account.ts'
 import { resumeAccount, suspendAccount } from '../../accounts/suspend.ts'
+import { dropContents } from '../../messages/contents/drop.ts'
 import { dataCommand } from '../command.ts'
 import { formatPairs, formatTable } from '../help.ts'
 
@@ -22,7 +23,7 @@ export const accountCreate = dataCommand({
 export const accountUpdate = dataCommand({
   name: 'account update',
   summary:
-    'Change settings of an account: API access, rate limit, template changes by its key, time zone of the overview',
+    'Change settings of an account: API access, rate limit, template changes by its key, time zone of the overview, contents of messages',
   args: ['ACC'],
   options: {
     api: {
@@ -36,29 +37,47 @@ export const accountUpdate = dataCommand({
       help: 'Whether the API key may create, change and delete templates',
       choices: ['enabled', 'disabled'],
     },
+    'message-contents': {
+      value: 'DAYS|off',
+      help: 'Store what messages say, encrypted, for 1 to 365 days; off deletes what is stored',
+    },
     'time-zone': { value: 'ZONE', help: 'Time zone in which the overview shows days, such as Europe/Madrid' },
   },
   examples: [
     'waybill account update acc_… --api disabled',
     'waybill account update acc_… --rate-limit 600',
     'waybill account update acc_… --time-zone Europe/Madrid',
+    'waybill account update acc_… --message-contents 30',
   ],
-  audit: ({ options: { api, 'rate-limit': rateLimit, 'template-changes': templateChanges, 'time-zone': timeZone } }) =>
+  audit: ({
+    options: {
+      api,
+      'rate-limit': rateLimit,
+      'template-changes': templateChanges,
+      'time-zone': timeZone,
+      'message-contents': contents,
+    },
+  }) =>
     [
       ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
       ...(rateLimit === undefined ? [] : [`set the rate limit to ${rateLimit} a minute`]),
       ...(templateChanges === undefined ? [] : [changes.switchTemplateChanges(templateChanges === 'enabled')]),
       ...(timeZone === undefined ? [] : [changes.setTimeZone(timeZone)]),
+      ...(contents === undefined ? [] : [changes.setMessageContents(readContentsDays(contents))]),
     ].join(' and ') || undefined,
   run: async (deps, { args: [accountId], options }) => {
     const rateLimit = options['rate-limit']
     const templateChanges = options['template-changes']
+    const contents = options['message-contents']
+    const messageContentsDays = contents === undefined ? undefined : readContentsDays(contents)
     const account = await updateAccount(deps, accountId, {
       apiEnabled: options.api === undefined ? undefined : options.api === 'enabled',
       rateLimit: rateLimit === undefined ? undefined : Number(rateLimit),
       templateChangesEnabled: templateChanges === undefined ? undefined : templateChanges === 'enabled',
       timeZone: options['time-zone'],
+      messageContentsDays,
     })
+    if (messageContentsDays === null) await dropContents(deps, accountId)
     return { json: account, text: describeAccount(account) }
   },
 })
@@ -112,9 +131,18 @@ function describeAccount(account: Account): string {
     ['Rate limit', `${account.rateLimit} per minute`],
     ['Template changes', account.templateChanges],
     ['Time zone', account.timeZone],
+    ['Message contents', describeContents(account)],
     ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],
     ['Key', account.keyStart === undefined ? 'none' : `${account.keyStart}…`],
   ])
+}
+
+function readContentsDays(given: string): number | null {
+  return given === 'off' ? null : Number(given)
+}
+
+function describeContents({ messageContentsDays: days }: Account): string {
+  return days === undefined ? 'not stored' : `stored for ${days} ${days === 1 ? 'day' : 'days'}`
 }
 
 function describeApi({ api, suspendedAt }: Account): string {

@@ -40,10 +40,16 @@ function formatSettings({ chat, emails, ...rules }: AlertSettings): string {
   return lines.join('\n')
 }
 
-function formatRules({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules): string[] {
+function formatRules({
+  failureRatePercent,
+  failureRateMinMessages,
+  deliveryLagSeconds,
+  quietHours,
+  repeatHours,
+}: AlertRules): string[] {
   const { from, until, timeZone, exceptCritical } = quietHours ?? {}
   return [
-    `Failure rate: ${failureRatePercent === null ? 'no alert' : `more than ${failureRatePercent}% of an hour's messages`}`,
+    `Failure rate: ${failureRatePercent === null ? 'no alert' : `more than ${failureRatePercent}% of an hour's messages, if there are at least ${failureRateMinMessages}`}`,
     `Delivery lag: ${deliveryLagSeconds === null ? 'no alert' : `more than ${deliveryLagSeconds} seconds`}`,
     quietHours
       ? `Quiet hours: ${from} to ${until} (${timeZone}); critical alerts ${exceptCritical === true ? 'are sent at once' : 'wait too'}`
@@ -60,6 +66,10 @@ export const alertUpdate = dataCommand({
     'failure-rate': {
       value: 'PERCENT',
       help: 'Alert when the failure rate of the last hour exceeds this percentage (1–100); off disables it',
+    },
+    'min-messages': {
+      value: 'COUNT',
+      help: 'Compare the failure rate only if the last hour has at least this many messages (1–10000)',
     },
     'delivery-lag': {
       value: 'TIME',
@@ -91,23 +101,34 @@ export const alertUpdate = dataCommand({
   },
 })
 
+const optionNames = {
+  failureRatePercent: 'failure-rate',
+  failureRateMinMessages: 'min-messages',
+  deliveryLagSeconds: 'delivery-lag',
+  repeatHours: 'repeat',
+} satisfies Record<Exclude<keyof AlertRules, 'quietHours'>, string>
+
 function optionOf([rule, part]: PropertyKey[]): string {
   if (rule === 'quietHours') return part === 'timeZone' ? 'time-zone' : 'quiet-hours'
-  return rule === 'failureRatePercent' ? 'failure-rate' : rule === 'deliveryLagSeconds' ? 'delivery-lag' : 'repeat'
+  return optionNames[rule as Exclude<keyof AlertRules, 'quietHours'>]
 }
 
 type RuleOptions = Partial<
-  Record<'failure-rate' | 'delivery-lag' | 'quiet-hours' | 'time-zone' | 'repeat', string | undefined> & {
+  Record<
+    'failure-rate' | 'min-messages' | 'delivery-lag' | 'quiet-hours' | 'time-zone' | 'repeat',
+    string | undefined
+  > & {
     'except-critical': boolean | undefined
   }
 >
 
 function readRules(options: RuleOptions): AlertRulesUpdate {
-  const { 'failure-rate': rate, 'delivery-lag': lag, 'quiet-hours': hours, repeat } = options
+  const { 'failure-rate': rate, 'min-messages': minimum, 'delivery-lag': lag, 'quiet-hours': hours, repeat } = options
   if (hours === undefined && (options['time-zone'] !== undefined || options['except-critical'] === true))
     throw new UsageError('--time-zone and --except-critical need --quiet-hours.')
   return {
     ...(rate !== undefined && { failureRatePercent: orOff(rate, Number) }),
+    ...(minimum !== undefined && { failureRateMinMessages: Number(minimum) }),
     ...(lag !== undefined && { deliveryLagSeconds: orOff(lag, (text) => parseDuration('delivery-lag', text)) }),
     ...(hours !== undefined && { quietHours: orOff(hours, (text) => readQuietHours(text, options)) }),
     ...(repeat !== undefined && { repeatHours: orOff(repeat, Number) }),

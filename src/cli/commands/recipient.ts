@@ -36,7 +36,12 @@ export const recipientErase = dataCommand({
       },
     )
     if (rewrite) {
-      const tables = [...new Set(listPlaces().map(({ table }) => table)), 'suppressions', 'wa_message_ids']
+      const tables = [
+        ...new Set(listPlaces().map(({ table }) => table)),
+        'suppressions',
+        'wa_message_ids',
+        'message_contents',
+      ]
       await rewriteTables(deps.db, tables, (table) => report(`${table}: rewriting`))
     }
     const isEmbedded = findEmbeddedDatabase(deps.db) !== undefined

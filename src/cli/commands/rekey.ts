@@ -1,4 +1,5 @@
 import { rekey as rekeySecrets } from '../../accounts/rekey.ts'
+import { type RekeyedContents, rekeyContents } from '../../messages/contents/rekey.ts'
 import { dataCommand } from '../command.ts'
 import { listStoredSecrets } from '../rekey-all.ts'
 
@@ -12,7 +13,23 @@ export const rekey = dataCommand({
   ],
   examples: ['waybill rekey'],
   run: async (deps) => {
-    const json = await rekeySecrets(deps, listStoredSecrets)
-    return { json, text: `Re-encrypted ${json.rekeyed} of ${json.secrets} stored secrets.` }
+    const secrets = await rekeySecrets(deps, listStoredSecrets)
+    const messageContents = await rekeyContents(deps)
+    return { json: { ...secrets, messageContents }, text: describe(secrets, messageContents) }
   },
 })
+
+function describe(
+  { secrets, rekeyed }: { secrets: number; rekeyed: number },
+  { stored, rekeyed: rekeyedContents, unreadable }: RekeyedContents,
+): string {
+  return [
+    `Re-encrypted ${rekeyed} of ${secrets} stored secrets.`,
+    ...(stored === 0 ? [] : [`Re-encrypted the contents of ${rekeyedContents} of ${stored} messages.`]),
+    ...(unreadable === 0
+      ? []
+      : [
+          `The contents of ${unreadable} messages cannot be decrypted with any key of WAYBILL_SECRET_KEY. They remain until they expire.`,
+        ]),
+  ].join('\n')
+}

@@ -52,24 +52,39 @@ function formatList(items: Suppression[], categories: string[], nextCursor: stri
   const setting = `Blocked for suppressed recipients: ${categories.join(', ')} templates.`
   if (items.length === 0) return `No recipients. ${setting}`
   const table = formatTable(
-    ['RECIPIENT', 'REASON', 'SINCE', 'WHATSAPP ACCOUNT'],
-    items.map(({ to, reason, since, accountId }) => [to, reason, since, accountId ?? '']),
+    ['RECIPIENT', 'STOPPED', 'REASON', 'SINCE', 'WHATSAPP ACCOUNT'],
+    items.map(({ to, allMessages, reason, since, accountId }) => [
+      to,
+      allMessages ? 'all messages' : 'by category',
+      reason,
+      since,
+      accountId ?? '',
+    ]),
   )
   const more = nextCursor === undefined ? [] : [`More: --cursor ${nextCursor}`]
   return [table, setting, ...more].join('\n')
 }
 
+const allMessages = { help: 'Stop messages of all categories, not only of the blocked ones' }
+
 export const suppressionAdd = dataCommand({
   name: 'suppression add',
   summary: 'Add a recipient to the suppression list of an account',
   args: ['ACC', 'NUMBER'],
-  options: {},
+  options: { 'all-messages': allMessages },
   notes: ['A recipient who was added here stays on the list until a user or an operator removes them.'],
-  examples: ['waybill suppression add acc_… 34600111222'],
+  examples: ['waybill suppression add acc_… 34600111222', 'waybill suppression add acc_… 34600111222 --all-messages'],
   audit: () => changes.addSuppressions(1),
-  run: async (deps, { args: [accountId, number] }) => {
+  run: async (deps, { args: [accountId, number], options }) => {
     await requireAccount(deps.db, accountId)
-    const json = await addSuppression(deps, { accountId }, { to: parseNumber(number) })
+    const json = await addSuppression(
+      deps,
+      { accountId },
+      {
+        to: parseNumber(number),
+        allMessages: options['all-messages'] === true,
+      },
+    )
     return { json, text: formatAdded(json.added ? 1 : 0, json.added ? 0 : 1) }
   },
 })
@@ -79,21 +94,28 @@ export const suppressionImport = dataCommand({
   summary: 'Add many recipients to the suppression list of an account; none is added if a number is malformed',
   args: ['ACC', 'NUMBER'],
   rest: 'NUMBER',
-  options: {},
+  options: { 'all-messages': allMessages },
   examples: ['waybill suppression import acc_… $(cat opted-out.txt)'],
   audit: ({ rest }) => changes.addSuppressions(rest.length + 1),
-  run: async (deps, { args: [accountId, first], rest }) => {
+  run: async (deps, { args: [accountId, first], rest, options }) => {
     await requireAccount(deps.db, accountId)
-    const json = await importAll(deps, accountId, [first, ...rest].map(parseNumber))
+    const json = await importAll(deps, accountId, {
+      numbers: [first, ...rest].map(parseNumber),
+      allMessages: options['all-messages'] === true,
+    })
     return { json, text: formatAdded(json.added, json.alreadySuppressed) }
   },
 })
 
-async function importAll(deps: Deps, accountId: string, numbers: string[]) {
+async function importAll(
+  deps: Deps,
+  accountId: string,
+  { numbers, allMessages }: { numbers: string[]; allMessages: boolean },
+) {
   const total = { added: 0, alreadySuppressed: 0 }
   for (let start = 0; start < numbers.length; start += maxImportedRecipients) {
     const recipients = numbers.slice(start, start + maxImportedRecipients)
-    const { added, alreadySuppressed } = await importSuppressions(deps, { accountId }, { recipients })
+    const { added, alreadySuppressed } = await importSuppressions(deps, { accountId }, { recipients, allMessages })
     total.added += added
     total.alreadySuppressed += alreadySuppressed
   }

@@ -283,7 +283,18 @@ function listChanged(options: {
 }) {
   const { url, events, description, header, 'no-headers': noHeaders } = options
   const { 'max-per-second': maxPerSecond, 'max-concurrent': maxConcurrent } = options
-  return nameEndpointFields({ url, events, description, headers: header ?? noHeaders, maxPerSecond, maxConcurrent })
+  return nameEndpointFields({
+    url,
+    events,
+    description,
+    headers: header ?? noHeaders,
+    maxPerSecond: toLimit(maxPerSecond),
+    maxConcurrent: toLimit(maxConcurrent),
+  })
+}
+
+function toLimit(option: unknown): unknown {
+  return option === undefined ? undefined : option === 'none' ? null : Number(option)
 }
 
 function readNumber(text: string | undefined): number | undefined {

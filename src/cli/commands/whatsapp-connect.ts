@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { changes } from '../../../contracts/dashboard/changes.ts'
-import { needsRegistration, Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
+import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
+import { needsRegistration } from '../../../contracts/dashboard/number-status.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'

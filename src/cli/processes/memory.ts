@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { definedOnly } from './start-limits.ts'
 
 /** How much memory a server process may use for throughput. */
 export const memorySizes = ['normal', 'large'] as const
@@ -22,10 +23,4 @@ export async function restartWithLargeMemory(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   await once(child, 'exit')
   return child.exitCode ?? 1
-}
-
-function definedOnly(environment: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
 }

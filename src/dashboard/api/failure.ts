@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
+import { translateServerText } from '../language/server-text.ts'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
-import { UploadError } from './upload-sample.ts'
+import { UploadError } from './upload-error.ts'
 
 /** An error as it is shown to the user. */
 export interface Failure {
@@ -16,20 +18,25 @@ export function readFailure(error: unknown): Failure {
   if (error instanceof SignInError)
     return { message: error.message, fields: error.field === undefined ? {} : { [error.field]: error.message } }
   if (error instanceof UploadError)
-    return { message: error.message, fields: {}, ...(error.code !== undefined && { code: error.code }) }
+    return {
+      message: translateServerText(error.message),
+      fields: {},
+      ...(error.code !== undefined && { code: error.code }),
+    }
   const data = readData(error)
-  if (!data || !(error instanceof Error)) return { message: unreachable, fields: {} }
-  const fields = Object.entries(data.fields ?? {}).map(([name, problem]) => [name, toSentence(problem)] as const)
-  return { message: error.message, code: data.code, fields: Object.fromEntries(fields) }
+  if (!data || !(error instanceof Error))
+    return { message: t`Could not reach the server. Check your connection and try again.`, fields: {} }
+  const fields = Object.entries(data.fields ?? {}).map(
+    ([name, problem]) => [name, toSentence(translateServerText(problem))] as const,
+  )
+  return { message: translateServerText(error.message), code: data.code, fields: Object.fromEntries(fields) }
 }
 
-/** A retry helps only if there was no response or the server failed; a 4xx would repeat. */
+/** A retry helps if there was no response, the server failed or was asked too often; any other 4xx would repeat. */
 export function isWorthRetrying(error: unknown): boolean {
   const status = readData(error)?.httpStatus
-  return status === undefined || status >= 500
+  return status === undefined || status >= 500 || status === 429
 }
-
-const unreachable = 'Could not reach the server. Check your connection and try again.'
 
 function readData(error: unknown): DashboardErrorData | undefined {
   if (!(error instanceof TRPCClientError)) return undefined

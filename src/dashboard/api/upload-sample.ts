@@ -1,17 +1,8 @@
+import { t } from '@lingui/core/macro'
 import type { ErrorCode } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import type { SampleFormat } from '../../../contracts/templates/samples.ts'
-
-/** Why an upload failed, in words for the user. */
-export class UploadError extends Error {
-  readonly code: ErrorCode | undefined
-
-  constructor(message: string, code?: ErrorCode) {
-    super(message)
-    this.name = 'UploadError'
-    this.code = code
-  }
-}
+import { UploadError } from './upload-error.ts'
 
 interface SampleUpload {
   accountId: string
@@ -71,5 +62,5 @@ function readAnswer(body: string): string | UploadError {
 }
 
 function interrupted(): UploadError {
-  return new UploadError('The upload was interrupted. Check your connection and try again.')
+  return new UploadError(t`The upload was interrupted. Check your connection and try again.`)
 }

@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro'
 import { notifications } from '@mantine/notifications'
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { readFailure } from './failure.ts'
 
 interface Change<Input, Output> {
@@ -34,6 +36,33 @@ export function useChange<Input = void, Output = unknown>({
   })
 }
 
+/**
+ * A change of one value, which is shown from the click on. A mutation says that it is pending a moment later, when React
+ * has already put a checkbox back.
+ */
+export function useChoice<Value, Output = unknown>(
+  stored: Value,
+  { onDone, onFailure, ...change }: Change<Value, Output>,
+) {
+  const [choice, setChoice] = useState<Value>()
+  const save = useChange<Value, Output>({
+    ...change,
+    onDone: (output, input) => {
+      setChoice(undefined)
+      onDone?.(output, input)
+    },
+    onFailure: (error) => {
+      setChoice(undefined)
+      ;(onFailure ?? notifyFailure)(error)
+    },
+  })
+  const choose = (value: Value) => {
+    setChoice(value)
+    save.mutate(value)
+  }
+  return { shown: choice ?? stored, isPending: choice !== undefined, choose }
+}
+
 export function notifySuccess(message: string): void {
   notifications.show({ message, color: 'waybill' })
 }
@@ -43,5 +72,5 @@ export function notifyFailure(error: unknown): void {
 }
 
 export function notifyFailureMessage(message: string): void {
-  notifications.show({ title: 'Something went wrong', message, color: 'red', autoClose: 10_000 })
+  notifications.show({ title: t`Something went wrong`, message, color: 'red', autoClose: 10_000 })
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Button, Group, Text } from '@mantine/core'
 import { IconEye, IconPlayerPause } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
@@ -26,14 +28,16 @@ function OperatorBanner({ until }: { until: string }) {
     onDone: () => void navigate('/console'),
   })
   return (
-    <Box role="note" aria-label="Operator view" mb="lg">
-      <Alert color="blue" icon={<IconEye />} title={`You are viewing ${name} as an operator`}>
+    <Box role="note" aria-label={t`Operator view`} mb="lg">
+      <Alert color="blue" icon={<IconEye />} title={t`You are viewing ${name} as an operator`}>
         <Group justify="space-between" gap="sm">
           <Text size="sm">
-            Read-only until <LogTime at={until} />. The audit log shows its members that you opened it.
+            <Trans>
+              Read-only until <LogTime at={until} />. The audit log shows its members that you opened it.
+            </Trans>
           </Text>
           <Button size="xs" variant="default" loading={close.isPending} onClick={() => close.mutate()}>
-            Stop viewing
+            <Trans>Stop viewing</Trans>
           </Button>
         </Group>
       </Alert>
@@ -43,9 +47,11 @@ function OperatorBanner({ until }: { until: string }) {
 
 function SuspendedBanner({ since }: { since: string }) {
   return (
-    <Alert color="red" icon={<IconPlayerPause />} title="This account is suspended" role="alert" mb="lg">
+    <Alert color="red" icon={<IconPlayerPause />} title={t`This account is suspended`} role="alert" mb="lg">
       <Text size="sm">
-        Nothing can be sent since <LogTime at={since} />. Ask the operator of this server to resume the account.
+        <Trans>
+          Nothing can be sent since <LogTime at={since} />. Ask the operator of this server to resume the account.
+        </Trans>
       </Text>
     </Alert>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { IconBuildingOff } from '@tabler/icons-react'
 import { Navigate, Outlet, useParams } from 'react-router'
 import { AccountContext, useUser } from '../session/session.ts'
@@ -33,9 +35,9 @@ export function FirstAccountPage() {
   if (operator !== undefined) return <Navigate to="/console" replace />
   return (
     <>
-      <PageHeader title="Welcome" />
-      <EmptyState icon={IconBuildingOff} title="No accounts">
-        Ask your administrator to invite {email} to an account.
+      <PageHeader title={t`Welcome`} />
+      <EmptyState icon={IconBuildingOff} title={t`No accounts`}>
+        <Trans>Ask your administrator to invite {email} to an account.</Trans>
       </EmptyState>
     </>
   )

@@ -1,21 +1,29 @@
-import { Button, Container } from '@mantine/core'
+import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
+import { Button, Container, Skeleton, VisuallyHidden } from '@mantine/core'
 import { IconMapOff, IconPlugConnectedX } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { PageHeader } from '../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert } from '../ui/placeholders.tsx'
+import styles from './fallback-pages.module.css'
+import { accountPages } from './pages.ts'
 import { SignedOutLayout } from './signed-out-layout.tsx'
 
 /** Shown if a page cannot be loaded or rendered, for example because a server update removed its old files. */
 export function RouteError() {
   return (
     <Container size="sm" py={96}>
-      <title>Something went wrong · Waybill</title>
+      <title>{t`Something went wrong · Waybill`}</title>
       <EmptyState
         icon={IconPlugConnectedX}
-        title="This page could not be loaded"
-        action={<Button onClick={() => window.location.reload()}>Reload</Button>}
+        title={t`This page could not be loaded`}
+        action={
+          <Button onClick={() => window.location.reload()}>
+            <Trans>Reload</Trans>
+          </Button>
+        }
       >
-        The server may have been updated, or your connection was interrupted.
+        <Trans>The server may have been updated, or your connection was interrupted.</Trans>
       </EmptyState>
     </Container>
   )
@@ -29,7 +37,10 @@ interface UnavailablePageProps {
 /** Shown if the first request of the dashboard fails, before it is known who is signed in. */
 export function UnavailablePage({ error, onRetry }: UnavailablePageProps) {
   return (
-    <SignedOutLayout title="Waybill is unavailable" description="The dashboard opens as soon as the server responds.">
+    <SignedOutLayout
+      title={t`Waybill is unavailable`}
+      description={t`The dashboard opens as soon as the server responds.`}
+    >
       <ErrorAlert error={error} onRetry={onRetry} />
     </SignedOutLayout>
   )
@@ -38,27 +49,42 @@ export function UnavailablePage({ error, onRetry }: UnavailablePageProps) {
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader title="Page not found" />
+      <PageHeader title={t`Page not found`} />
       <EmptyState
         icon={IconMapOff}
-        title="No page at this address"
+        title={t`No page at this address`}
         action={
           <Button component={Link} to="/" variant="default">
-            Go to the overview
+            <Trans>Go to the overview</Trans>
           </Button>
         }
       >
-        Check the address. It may belong to an account that you are not a member of.
+        <Trans>Check the address. It may belong to an account that you are not a member of.</Trans>
       </EmptyState>
     </>
   )
 }
 
-/** Shown until the session is loaded. */
+/** Shown until the session is loaded: the frame of a page, which then stays where it is. */
 export function WholePageSkeleton() {
   return (
-    <Container size="sm" py={96}>
-      <LoadingSkeleton />
-    </Container>
+    <div role="status" className={styles['frame']}>
+      <VisuallyHidden>
+        <Trans>Loading</Trans>
+      </VisuallyHidden>
+      <div className={styles['header']}>
+        <Skeleton height={26} width={112} />
+      </div>
+      <div className={styles['navigation']}>
+        {accountPages.map(({ path }) => (
+          <Skeleton key={path} height={12} width={`${path.length * 6 + 36}px`} radius="xs" />
+        ))}
+      </div>
+      <div className={styles['main']}>
+        <Skeleton height={22} width={180} radius="xs" mb="xl" />
+        <Skeleton height={120} mb="lg" />
+        <Skeleton height={320} />
+      </div>
+    </div>
   )
 }

@@ -1,3 +1,6 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import {
   AppShell,
   Avatar,
@@ -22,6 +25,8 @@ import {
   IconUser,
 } from '@tabler/icons-react'
 import { Link, useLocation, useNavigate } from 'react-router'
+import { LanguageItems } from '../language/language-choice.tsx'
+import { translate } from '../language/i18n.ts'
 import { useUser } from '../session/session.ts'
 import { useSignOut } from '../session/use-sign-out.ts'
 import { OpenButton } from './command-palette/open-button.tsx'
@@ -34,7 +39,7 @@ interface HeaderProps {
   menu: { opened: boolean; toggle: () => void }
 }
 
-export const headerHeight = 56
+export const headerHeight = 52
 
 export function Header({ accountId, menu }: HeaderProps) {
   const { sandbox } = useUser()
@@ -48,7 +53,7 @@ export function Header({ accountId, menu }: HeaderProps) {
             size="sm"
             opened={menu.opened}
             onClick={menu.toggle}
-            aria-label={menu.opened ? 'Close navigation' : 'Open navigation'}
+            aria-label={menu.opened ? t`Close navigation` : t`Open navigation`}
             aria-expanded={menu.opened}
           />
           <Logo />
@@ -90,7 +95,7 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
           variant="default"
           size="xs"
           rightSection={<IconSelector size={14} />}
-          aria-label={`Account: ${current.name}. Switch account`}
+          aria-label={t`Account: ${current.name}. Switch account`}
           styles={{ root: { minWidth: 0 } }}
         >
           {current.name}
@@ -101,13 +106,13 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
           <Menu.Item
             key={accountId}
             onClick={() => void navigate(`/${accountId}/${section}`)}
-            rightSection={accountId === current.accountId ? <IconCheck size={14} aria-label="Selected" /> : null}
+            rightSection={accountId === current.accountId ? <IconCheck size={14} aria-label={t`Selected`} /> : null}
           >
             <Text size="sm" truncate>
               {name}
             </Text>
             <Text size="xs" c="dimmed">
-              {viewedUntil !== undefined ? 'Operator view' : role === 'owner' ? 'Owner' : 'Viewer'}
+              {viewedUntil !== undefined ? t`Operator view` : role === 'owner' ? t`Owner` : t`Viewer`}
             </Text>
           </Menu.Item>
         ))}
@@ -117,10 +122,10 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
 }
 
 const schemes = [
-  { scheme: 'auto', label: 'System', icon: IconDeviceDesktop },
-  { scheme: 'light', label: 'Light', icon: IconSun },
-  { scheme: 'dark', label: 'Dark', icon: IconMoon },
-] as const satisfies { scheme: MantineColorScheme; label: string; icon: typeof IconSun }[]
+  { scheme: 'auto', label: msg`System`, icon: IconDeviceDesktop },
+  { scheme: 'light', label: msg`Light`, icon: IconSun },
+  { scheme: 'dark', label: msg`Dark`, icon: IconMoon },
+] as const satisfies { scheme: MantineColorScheme; label: MessageDescriptor; icon: typeof IconSun }[]
 
 function UserMenu() {
   const { name, email, operator } = useUser()
@@ -131,13 +136,15 @@ function UserMenu() {
       <Menu.Target>
         <UnstyledButton px={6} py={4} style={{ borderRadius: 'var(--mantine-radius-md)' }}>
           <Group gap="xs" wrap="nowrap">
-            <Avatar color="waybill" radius="xl" size={32} aria-hidden>
+            <Avatar color="waybill" radius="xl" size={28} aria-hidden>
               <IconUser size={18} />
             </Avatar>
             <Text size="sm" visibleFrom="sm" maw={160} truncate>
               {name}
             </Text>
-            <VisuallyHidden>User menu</VisuallyHidden>
+            <VisuallyHidden>
+              <Trans>User menu</Trans>
+            </VisuallyHidden>
           </Group>
         </UnstyledButton>
       </Menu.Target>
@@ -151,29 +158,33 @@ function UserMenu() {
           </Text>
         </Menu.Label>
         <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
-          Profile
+          <Trans>Profile</Trans>
         </Menu.Item>
         {operator !== undefined && (
           <Menu.Item component={Link} to="/console" leftSection={<IconServer2 size={16} />}>
-            Console
+            <Trans>Console</Trans>
           </Menu.Item>
         )}
         <Menu.Divider />
-        <Menu.Label>Appearance</Menu.Label>
+        <Menu.Label>
+          <Trans>Appearance</Trans>
+        </Menu.Label>
         {schemes.map(({ scheme, label, icon: Icon }) => (
           <Menu.Item
             key={scheme}
             closeMenuOnClick={false}
             leftSection={<Icon size={16} />}
-            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label="Selected" /> : null}
+            rightSection={colorScheme === scheme ? <IconCheck size={14} aria-label={t`Selected`} /> : null}
             onClick={() => setColorScheme(scheme)}
           >
-            {label}
+            {translate(label)}
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <LanguageItems />
+        <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
-          Sign out
+          <Trans>Sign out</Trans>
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

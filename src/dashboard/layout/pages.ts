@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro'
 import {
   IconArrowsExchange,
   IconBell,
@@ -12,17 +13,35 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 
-/** The pages of an account, in the order of the navigation. */
-export const accountPages = [
-  { path: 'overview', label: 'Overview', icon: IconChartBar },
-  { path: 'public-api', label: 'Public API', icon: IconKey },
-  { path: 'whatsapp-accounts', label: 'WhatsApp accounts', icon: IconBrandWhatsapp },
-  { path: 'templates', label: 'Templates', icon: IconTemplate },
-  { path: 'messages', label: 'Messages', icon: IconMessages },
-  { path: 'requests', label: 'API requests', icon: IconArrowsExchange },
-  { path: 'suppressions', label: 'Suppressions', icon: IconUserOff },
-  { path: 'webhooks', label: 'Webhooks', icon: IconWebhook },
-  { path: 'alerts', label: 'Alerts', icon: IconBell },
-  { path: 'people', label: 'People', icon: IconUsers },
-  { path: 'audit-log', label: 'Audit log', icon: IconHistory },
+/** The pages of an account by what they hold, in the order of the navigation. */
+export const pageGroups = [
+  {
+    label: msg`Messaging`,
+    pages: [
+      { path: 'overview', label: msg`Overview`, icon: IconChartBar },
+      { path: 'messages', label: msg`Messages`, icon: IconMessages },
+      { path: 'templates', label: msg`Templates`, icon: IconTemplate },
+      { path: 'suppressions', label: msg`Suppressions`, icon: IconUserOff },
+    ],
+  },
+  {
+    // Integrators are told to find their key under "Settings > Public API".
+    label: msg`Settings`,
+    pages: [
+      { path: 'public-api', label: msg`Public API`, icon: IconKey },
+      { path: 'whatsapp-accounts', label: msg`WhatsApp accounts`, icon: IconBrandWhatsapp },
+      { path: 'webhooks', label: msg`Webhooks`, icon: IconWebhook },
+      { path: 'alerts', label: msg`Alerts`, icon: IconBell },
+      { path: 'people', label: msg`People`, icon: IconUsers },
+    ],
+  },
+  {
+    label: msg`Logs`,
+    pages: [
+      { path: 'requests', label: msg`API requests`, icon: IconArrowsExchange },
+      { path: 'audit-log', label: msg`Audit log`, icon: IconHistory },
+    ],
+  },
 ]
+
+export const accountPages = pageGroups.flatMap(({ pages }) => pages)

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Group, Text } from '@mantine/core'
 import { IconFlask } from '@tabler/icons-react'
 
@@ -8,7 +10,7 @@ export function SandboxRibbon() {
   return (
     <Group
       role="note"
-      aria-label="Sandbox"
+      aria-label={t`Sandbox`}
       h={ribbonHeight}
       px="md"
       gap={6}
@@ -20,13 +22,15 @@ export function SandboxRibbon() {
     >
       <IconFlask size={15} aria-hidden />
       <Text span size="xs" fw={700}>
-        Sandbox
+        <Trans>Sandbox</Trans>
       </Text>
       <Text span size="xs" truncate>
-        WhatsApp is simulated
-        <Text span inherit visibleFrom="sm">
-          : messages reach no phone and cost nothing
-        </Text>
+        <Trans>
+          WhatsApp is simulated
+          <Text span inherit visibleFrom="sm">
+            : messages reach no phone and cost nothing
+          </Text>
+        </Trans>
       </Text>
     </Group>
   )

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Text } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { Link, useLocation } from 'react-router'
-import { stepOf } from '../pages/whatsapp-accounts/checklist.ts'
+import { describeFinding } from '../pages/whatsapp-accounts/describe-finding.ts'
+import { stepOf } from '../pages/whatsapp-accounts/step-names.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { useAccount } from '../session/session.ts'
 import { LogTime } from '../ui/date-time.tsx'
@@ -18,20 +21,27 @@ export function SendingBanner() {
   const step = stepOf(finding.code)
   const page = `/${accountId}/whatsapp-accounts/${problem.accountId}`
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title="Messages cannot be sent" role="alert" mb="lg">
+    <Alert color="red" icon={<IconAlertCircle />} title={t`Messages cannot be sent`} role="alert" mb="lg">
       <Text size="sm">
-        {finding.message}
+        {describeFinding(finding).message}{' '}
         {finding.since !== undefined && (
           <>
-            {' Since '}
-            <LogTime at={finding.since} />,
+            <Trans>
+              Since <LogTime at={finding.since} />.
+            </Trans>{' '}
           </>
-        )}{' '}
-        {finding.since === undefined ? 'Requests' : 'requests'} that don’t set accountId are rejected, because{' '}
-        {problem.displayPhoneNumber ?? 'it'} is the default WhatsApp account.
+        )}
+        {problem.displayPhoneNumber === undefined ? (
+          <Trans>Requests that don’t set accountId are rejected, because it is the default WhatsApp account.</Trans>
+        ) : (
+          <Trans>
+            Requests that don’t set accountId are rejected, because {problem.displayPhoneNumber} is the default WhatsApp
+            account.
+          </Trans>
+        )}
       </Text>
       <Anchor component={Link} to={`${page}#${step ?? 'health'}`} size="sm" mt={4} display="inline-block">
-        {pathname === page ? (step ? 'Go to the step that fixes it' : 'Go to what to do') : 'See what to do'}
+        {pathname === page ? (step ? t`Go to the step that fixes it` : t`Go to what to do`) : t`See what to do`}
       </Anchor>
     </Alert>
   )
@@ -40,12 +50,12 @@ export function SendingBanner() {
 function NoDefault() {
   const { accountId } = useAccount()
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title="No default WhatsApp account" role="alert" mb="lg">
+    <Alert color="red" icon={<IconAlertCircle />} title={t`No default WhatsApp account`} role="alert" mb="lg">
       <Text size="sm">
-        Requests that don’t set accountId are rejected. Make one of your WhatsApp accounts the default.
+        <Trans>Requests that don’t set accountId are rejected. Make one of your WhatsApp accounts the default.</Trans>
       </Text>
       <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm" mt={4} display="inline-block">
-        WhatsApp accounts
+        <Trans>WhatsApp accounts</Trans>
       </Anchor>
     </Alert>
   )

@@ -1,25 +1,33 @@
-import { AppShell, Container, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { AppShell, Badge, Box, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconAlertCircle } from '@tabler/icons-react'
-import { useEffect, useRef } from 'react'
+import { IconAlertCircle, IconAlertTriangle } from '@tabler/icons-react'
+import { type ReactNode, useDeferredValue, useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
+import { translate } from '../language/i18n.ts'
+import { countOpenAlerts, useAlerts } from '../pages/alerts/use-alerts.ts'
+import { useTemplateProblems } from '../pages/templates/use-template-problems.ts'
+import { toSetUpState } from '../pages/whatsapp-accounts/checklist.ts'
 import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
-import { accountPages } from './pages.ts'
+import { pageGroups } from './pages.ts'
 import { ribbonHeight } from './sandbox-ribbon.tsx'
 
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {
   const session = useSessionQuery()
-  if (session.data)
+  // The first one is rendered in slices, so that the browser can paint and react in between.
+  const user = useDeferredValue(session.data)
+  if (user)
     return (
-      <SessionContext value={session.data}>
+      <SessionContext value={user}>
         <Frame />
       </SessionContext>
     )
-  if (!session.isError) return <WholePageSkeleton />
+  if (session.data || !session.isError) return <WholePageSkeleton />
   return <UnavailablePage error={session.error} onRetry={() => session.refetch()} />
 }
 
@@ -35,16 +43,16 @@ function Frame() {
   return (
     <AppShell
       header={{ height: headerHeight + (sandbox ? ribbonHeight : 0) }}
-      navbar={{ width: 248, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'md', sm: 'xl' }}
     >
       <SkipLink />
       <Header accountId={named ?? last.current} menu={{ opened, toggle }} />
       <Navigation accountId={named ?? last.current} opened={opened} />
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
-        <Container size={1080} px={0} mx={0}>
+        <div className="content">
           <Outlet />
-        </Container>
+        </div>
       </AppShell.Main>
     </AppShell>
   )
@@ -61,39 +69,66 @@ function Navigation({ accountId, opened }: NavigationProps) {
   const section = useLocation().pathname.split('/')[2]
   const account = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
   const health = useHealth(account?.accountId)
-  const isUnhealthy = health.data?.whatsAppAccounts.some(({ healthy }) => !healthy) === true
+  const numbers = health.data?.whatsAppAccounts ?? []
+  const isUnhealthy = numbers.some(({ healthy }) => !healthy)
+  const isIncomplete = numbers.some((number) => number.active && toSetUpState(number).kind === 'incomplete')
+  const templateProblems = useTemplateProblems(account?.accountId).data?.total ?? 0
+  const openAlerts = countOpenAlerts(useAlerts(account?.accountId).data?.items ?? [])
+  const marks: Partial<Record<string, ReactNode>> = {
+    ...((isUnhealthy || isIncomplete) && { 'whatsapp-accounts': <ProblemMark isError={isUnhealthy} /> }),
+    ...(templateProblems > 0 && { templates: <ProblemMark isError={false} /> }),
+    ...(openAlerts > 0 && { alerts: <AlertCount count={openAlerts} /> }),
+  }
   return (
-    <AppShell.Navbar p="sm" aria-label="Settings" className="navigation" data-opened={opened || undefined}>
+    <AppShell.Navbar p="sm" aria-label={t`Pages`} className="navigation" data-opened={opened || undefined}>
       <AppShell.Section grow component={ScrollArea}>
-        <Text size="xs" fw={600} c="dimmed" px="sm" py="xs">
-          Settings
-        </Text>
         {account &&
-          accountPages.map(({ path, label, icon: Icon }) => (
-            <NavLink
-              key={path}
-              component={RouterLink}
-              to={`/${account.accountId}/${path}`}
-              label={label}
-              active={section === path}
-              leftSection={<Icon size={18} stroke={1.6} />}
-              rightSection={path === 'whatsapp-accounts' && isUnhealthy ? <ProblemMark /> : undefined}
-              mb={2}
-              c={section === path ? undefined : 'var(--mantine-color-text)'}
-              fw={section === path ? 600 : 400}
-              style={{ borderRadius: 'var(--mantine-radius-md)' }}
-            />
+          pageGroups.map(({ label, pages }) => (
+            <Box key={pages[0]?.path} role="group" aria-label={translate(label)} mb="xs">
+              <Text size="xs" fw={600} c="dimmed" px="sm" py={6} aria-hidden>
+                {translate(label)}
+              </Text>
+              {pages.map(({ path, label: page, icon: Icon }) => (
+                <NavLink
+                  key={path}
+                  component={RouterLink}
+                  to={`/${account.accountId}/${path}`}
+                  label={translate(page)}
+                  active={section === path}
+                  leftSection={<Icon size={18} stroke={1.6} />}
+                  rightSection={marks[path]}
+                  mb={1}
+                />
+              ))}
+            </Box>
           ))}
       </AppShell.Section>
     </AppShell.Navbar>
   )
 }
 
-function ProblemMark() {
+function ProblemMark({ isError }: { isError: boolean }) {
   return (
     <>
-      <IconAlertCircle size={16} color="var(--mantine-color-error)" aria-hidden />
-      <VisuallyHidden>needs attention</VisuallyHidden>
+      {isError ? (
+        <IconAlertCircle size={16} color="var(--mantine-color-error)" aria-hidden />
+      ) : (
+        <IconAlertTriangle size={16} color="var(--mantine-color-yellow-light-color)" aria-hidden />
+      )}
+      <VisuallyHidden>
+        <Trans>needs attention</Trans>
+      </VisuallyHidden>
+    </>
+  )
+}
+
+function AlertCount({ count }: { count: number }) {
+  return (
+    <>
+      <Badge size="sm" circle={count < 10} color="red.9" aria-hidden>
+        {count}
+      </Badge>
+      <VisuallyHidden>{plural(count, { one: '# open alert', other: '# open alerts' })}</VisuallyHidden>
     </>
   )
 }
@@ -110,7 +145,7 @@ function SkipLink() {
         document.getElementById('main')?.focus()
       }}
     >
-      Skip to content
+      <Trans>Skip to content</Trans>
     </a>
   )
 }

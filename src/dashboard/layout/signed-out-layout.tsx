@@ -1,5 +1,6 @@
 import { Center, Container, Paper, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { LanguageSelect } from '../language/language-choice.tsx'
 import { Logo } from './logo.tsx'
 
 interface SignedOutLayoutProps {
@@ -27,6 +28,7 @@ export function SignedOutLayout({ title, description, children }: SignedOutLayou
         )}
         {children}
       </Paper>
+      <LanguageSelect />
     </Container>
   )
 }

@@ -1,14 +1,23 @@
+import { msg, t } from '@lingui/core/macro'
+import { type MessageDescriptor } from '@lingui/core'
+import { Trans } from '@lingui/react/macro'
 import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { z } from 'zod'
+import { translateServerText } from '../language/server-text.ts'
+import { translate } from '../language/i18n.ts'
 import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
 import { useAccount } from '../session/session.ts'
-import { StatusBadge, type Tone } from '../ui/badges.tsx'
+import { StatusBadge } from '../ui/badges.tsx'
+import type { Tone } from '../ui/tone.ts'
 import { DateTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
+import { TableSkeleton } from '../ui/skeletons.tsx'
+import { describeTimesIn } from '../ui/time.ts'
+import { useEndpoints } from './webhooks/use-endpoints.ts'
 
 export function AuditLogPage() {
   const { accountId } = useAccount()
@@ -21,12 +30,15 @@ export function AuditLogPage() {
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
-      <PageHeader title="Audit log" description="Changes to this account and sign-ins of its members, newest first." />
-      {log.isPending && <LoadingSkeleton lines={6} />}
+      <PageHeader
+        title={t`Audit log`}
+        description={t`Changes to this account and sign-ins of its members, newest first.`}
+      />
+      {log.isPending && <TableSkeleton columns={3} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && entries.length === 0 && (
-        <EmptyState icon={IconHistory} title="No entries yet">
-          Changes made here, or by an operator on the command line, appear on this page.
+        <EmptyState icon={IconHistory} title={t`No entries yet`}>
+          <Trans>Changes made here, or by an operator on the command line, appear on this page.</Trans>
         </EmptyState>
       )}
       {entries.length > 0 && <AuditTable entries={entries} />}
@@ -38,23 +50,34 @@ export function AuditLogPage() {
 type Entry = z.output<typeof AuditEntry>
 
 const outcomes = {
-  done: { tone: 'good', label: 'Done' },
-  refused: { tone: 'warning', label: 'Rejected' },
-  started: { tone: 'neutral', label: 'Outcome unknown' },
-} satisfies Record<Entry['outcome'], { tone: Tone; label: string }>
+  done: { tone: 'good', label: msg`Done` },
+  refused: { tone: 'warning', label: msg`Rejected` },
+  started: { tone: 'neutral', label: msg`Outcome unknown` },
+} satisfies Record<Entry['outcome'], { tone: Tone; label: MessageDescriptor }>
 
 /** A table; on a phone, a list. */
 function AuditTable({ entries }: { entries: Entry[] }) {
+  const describe = useDescription()
   return (
     <Paper withBorder>
       <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Time</Table.Th>
-            <Table.Th>User</Table.Th>
-            <Table.Th>Action</Table.Th>
-            <Table.Th>Source</Table.Th>
-            <Table.Th>Outcome</Table.Th>
+            <Table.Th>
+              <Trans>Time</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>User</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Action</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Source</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Outcome</Trans>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -63,9 +86,14 @@ function AuditTable({ entries }: { entries: Entry[] }) {
               <Table.Td c="dimmed">
                 <DateTime at={entry.at} />
               </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{entry.who}</Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{toSentence(entry.what)}</Table.Td>
-              <Table.Td>{entry.address}</Table.Td>
+              <Table.Td>
+                {/* As wide as an address, which would otherwise break although there is room. */}
+                <Box w="max-content" maw={280} style={{ overflowWrap: 'anywhere' }}>
+                  {translateServerText(entry.who)}
+                </Box>
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{describe(entry)}</Table.Td>
+              <Table.Td>{translateServerText(entry.address)}</Table.Td>
               <Table.Td>
                 <Outcome outcome={entry.outcome} />
               </Table.Td>
@@ -83,12 +111,14 @@ function AuditTable({ entries }: { entries: Entry[] }) {
           >
             <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
               <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                {toSentence(entry.what)}
+                {describe(entry)}
               </Text>
               <Outcome outcome={entry.outcome} />
             </Group>
             <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
-              <DateTime at={entry.at} /> by {entry.who} from {entry.address}
+              <Trans>
+                <DateTime at={entry.at} /> by {translateServerText(entry.who)} from {translateServerText(entry.address)}
+              </Trans>
             </Text>
           </Box>
         ))}
@@ -101,13 +131,26 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   const { tone, label } = outcomes[outcome]
   const title =
     outcome === 'started'
-      ? 'The action is still running, or the server stopped before it finished. The change may have been applied.'
+      ? t`The action is still running, or the server stopped before it finished. The change may have been applied.`
       : undefined
   return (
     <Box component="span" title={title} style={{ flexShrink: 0 }}>
-      <StatusBadge tone={tone}>{label}</StatusBadge>
+      <StatusBadge tone={tone}>{translate(label)}</StatusBadge>
     </Box>
   )
+}
+
+/** Writes what was done with local times, and with the hosts of the endpoints that still exist. */
+function useDescription() {
+  const { accountId } = useAccount()
+  const { data } = useEndpoints(accountId, { refreshes: false })
+  const hosts = new Map(data?.items.map(({ endpointId, url }) => [endpointId, new URL(url).host]))
+  const withHost = (endpointId: string) => {
+    const host = hosts.get(endpointId)
+    return host === undefined ? endpointId : `${endpointId} (${host})`
+  }
+  return ({ what }: Entry) =>
+    toSentence(describeTimesIn(translateServerText(what)).replaceAll(/\bep_[0-9a-z]+/g, withHost))
 }
 
 function toSentence(what: string): string {

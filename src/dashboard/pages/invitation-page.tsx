@@ -1,3 +1,5 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconAlertTriangle } from '@tabler/icons-react'
@@ -5,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import type { z } from 'zod'
+import { translate } from '../language/i18n.ts'
 import type { Invitation } from '../../../contracts/dashboard/user.ts'
 import { readFailure, showInForm } from '../api/failure.ts'
 import { api } from '../api/client.ts'
@@ -40,11 +43,11 @@ export function InvitationPage() {
   if (data && !isPending && !session.isPending)
     return (
       <SignedOutLayout
-        title={data.setsPassword ? 'Set a new password' : `Join ${data.accountName}`}
+        title={data.setsPassword ? t`Set a new password` : t`Join ${data.accountName}`}
         description={
           data.setsPassword
-            ? 'The password applies to all your accounts on this server.'
-            : 'You have been invited to this account.'
+            ? t`The password applies to all your accounts on this server.`
+            : t`You have been invited to this account.`
         }
       >
         <InvitationDetails invitation={data} />
@@ -55,7 +58,7 @@ export function InvitationPage() {
     )
   if (error && readFailure(error).code === 'NOT_FOUND') return <InvalidLinkPage message={readFailure(error).message} />
   return (
-    <SignedOutLayout title="Invitation">
+    <SignedOutLayout title={t`Invitation`}>
       {error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <LoadingSkeleton />}
     </SignedOutLayout>
   )
@@ -63,24 +66,24 @@ export function InvitationPage() {
 
 function InvalidLinkPage({ message }: { message: string }) {
   return (
-    <SignedOutLayout title="This link is no longer valid" description={message}>
+    <SignedOutLayout title={t`This link is no longer valid`} description={message}>
       <Button component={Link} to="/" variant="default" fullWidth>
-        Sign in
+        <Trans>Sign in</Trans>
       </Button>
     </SignedOutLayout>
   )
 }
 
-const rights = { owner: 'Owner: full access', viewer: 'Viewer: read-only access' }
+const rights = { owner: msg`Owner: full access`, viewer: msg`Viewer: read-only access` }
 
 function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitation> }) {
   return (
     <DescriptionList
       items={[
-        { name: 'Account', value: invitation.accountName },
-        { name: 'Email', value: invitation.email },
-        { name: 'Role', value: rights[invitation.role] },
-        { name: 'Expires', value: <DateTime at={invitation.expiresAt} /> },
+        { name: t`Account`, value: invitation.accountName },
+        { name: t`Email`, value: invitation.email },
+        { name: t`Role`, value: translate(rights[invitation.role]) },
+        { name: t`Expires`, value: <DateTime at={invitation.expiresAt} /> },
       ]}
     />
   )
@@ -102,7 +105,7 @@ function JoinButton({ token, invitation }: { token: string; invitation: z.output
   })
   return (
     <Stack mt="lg">
-      {problem !== undefined && <ErrorAlert title="Invitation not accepted" error={problem} />}
+      {problem !== undefined && <ErrorAlert title={t`Invitation not accepted`} error={problem} />}
       <Button
         loading={join.isPending}
         onClick={() => {
@@ -110,7 +113,7 @@ function JoinButton({ token, invitation }: { token: string; invitation: z.output
           join.mutate()
         }}
       >
-        Join {invitation.accountName}
+        <Trans>Join {invitation.accountName}</Trans>
       </Button>
     </Stack>
   )
@@ -126,11 +129,13 @@ function OtherUser({ email, invitation }: { email: string; invitation: z.output<
   })
   return (
     <Stack mt="lg">
-      <Alert color="yellow" icon={<IconAlertTriangle />} title={`You are signed in as ${email}`}>
-        This invitation is for {invitation.email}. Sign out to accept it, or ask for an invitation to {email}.
+      <Alert color="yellow" icon={<IconAlertTriangle />} title={t`You are signed in as ${email}`}>
+        <Trans>
+          This invitation is for {invitation.email}. Sign out to accept it, or ask for an invitation to {email}.
+        </Trans>
       </Alert>
       <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
-        Sign out
+        <Trans>Sign out</Trans>
       </Button>
     </Stack>
   )
@@ -150,7 +155,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', password: '' },
-    validate: { name: (name) => (!setsPassword && name.trim() === '' ? 'Enter your name.' : null) },
+    validate: { name: (name) => (!setsPassword && name.trim() === '' ? t`Enter your name.` : null) },
   })
   const accept = useAcceptInvitation(invitation, {
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -163,33 +168,33 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack mt="lg">
         {problem !== undefined && (
-          <ErrorAlert title={setsPassword ? 'Password not set' : 'Invitation not accepted'} error={problem} />
+          <ErrorAlert title={setsPassword ? t`Password not set` : t`Invitation not accepted`} error={problem} />
         )}
         {/* Without it, password managers store the person's name as the username. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
         {!setsPassword && (
-          <TextInput label="Your name" autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
+          <TextInput label={t`Your name`} autoComplete="name" key={form.key('name')} {...form.getInputProps('name')} />
         )}
         {choosesPassword ? (
           <>
             <PasswordField
-              label={setsPassword ? 'New password' : 'Password'}
+              label={setsPassword ? t`New password` : t`Password`}
               description={
                 setsPassword
-                  ? 'At least 12 characters.'
-                  : 'At least 12 characters. If you can already sign in here, enter your current password.'
+                  ? t`At least 12 characters.`
+                  : t`At least 12 characters. If you can already sign in here, enter your current password.`
               }
               autoComplete="new-password"
               key={form.key('password')}
               {...form.getInputProps('password')}
             />
             <Button type="submit" loading={accept.isPending}>
-              {setsPassword ? 'Set password and sign in' : 'Accept and sign in'}
+              {setsPassword ? t`Set password and sign in` : t`Accept and sign in`}
             </Button>
           </>
         ) : (
           <OrganisationButton type="submit" loading={accept.isPending}>
-            Accept and sign in with {organisation}
+            <Trans>Accept and sign in with {organisation}</Trans>
           </OrganisationButton>
         )}
         {organisation !== undefined && !setsPassword && (
@@ -200,7 +205,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
             ta="center"
             onClick={() => setChoosesPassword(!choosesPassword)}
           >
-            {choosesPassword ? `Sign in with ${organisation} instead` : 'Use a password instead'}
+            {choosesPassword ? t`Sign in with ${organisation} instead` : t`Use a password instead`}
           </Anchor>
         )}
       </Stack>
@@ -236,8 +241,10 @@ function useAcceptInvitation(
       try {
         return await enter({ email, password }, `/${accountId}`)
       } catch (error) {
-        const done = setsPassword ? 'Your password is set' : `You have joined ${accountName}`
-        notifyFailureMessage(`${done}, but you are not signed in yet. ${readFailure(error).message}`)
+        const done = setsPassword
+          ? t`Your password is set, but you are not signed in yet.`
+          : t`You have joined ${accountName}, but you are not signed in yet.`
+        notifyFailureMessage(`${done} ${readFailure(error).message}`)
         return { path: signInPath(`/${accountId}`) }
       }
     },

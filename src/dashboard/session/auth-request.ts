@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { describeWait } from '../ui/time.ts'
 
 /** The endpoints of better-auth, separate from our procedures. */
@@ -15,43 +16,43 @@ export async function postSignIn(path: string, body: object): Promise<Readonly<R
 
 async function describe(response: Response): Promise<SignInError> {
   if (response.status === 429) return tooManyAttempts(Number(response.headers.get('x-retry-after')))
-  if (response.status === 503) return new SignInError('The server is busy. Try again in a few seconds.')
+  if (response.status === 503) return new SignInError(t`The server is busy. Try again in a few seconds.`)
   const { code } = await readBody(response)
   switch (code) {
     case 'INVALID_EMAIL_OR_PASSWORD':
     case 'INVALID_EMAIL':
-      return new SignInError('Incorrect email address or password.', 'password')
+      return new SignInError(t`Incorrect email address or password.`, 'password')
     case 'INVALID_PASSWORD':
-      return new SignInError('Incorrect password.', 'currentPassword')
+      return new SignInError(t`Incorrect password.`, 'currentPassword')
     case 'PASSWORD_TOO_SHORT':
-      return new SignInError('Must have at least 12 characters.', 'newPassword')
+      return new SignInError(t`Must have at least 12 characters.`, 'newPassword')
     case 'PASSWORD_TOO_LONG':
-      return new SignInError('Must have at most 128 characters.', 'newPassword')
+      return new SignInError(t`Must have at most 128 characters.`, 'newPassword')
     case 'INVALID_CODE':
-      return new SignInError('Incorrect code. Enter the code that the app shows now.', 'code')
+      return new SignInError(t`Incorrect code. Enter the code that the app shows now.`, 'code')
     case 'INVALID_BACKUP_CODE':
-      return new SignInError('This backup code is incorrect or was already used.', 'code')
+      return new SignInError(t`This backup code is incorrect or was already used.`, 'code')
     case 'INVALID_TWO_FACTOR_COOKIE':
-      return new PendingSignInExpired('Your sign-in expired after ten minutes. Enter your password again.')
+      return new PendingSignInExpired(t`Your sign-in expired after ten minutes. Enter your password again.`)
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
-      return new PendingSignInExpired('Your authenticator app was turned off in the meantime. Sign in again.')
+      return new PendingSignInExpired(t`Your authenticator app was turned off in the meantime. Sign in again.`)
     case 'INVALID_OAUTH_CONFIGURATION':
       return new SignInError(
-        'Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.',
+        t`Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.`,
       )
     case 'UNAUTHORIZED':
-      return new SignInError('Your session has ended. Sign in again.')
+      return new SignInError(t`Your session has ended. Sign in again.`)
     case 'INVALID_ORIGIN':
       return new SignInError(
-        'The server does not recognise the address of this page. Ask your administrator to set WAYBILL_PUBLIC_URL to it.',
+        t`The server does not recognise the address of this page. Ask your administrator to set WAYBILL_PUBLIC_URL to it.`,
       )
   }
-  return new SignInError('The server could not complete the request. Try again in a moment.')
+  return new SignInError(t`The server could not complete the request. Try again in a moment.`)
 }
 
 function tooManyAttempts(seconds: number): SignInError {
-  return new SignInError(`Too many attempts. Try again in ${describeWait(seconds)}.`)
+  return new SignInError(t`Too many attempts. Try again in ${describeWait(seconds)}.`)
 }
 
 async function readBody(response: Response): Promise<Record<string, unknown>> {

@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro'
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import type { Role } from '../../../contracts/procedure.ts'
@@ -65,4 +66,4 @@ export function useAccount(): Account {
   return account
 }
 
-export const viewersHint = 'Viewers have read-only access'
+export const viewersHint = msg`Viewers have read-only access`

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { postSignIn, SignInError } from './auth-request.ts'
@@ -28,7 +29,7 @@ export async function signInWithOrganisation(to: string): Promise<void> {
     errorCallbackURL: `/settings${signInPath(to)}`,
   })
   if (typeof url !== 'string')
-    throw new SignInError('The server could not complete the request. Try again in a moment.')
+    throw new SignInError(t`The server could not complete the request. Try again in a moment.`)
   const shownAgain = new Promise<void>((resolve) => addEventListener('pageshow', () => resolve(), { once: true }))
   location.assign(url)
   return shownAgain

@@ -2,102 +2,94 @@ import {
   Anchor,
   alpha,
   createTheme,
-  DEFAULT_THEME,
+  type CSSVariablesResolver,
   Menu,
   Modal,
   Notification,
-  type CSSVariablesResolver,
-  type MantineColorsTuple,
+  SegmentedControl,
+  Tooltip,
 } from '@mantine/core'
-
-/** The accent colour. Shades 6 and 7 have enough contrast for white text (WCAG 2.2, 1.4.3). */
-const waybill: MantineColorsTuple = [
-  '#ecf7f3',
-  '#d5ece3',
-  '#a9dac8',
-  '#7ac7ac',
-  '#54b694',
-  '#38a380',
-  '#127a5c',
-  '#0c6b50',
-  '#0a5a44',
-  '#074434',
-]
+import { measures, palette, radius, schemes, space, tintOpacity, tints, type } from './tokens.ts'
 
 export const theme = createTheme({
   primaryColor: 'waybill',
   primaryShade: { light: 7, dark: 6 },
-  colors: { waybill },
+  colors: palette,
+  black: schemes.light.ink,
   defaultRadius: 'md',
-  cursorType: 'pointer',
-  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
-  headings: {
-    fontWeight: '650',
-    sizes: {
-      h1: { fontSize: '1.625rem', lineHeight: '1.3' },
-      h2: { fontSize: '1.0625rem', lineHeight: '1.4' },
-      h3: { fontSize: '0.9375rem', lineHeight: '1.4' },
-    },
+  radius,
+  spacing: space,
+  shadows: {
+    xs: 'var(--waybill-shadow-low)',
+    sm: 'var(--waybill-shadow-low)',
+    md: 'var(--waybill-shadow-high)',
+    lg: 'var(--waybill-shadow-high)',
+    xl: 'var(--waybill-shadow-high)',
   },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily: type.sans,
+  fontFamilyMonospace: type.mono,
+  fontSizes: type.sizes,
+  headings: { fontWeight: type.strong, sizes: type.headings },
   components: {
     // Links in text must not be marked by colour alone (WCAG 2.2, 1.4.1).
     Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
     // The focus placeholder is not an allowed child of a menu (ARIA 1.2).
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md' } }),
     Modal: Modal.extend({
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
-      styles: { title: { fontWeight: 650 } },
+      defaultProps: { radius: 'lg' },
+      styles: { title: { fontWeight: type.strong } },
     }),
     Notification: Notification.extend({
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
       // Mantine's own description colour has too little contrast.
       styles: { description: { color: 'var(--mantine-color-text)' } },
     }),
+    SegmentedControl: SegmentedControl.extend({ styles: { label: { fontWeight: type.medium } } }),
+    Tooltip: Tooltip.extend({ defaultProps: { radius: 'sm' } }),
   },
 })
 
-/** Tint and text colours of badges and alerts, with sufficient contrast. */
-const tints = {
-  waybill: { tint: '#38a380', onLight: waybill[9], onDark: waybill[2] },
-  red: tintOf('red'),
-  yellow: { ...tintOf('yellow'), onLight: '#7a4a00' },
-  gray: tintOf('gray'),
-  blue: tintOf('blue'),
-}
+type SchemeName = keyof typeof schemes
 
-function tintOf(color: 'red' | 'yellow' | 'gray' | 'blue') {
-  const shades = DEFAULT_THEME.colors[color]
-  return { tint: shades[5], onLight: shades[9], onDark: shades[2] }
-}
-
-function tintVariables(scheme: 'light' | 'dark'): Record<string, string> {
+function tintVariables(scheme: SchemeName): Record<string, string> {
+  const { rest, hover } = tintOpacity[scheme]
   return Object.fromEntries(
     Object.entries(tints).flatMap(([color, { tint, onLight, onDark }]) => [
-      [`--mantine-color-${color}-light`, alpha(tint, scheme === 'light' ? 0.13 : 0.16)],
-      [`--mantine-color-${color}-light-hover`, alpha(tint, scheme === 'light' ? 0.2 : 0.24)],
+      [`--mantine-color-${color}-light`, alpha(tint, rest)],
+      [`--mantine-color-${color}-light-hover`, alpha(tint, hover)],
       [`--mantine-color-${color}-light-color`, scheme === 'light' ? onLight : onDark],
     ]),
   )
 }
 
-/** Replaces Mantine colours that have too little contrast. */
+/** The tokens of a scheme under their own names, and under those that the components read. */
+function schemeVariables(name: SchemeName): Record<string, string> {
+  const scheme = schemes[name]
+  return {
+    ...tintVariables(name),
+    ...toVariables(scheme),
+    '--mantine-color-body': scheme.surface,
+    '--mantine-color-text': scheme.ink,
+    '--mantine-color-dimmed': scheme.quiet,
+    '--mantine-color-placeholder': scheme.placeholder,
+    '--mantine-color-error': scheme.error,
+    '--mantine-color-anchor': scheme.link,
+  }
+}
+
+/** `shadowLow` becomes `--waybill-shadow-low`. */
+function toVariables(tokens: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(tokens).map(([name, value]) => [
+      `--waybill-${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      String(value),
+    ]),
+  )
+}
+
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
-  variables: {},
-  light: {
-    ...tintVariables('light'),
-    '--mantine-color-dimmed': '#5b636b',
-    '--mantine-color-placeholder': '#6c747c',
-    '--mantine-color-error': '#c92a2a',
-    '--mantine-color-anchor': '#0c6b50',
-    '--waybill-page': '#f8f9fa',
-  },
-  dark: {
-    ...tintVariables('dark'),
-    '--mantine-color-dimmed': '#a6a7ab',
-    '--mantine-color-placeholder': '#909296',
-    '--mantine-color-error': '#ff8787',
-    '--mantine-color-anchor': '#7ac7ac',
-    '--waybill-page': '#1b1c1e',
-  },
+  variables: toVariables(measures),
+  light: schemeVariables('light'),
+  dark: schemeVariables('dark'),
 })

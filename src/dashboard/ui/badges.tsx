@@ -1,8 +1,11 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Badge, type MantineColor, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-
-/** The meaning of a status. Colour only supports the label. */
-export type Tone = 'good' | 'warning' | 'bad' | 'neutral' | 'active'
+import { translate } from '../language/i18n.ts'
+import styles from './badges.module.css'
+import type { Tone } from './tone.ts'
 
 const colours = {
   good: 'waybill',
@@ -14,18 +17,27 @@ const colours = {
 
 export function StatusBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
-    <Badge variant="light" color={colours[tone]} tt="none" fw={600} radius="sm">
+    <Badge variant="light" color={colours[tone]} className={styles['badge'] ?? ''}>
+      {children}
+    </Badge>
+  )
+}
+
+/** A fact that is no state, such as a role: without a dot, and always grey. */
+export function LabelBadge({ children }: { children: ReactNode }) {
+  return (
+    <Badge variant="light" color="gray" className={styles['badge'] ?? ''} data-plain>
       {children}
     </Badge>
   )
 }
 
 /** WhatsApp's quality rating of a phone number or template. */
-const qualities: Partial<Record<string, { tone: Tone; label: string }>> = {
-  GREEN: { tone: 'good', label: 'High (green)' },
-  YELLOW: { tone: 'warning', label: 'Medium (yellow)' },
-  RED: { tone: 'bad', label: 'Low (red)' },
-  UNKNOWN: { tone: 'neutral', label: 'Not rated' },
+const qualities: Partial<Record<string, { tone: Tone; label: MessageDescriptor }>> = {
+  GREEN: { tone: 'good', label: msg`High (green)` },
+  YELLOW: { tone: 'warning', label: msg`Medium (yellow)` },
+  RED: { tone: 'bad', label: msg`Low (red)` },
+  UNKNOWN: { tone: 'neutral', label: msg`Not rated` },
 }
 
 /** Values that WhatsApp adds later are shown unchanged. */
@@ -33,9 +45,9 @@ export function QualityBadge({ quality }: { quality: string | undefined }) {
   if (quality === undefined)
     return (
       <Text component="span" size="sm" c="dimmed">
-        Not reported yet
+        <Trans>Not reported yet</Trans>
       </Text>
     )
-  const { tone, label } = qualities[quality] ?? { tone: 'neutral', label: quality }
-  return <StatusBadge tone={tone}>{label}</StatusBadge>
+  const known = qualities[quality]
+  return <StatusBadge tone={known?.tone ?? 'neutral'}>{known ? translate(known.label) : quality}</StatusBadge>
 }

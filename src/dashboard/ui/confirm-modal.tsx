@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
@@ -33,7 +34,7 @@ export function ConfirmModal({
       </Text>
       <Group justify="flex-end" gap="sm" mt="lg">
         <Button variant="default" onClick={onClose} data-autofocus>
-          Cancel
+          <Trans>Cancel</Trans>
         </Button>
         <Button color={color} loading={pending} onClick={onConfirm}>
           {confirmLabel}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { ActionIcon, Box, Button, Code, Group, Text, Textarea, TextInput, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -9,7 +10,7 @@ interface CopyButtonProps {
   label?: string
 }
 
-export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
+export function CopyButton({ text, label = t`Copy` }: CopyButtonProps) {
   const { copied, copy } = useCopy(text)
   return (
     <Button
@@ -18,7 +19,7 @@ export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
       leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
       onClick={() => void copy()}
     >
-      {copied ? 'Copied' : label}
+      {copied ? t`Copied` : label}
     </Button>
   )
 }
@@ -32,7 +33,7 @@ interface CopyableProps {
 /** An inline value with a copy button. */
 export function Copyable({ label, value }: CopyableProps) {
   const { copied, copy } = useCopy(value)
-  const action = copied ? 'Copied' : `Copy ${label}`
+  const action = copied ? t`Copied` : t`Copy ${label}`
   return (
     <Group component="span" gap={4} wrap="nowrap" align="center" display="inline-flex" maw="100%">
       <Text component="span" ff="monospace" fz={13} style={{ overflowWrap: 'anywhere' }}>
@@ -58,7 +59,7 @@ interface CopyFieldProps {
 /** A read-only field with a copy button. */
 export function CopyField({ label, value, description, wraps = false }: CopyFieldProps) {
   const { copied, copy } = useCopy(value)
-  const action = copied ? 'Copied' : `Copy ${label}`
+  const action = copied ? t`Copied` : t`Copy ${label}`
   const field = {
     label,
     ...(description !== undefined && { description }),
@@ -111,7 +112,7 @@ function useCopy(text: string | (() => string)): { copied: boolean; copy: () => 
   }, [copied])
   const copy = async () => {
     if (await copyText(typeof text === 'string' ? text : text())) setCopied(true)
-    else notifyFailureMessage('Your browser did not allow copying. Select the text and copy it by hand.')
+    else notifyFailureMessage(t`Your browser did not allow copying. Select the text and copy it by hand.`)
   }
   return { copied, copy }
 }

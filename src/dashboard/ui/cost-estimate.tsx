@@ -1,3 +1,5 @@
+import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -5,7 +7,7 @@ import { estimateCost } from '../../../contracts/dashboard/cost.ts'
 import type { CostEstimate } from '../../../contracts/pricing.ts'
 import { api } from '../api/client.ts'
 import { useAccount, useUser } from '../session/session.ts'
-import { describeAmount, describeCardDate, describeCategory } from './money.ts'
+import { describePrice, describeCardDate, describeCategory } from './money.ts'
 
 interface CostEstimateTextProps {
   /** A number without punctuation, as far as it is typed. */
@@ -34,7 +36,7 @@ export function CostEstimateText({ to, category }: CostEstimateTextProps) {
       {data.estimate ? (
         <Estimate estimate={data.estimate} isSandbox={sandbox !== undefined} />
       ) : (
-        'The rate card has no rate for this number.'
+        t`The rate card has no rate for this number.`
       )}
     </Text>
   )
@@ -42,13 +44,22 @@ export function CostEstimateText({ to, category }: CostEstimateTextProps) {
 
 function Estimate({ estimate, isSandbox }: { estimate: CostEstimate; isSandbox: boolean }) {
   const { amount, internationalAmount, currency, category, market, rateCardDate } = estimate
+  const [cost, cardDate, categoryName] = [
+    describePrice(amount, currency),
+    describeCardDate(rateCardDate),
+    describeCategory(category),
+  ]
   return (
     <>
-      Estimated cost: <strong>{describeAmount(amount, currency)}</strong>
-      {internationalAmount !== undefined && ` (international: ${describeAmount(internationalAmount, currency)})`}{' '}
+      <Trans>
+        Estimated cost: <strong>{cost}</strong>
+      </Trans>{' '}
+      {internationalAmount !== undefined && `(${t`international: ${describePrice(internationalAmount, currency)}`}) `}
       <Text span c="dimmed" inherit>
-        {isSandbox ? 'outside the sandbox' : 'if delivered'} · {describeCategory(category)}, {market}, rates in{' '}
-        {currency} from {describeCardDate(rateCardDate)}
+        {isSandbox ? t`outside the sandbox` : t`if delivered`} ·{' '}
+        <Trans>
+          {categoryName}, {market}, rates in {currency} from {cardDate}
+        </Trans>
       </Text>
     </>
   )

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { describeExactly, describeRelatively, describeTime } from './time.ts'
+import { describeExactly, describeRelatively, describeTime, isLongFrom } from './time.ts'
 
 const refreshMilliseconds = 30_000
 
@@ -23,5 +23,20 @@ export function LogTime({ at }: { at: string }) {
     <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
       {describeTime(at)}
     </time>
+  )
+}
+
+/** Absolute time with seconds, and how long ago it was within the last day: later that would be the same date again. */
+export function LogTimeWithAge({ at }: { at: string }) {
+  return (
+    <>
+      <LogTime at={at} />
+      {!isLongFrom(Date.now(), at) && (
+        <>
+          {' · '}
+          <DateTime at={at} />
+        </>
+      )}
+    </>
   )
 }

@@ -1,10 +1,11 @@
+import { t } from '@lingui/core/macro'
 import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core'
 
 /** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
 export function PasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput
-      visibilityToggleButtonProps={{ 'aria-label': 'Show or hide', tabIndex: 0 }}
+      visibilityToggleButtonProps={{ 'aria-label': t`Show or hide`, tabIndex: 0 }}
       aria-invalid={props.error ? true : undefined}
       {...props}
     />
@@ -29,7 +30,7 @@ export function readCode(typed: string): string {
 }
 
 export function checkCode(typed: string): string | null {
-  return /^\d{6}$/.test(readCode(typed)) ? null : 'Enter the six-digit code from the app.'
+  return /^\d{6}$/.test(readCode(typed)) ? null : t`Enter the six-digit code from the app.`
 }
 
 /** A `ref` that focuses the element when it appears. */

@@ -1,37 +1,48 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { translate } from '../language/i18n.ts'
+import { dateFormat, numberFormat } from '../language/format.ts'
 import type { ReportedCategory } from '../../../contracts/pricing.ts'
 
-/**
- * `0.0509` as `€0.0509`, with cents at least; amounts of ten and more are rounded to cents. The decimal never becomes a
- * floating-point number.
- */
+const smallAmount = 0.1
+const preciseDigits = 4
+
+/** `5.7086` as `€5.71`, and `0.0509` as `€0.0509`: cents say too little about small amounts. */
 export function describeAmount(amount: string, currency: string): string {
-  const maximumFractionDigits = /^\d(\.|$)/.test(amount) ? 6 : 2
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits })
-  // An exact decimal, which the type of `format` describes as a template.
-  return format.format(amount as `${number}`)
+  return format(amount, currency, Math.abs(Number(amount)) < smallAmount)
 }
 
-const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+/** `0.1131` as `€0.1131`: what one message costs is a fraction of a cent more or less. */
+export function describePrice(amount: string, currency: string): string {
+  return format(amount, currency, Math.abs(Number(amount)) < 1)
+}
+
+/** The decimal is rounded without becoming a floating-point number. */
+function format(amount: string, currency: string, isPrecise: boolean): string {
+  const options = { style: 'currency', currency, ...(isPrecise && { maximumFractionDigits: preciseDigits }) } as const
+  // An exact decimal, which the type of `format` describes as a template.
+  return numberFormat(options).format(amount as `${number}`)
+}
 
 /** The first day of a rate card, such as `Oct 1, 2026`. */
 export function describeCardDate(date: string): string {
-  return day.format(new Date(date))
+  return dateFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
 }
 
 const categoryNames = {
-  marketing: 'Marketing',
-  utility: 'Utility',
-  authentication: 'Authentication',
-  authentication_international: 'Authentication, international',
-  service: 'Service',
-  marketing_lite: 'Marketing Messages API',
-  referral_conversion: 'Referral conversion',
-  group_marketing: 'Group marketing',
-  group_utility: 'Group utility',
-  group_service: 'Group service',
-  other: 'Unknown category',
-} satisfies Record<ReportedCategory, string>
+  marketing: msg`Marketing`,
+  utility: msg`Utility`,
+  authentication: msg`Authentication`,
+  authentication_international: msg`Authentication, international`,
+  service: msg`Service`,
+  marketing_lite: msg`Marketing Messages API`,
+  referral_conversion: msg`Referral conversion`,
+  group_marketing: msg`Group marketing`,
+  group_utility: msg`Group utility`,
+  group_service: msg`Group service`,
+  other: msg`Unknown category`,
+} satisfies Record<ReportedCategory, MessageDescriptor>
 
 export function describeCategory(category: ReportedCategory): string {
-  return categoryNames[category]
+  return translate(categoryNames[category])
 }

@@ -1,11 +1,28 @@
+import { msg } from '@lingui/core/macro'
 import { Button, Text } from '@mantine/core'
 import { IconSearchOff } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { translate } from '../language/i18n.ts'
 import { EmptyState } from './placeholders.tsx'
 
+const texts = {
+  messages: {
+    none: msg`No matching messages`,
+    noneInNewest: msg`No matches in the newest messages`,
+    showAll: msg`Show all messages`,
+    onlyNewest: msg`Only the newest messages were searched. Load more to search older ones.`,
+  },
+  requests: {
+    none: msg`No matching requests`,
+    noneInNewest: msg`No matches in the newest requests`,
+    showAll: msg`Show all requests`,
+    onlyNewest: msg`Only the newest requests were searched. Load more to search older ones.`,
+  },
+}
+type Log = keyof typeof texts
+
 interface NoMatchesProps {
-  /** The items of the log, such as `messages`. */
-  of: string
+  of: Log
   /** `newest` if older items have not been searched yet. */
   among: 'all' | 'newest'
   onClear: () => void
@@ -16,10 +33,10 @@ export function NoMatches({ of, among, onClear, children }: NoMatchesProps) {
   return (
     <EmptyState
       icon={IconSearchOff}
-      title={among === 'all' ? `No matching ${of}` : `No matches in the newest ${of}`}
+      title={translate(among === 'all' ? texts[of].none : texts[of].noneInNewest)}
       action={
         <Button variant="default" onClick={onClear}>
-          Show all {of}
+          {translate(texts[of].showAll)}
         </Button>
       }
     >
@@ -29,10 +46,10 @@ export function NoMatches({ of, among, onClear, children }: NoMatchesProps) {
 }
 
 /** Shown below a page with fewer items than fit, if older ones can match as well. */
-export function OnlyNewestSearched({ of }: { of: string }) {
+export function OnlyNewestSearched({ of }: { of: Log }) {
   return (
     <Text size="sm" c="dimmed" ta="center" mt="md">
-      Only the newest {of} were searched. Load more to search older ones.
+      {translate(texts[of].onlyNewest)}
     </Text>
   )
 }

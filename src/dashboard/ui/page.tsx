@@ -20,14 +20,14 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
     heading.current?.focus({ preventScroll: true })
   }, [pathname])
   return (
-    <Group justify="space-between" align="flex-start" gap="md" mb="xl">
+    <Group justify="space-between" align="flex-start" gap="md" mb="lg">
       <title>{`${title} · Waybill`}</title>
       <Box flex={1} miw={240}>
         <Title order={1} ref={heading} tabIndex={-1}>
           {title}
         </Title>
         {description !== undefined && (
-          <Text c="dimmed" mt={4} maw={680}>
+          <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)">
             {description}
           </Text>
         )}
@@ -70,7 +70,7 @@ export function Section({ id: target, title, description, actions, children }: S
             {title}
           </Title>
           {description !== undefined && (
-            <Text c="dimmed" size="sm" mt={2} maw={680}>
+            <Text c="dimmed" size="sm" mt={2} maw="var(--waybill-prose)">
               {description}
             </Text>
           )}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Button, Center, Skeleton, Stack, Text, ThemeIcon, VisuallyHidden } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { type ComponentType, type ReactNode, useState } from 'react'
@@ -6,7 +8,9 @@ import { readFailure } from '../api/failure.ts'
 export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
   return (
     <Box role="status">
-      <VisuallyHidden>Loading</VisuallyHidden>
+      <VisuallyHidden>
+        <Trans>Loading</Trans>
+      </VisuallyHidden>
       {Array.from({ length: lines }, (_, line) => (
         <Skeleton key={line} height={16} mb="sm" width={line === lines - 1 ? '60%' : '100%'} />
       ))}
@@ -17,12 +21,15 @@ export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
 interface ErrorAlertProps {
   /** An error or its message. */
   error: unknown
+  /** By default, whether the server answered. */
   title?: string
   /** The button shows its progress if this returns a promise. */
   onRetry?: () => unknown
 }
 
-export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: ErrorAlertProps) {
+export function ErrorAlert({ error, title, onRetry }: ErrorAlertProps) {
+  const failure = typeof error === 'string' ? undefined : readFailure(error)
+  const isUnreachable = failure !== undefined && failure.code === undefined
   const [isRetrying, setIsRetrying] = useState(false)
   const retry = async () => {
     if (isRetrying) return
@@ -34,9 +41,14 @@ export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: E
     }
   }
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title={title} role="alert">
+    <Alert
+      color="red"
+      icon={<IconAlertCircle />}
+      title={title ?? (isUnreachable ? t`No connection to the server` : t`Something went wrong`)}
+      role="alert"
+    >
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">{typeof error === 'string' ? error : readFailure(error).message}</Text>
+        <Text size="sm">{failure?.message ?? String(error)}</Text>
         {onRetry && (
           <Button
             size="xs"
@@ -46,7 +58,7 @@ export function ErrorAlert({ error, title = 'Something went wrong', onRetry }: E
             aria-disabled={isRetrying}
             onClick={() => void retry()}
           >
-            {isRetrying ? 'Trying again…' : 'Try again'}
+            {isRetrying ? t`Trying again…` : t`Try again`}
           </Button>
         )}
       </Stack>
@@ -92,7 +104,7 @@ export function LoadMore({ query }: LoadMoreProps) {
   return (
     <Center mt="md">
       <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-        Load more
+        <Trans>Load more</Trans>
       </Button>
     </Center>
   )

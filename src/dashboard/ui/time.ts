@@ -1,3 +1,6 @@
+import { plural, t } from '@lingui/core/macro'
+import { dateFormat, numberFormat, relativeTimeFormat } from '../language/format.ts'
+
 const steps = [
   { unit: 'minute', seconds: 60 },
   { unit: 'hour', seconds: 3600 },
@@ -5,33 +8,47 @@ const steps = [
 /** Older times are shown as dates: several lines of `2 days ago` would look the same. */
 const longSeconds = 86_400
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const short = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
+/** Whether a relative time would be a date. */
+export function isLongFrom(now: number, at: string): boolean {
+  return Math.abs(Date.parse(at) - now) >= longSeconds * 1000
+}
 
 /** `just now`, `5 minutes ago` or `in 2 hours`; date and time from one day on. */
 export function describeRelatively(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000
   const distance = Math.abs(seconds)
-  if (distance >= longSeconds) return short.format(new Date(at))
+  if (isLongFrom(now, at)) return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
   const step = steps.findLast((step) => distance >= step.seconds)
-  if (!step) return seconds > 5 ? 'in a moment' : 'just now'
-  return relative.format(Math.trunc(seconds / step.seconds), step.unit)
+  if (!step) return seconds > 5 ? t`in a moment` : t`just now`
+  return relativeTimeFormat({ numeric: 'auto' }).format(Math.trunc(seconds / step.seconds), step.unit)
 }
 
 const clock = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
-// Without a locale: the reader's own.
-const thisYear = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', ...clock })
-const otherYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...clock })
+const thisYear = { month: 'short', day: 'numeric', ...clock } as const
+const otherYear = { year: 'numeric', ...thisYear } as const
 
 /** Date and time to the second, in the reader's locale and time zone: `Nov 22, 9:30:00 AM`. */
 export function describeTime(at: string, now: Date = new Date()): string {
   const time = new Date(at)
-  return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
+  return dateFormat(time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
 }
 
+/** `Nov 22, 2026, 9:30:00 AM Europe/Madrid`: the time zone is named as in settings, because `CET` and `GMT+1` are not. */
 export function describeExactly(at: string): string {
-  return exact.format(new Date(at))
+  const format = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' })
+  return `${format.format(new Date(at))} ${format.resolvedOptions().timeZone}`
+}
+
+/**
+ * Replaces times such as `2026-11-22 16:57 UTC`, which the server writes in texts that are also sent by email, and those
+ * of the API, such as `2026-11-22T16:57:00.000Z`.
+ */
+export function describeTimesIn(text: string): string {
+  return text
+    .replaceAll(/(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}) UTC/g, (_, day, clock) => describeTime(`${day}T${clock}Z`))
+    .replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z/g, (at) =>
+      Number.isNaN(Date.parse(at)) ? at : describeTime(at),
+    )
 }
 
 const units = [
@@ -44,7 +61,8 @@ const units = [
 /** `214 ms`, `1.8 s`, `42 s`, `2 min 5 s`, `3 d 4 h`: the two largest units. */
 export function describeDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`
+  if (milliseconds < 10_000)
+    return `${numberFormat({ minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(milliseconds / 1000)} s`
   const largest = units.findIndex((unit) => milliseconds >= unit.milliseconds)
   let rest = milliseconds
   const parts: string[] = []
@@ -71,7 +89,7 @@ export function fromLocalInput(text: string): string | undefined {
 
 /** `a minute` if the server does not send the wait. */
 export function describeWait(seconds: number): string {
-  if (!(seconds > 0)) return 'a minute'
-  if (seconds <= 90) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
-  return `${Math.ceil(seconds / 60)} minutes`
+  if (!(seconds > 0)) return t`a minute`
+  if (seconds <= 90) return plural(seconds, { one: '# second', other: '# seconds' })
+  return plural(Math.ceil(seconds / 60), { one: '# minute', other: '# minutes' })
 }

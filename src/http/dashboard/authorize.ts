@@ -85,12 +85,14 @@ async function assertAllowed(
   accountId: string,
 ): Promise<void> {
   if (contract.audience === 'operator') return assertOperator(await readOperatorAccess(db, person))
-  const { allowed, kind } = contract
+  const { allowed, kind, membersOnly } = contract
   if (allowed === 'anybody' || allowed === 'signed-in') return
   const role = await findRole(db, accountId, person.userId)
   if (role !== undefined) return assertRole(allowed, role)
   const [view] = await findViews(db, { sessionId: person.sessionId, accountId })
   if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  if (membersOnly)
+    throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and only its members can read this.')
   // Viewers choose some things for themselves, such as their saved views; an operator changes nothing at all.
   if (allowed !== 'viewer' || kind === 'mutation')
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and operators cannot change it.')

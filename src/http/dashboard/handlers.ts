@@ -1,9 +1,10 @@
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
+import { getRecentUse } from '../../accounts/requests/recent-use.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
 import { setAllowList } from '../../accounts/ip-allow-list.ts'
-import { getApiRequest, listApiRequests } from '../../accounts/requests/list.ts'
+import { getApiRequest, listApiRequests, summarizeApiRequests } from '../../accounts/requests/list.ts'
 import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
 import {
   activateWhatsAppAccount,
@@ -19,11 +20,14 @@ import { registerNumber } from '../../accounts/whatsapp/connect/register.ts'
 import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
 import { testWhatsAppAccount } from '../../accounts/whatsapp/test.ts'
 import { listWhatsAppAccounts } from '../../accounts/whatsapp/whatsapp-account.ts'
+import { getMessageContent } from '../../messages/contents/read.ts'
+import { dropContents } from '../../messages/contents/drop.ts'
 import { getMessageHistory } from '../../messages/queries/get.ts'
 import { countMessages } from '../../messages/queries/count.ts'
 import { getCosts } from '../../messages/costs/costs.ts'
 import { estimateCost } from '../../messages/costs/estimate.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
+import { listFailureReasons } from '../../messages/queries/failure-reasons.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
 import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
 import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
@@ -40,6 +44,7 @@ import { deleteTemplate } from '../../templates/making/delete.ts'
 import { duplicateTemplate } from '../../templates/making/duplicate.ts'
 import { updateTemplate } from '../../templates/making/update.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
+import { listTemplateProblems } from '../../templates/problems.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { listAudit } from '../../users/audit/audit.ts'
 import { removeMember, setMemberRole } from '../../users/change-member.ts'
@@ -48,6 +53,7 @@ import { inviteMember, listInvitations, revokeInvitation } from '../../users/inv
 import { requestPasswordReset, resetPassword } from '../../users/password-reset.ts'
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
 import { findMembers, findMemberships } from '../../users/store.ts'
+import { sendTestEmail } from '../../users/test-email.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
 import { getAlertRecipients, setAlertEmails } from '../../webhooks/alerts/recipients.ts'
@@ -75,7 +81,9 @@ type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>
 const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message']> = {
   list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
   count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
+  failureReasons: (deps, _call, { accountId, ...filters }) => listFailureReasons(deps, { accountId }, filters),
   get: (deps, _call, input) => getMessageHistory(deps, input),
+  content: (deps, _call, input) => getMessageContent(deps, input),
   sendAgain: (deps, _call, input) => sendAgain(deps, input),
 }
 
@@ -108,6 +116,7 @@ const costHandlers: DashboardHandlers<DashboardContracts['settings']['cost']> = 
 
 const requestHandlers: DashboardHandlers<DashboardContracts['settings']['request']> = {
   list: (deps, _call, input) => listApiRequests(deps, input),
+  summary: (deps, _call, input) => summarizeApiRequests(deps, input),
   get: (deps, _call, input) => getApiRequest(deps, input),
 }
 
@@ -201,6 +210,7 @@ const memberHandlers: DashboardHandlers<DashboardContracts['settings']['member']
 
 const publicApiHandlers: DashboardHandlers<DashboardContracts['settings']['publicApi']> = {
   get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
+  recentUse: (deps, _call, { accountId }) => getRecentUse(deps, accountId),
   setAccess: async (deps, _call, { accountId, enabled }) => {
     const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
     return { enabled: api === 'enabled' }
@@ -208,6 +218,12 @@ const publicApiHandlers: DashboardHandlers<DashboardContracts['settings']['publi
   setTemplateChanges: async (deps, _call, { accountId, enabled }) => {
     const { templateChanges } = await updateAccount(deps, accountId, { templateChangesEnabled: enabled })
     return { enabled: templateChanges === 'enabled' }
+  },
+  setMessageContents: async (deps, call, { accountId, keptDays }) => {
+    await updateAccount(deps, accountId, { messageContentsDays: keptDays })
+    // There can be millions, which nobody sees any more.
+    if (keptDays === null) call.aside(() => dropContents(deps, accountId))
+    return { keptDays }
   },
   generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
   regenerateKey: (deps, _call, { accountId }) => regenerateKey(deps, accountId),
@@ -217,6 +233,7 @@ const publicApiHandlers: DashboardHandlers<DashboardContracts['settings']['publi
 
 const templateHandlers: DashboardHandlers<DashboardContracts['settings']['template']> = {
   list: (deps, _call, input) => listOwnTemplates(deps, input),
+  problems: (deps, _call, input) => listTemplateProblems(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
   sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
     sendFromDashboard(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
@@ -245,6 +262,7 @@ const alertHandlers: DashboardHandlers<DashboardContracts['settings']['alert']> 
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
+  testEmail: (deps, call, { accountId }) => sendTestEmail(deps, { accountId, email: call.person().email }),
 }
 
 const webhookHandlers: DashboardHandlers<DashboardContracts['settings']['webhook']> = {

@@ -32,21 +32,24 @@ export function isDashboardBuilt(folder = builtDashboard): boolean {
   return existsSync(`${folder}/index.html`)
 }
 
+/** In a clone, a later build can replace the files while the server runs, and its parts do not fit the page of this one. */
+const canBeReplaced = import.meta.url.endsWith('.ts')
+
 /**
- * The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. What was
- * built when this server started is what it serves: the parts of a later build do not fit the page of this one.
+ * The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. It serves what was
+ * built when the server started.
  */
 export function registerPages(app: FastifyInstance, folder = builtDashboard): void {
   const page = {
     file: `${folder}/index.html`,
     contentType: 'text/html; charset=utf-8',
-    eager: true,
+    eager: canBeReplaced,
     headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
   } as const
   for (const name of readdirSync(`${folder}/assets`)) {
     const contentType = contentTypes[name.split('.').at(-1) ?? '']
     if (contentType === undefined) continue
-    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, eager: true } as const
+    const asset = { file: `${folder}/assets/${name}`, contentType, headers: forever, eager: canBeReplaced } as const
     serveAsset(app, `/settings/assets/${name}`, asset)
   }
   app.get('/settings/assets/*', (_request, reply) => reply.callNotFound())

@@ -11,7 +11,7 @@ interface SourceOptions {
   contentType: string
   headers?: Record<string, string>
   /** Reads the file at startup, for a file that may be replaced later. */
-  eager?: true
+  eager?: boolean
 }
 
 /** Content with what it takes to send it compressed and only once. */
@@ -40,7 +40,7 @@ export function serveAsset(
   url: string,
   { contentType, headers = {}, eager, ...source }: Source,
 ): void {
-  let asset = eager && readAsset(source)
+  let asset = eager === true ? readAsset(source) : undefined
   app.get(url, (request, reply) => {
     asset ??= readAsset(source)
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })

@@ -134,7 +134,7 @@ function findForeignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: s
   if (origin === undefined || origin === new URL(publicUrl).origin) return undefined
   return new ServiceError(
     'FOREIGN_ORIGIN',
-    'This request came from a page of another site, and was refused. WAYBILL_PUBLIC_URL names the site that may call.',
+    'This request came from a page of another site, and was rejected. WAYBILL_PUBLIC_URL names the site that may call.',
   )
 }
 

@@ -4,7 +4,12 @@ import { shiftChecks } from '../../accounts/whatsapp/health/store.ts'
 import { shiftSyncs } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { lookAgainAtMessages } from '../../messages/status/stale-pending.ts'
-import { adjustToEarlierClock, clockToleranceSeconds, noteDatabaseClock } from '../../platform/db/clock.ts'
+import {
+  adjustToEarlierClock,
+  clockEstimateOf,
+  clockToleranceSeconds,
+  noteDatabaseClock,
+} from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
 import { skipLostEventIds } from '../../webhooks/events/store.ts'
@@ -31,18 +36,28 @@ type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
  * Detects jumps of the database clock, for example when a standby with another clock takes over. A clock that is set
  * back would delay everything scheduled, so due times are shifted back by the same amount. A clock that is set forward
  * makes work due early and leases expire early, which loses nothing.
+ *
+ * Resolves after the first check: a clock that was wrong when the machine started may be set back within a second, and
+ * what was scheduled meanwhile can only be found if the wrong time was recorded before. For the same reason, responses
+ * that show a jump cause a check at once.
  */
-export function startClockWatch(deps: WatchDeps, registry: Registry): { stop(): void } {
+export async function startClockWatch(deps: WatchDeps, registry: Registry): Promise<{ stop(): Promise<void> }> {
   const jumps = registerClockMetric(registry)
   for (const direction of ['back', 'forward'] as const) jumps.inc({ direction }, 0)
   const watch = createClockWatch(deps, (direction) => jumps.inc({ direction }))
-  let running = false
-  const timer = setInterval(() => {
-    if (running) return
-    running = true
-    void watch().finally(() => (running = false))
-  }, everyMilliseconds).unref()
-  return { stop: () => clearInterval(timer) }
+  let running: Promise<void> | undefined
+  const check = () => (running ??= watch().finally(() => (running = undefined)))
+  await check()
+  const timer = setInterval(() => void check(), everyMilliseconds).unref()
+  const estimate = clockEstimateOf(deps.db)
+  estimate.watch(() => void check())
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      estimate.watch(undefined)
+      await running
+    },
+  }
 }
 
 export function registerClockMetric(registry: Registry): Counter<'direction'> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { deleteOldCutoffs } from '../../accounts/requests/store.ts'
 import { checkDueAccounts } from '../../accounts/whatsapp/health/check.ts'
 import { refreshDueTokens } from '../../accounts/whatsapp/health/refresh.ts'
@@ -6,6 +7,7 @@ import { measureTraffic } from '../../accounts/whatsapp/health/traffic.ts'
 import type { Deps } from '../../deps.ts'
 import { cleanUpMedia } from '../../media/clean-up.ts'
 import { deleteOldCodes } from '../../messages/codes/store.ts'
+import { deleteOldContents, findLongestStorage } from '../../messages/contents/store.ts'
 import { reportUnknownOutcomes } from '../../messages/status/outcome-unknown.ts'
 import { deleteEmptyBuckets, deleteOldCounts, foldCounts, foldOldBuckets } from '../../messages/queries/counts-store.ts'
 import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
@@ -44,6 +46,11 @@ type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSec
   jobs?: JobLog
 }
 
+export interface Housekeeping {
+  /** Starts nothing more, and waits for what runs, so that the database can be closed. */
+  stop(): Promise<void>
+}
+
 interface Chore {
   everySeconds: number
   /** Log message when the chore fails. */
@@ -78,10 +85,19 @@ const chores: Chore[] = [
         log.warn({ err: error, partition }, 'could not create a partition; trying again in an hour')
       await deleteOldDeliveries(db, retentionDays)
       await deleteOldAttemptCounts(db)
-      await dropOldPartitions(db, now, retentionDays, requestLogDays)
+      const contentsDays = await findLongestStorage(db)
+      await dropOldPartitions(db, now, retentionDays, {
+        message_contents: contentsDays,
+        ...(requestLogDays !== undefined && { api_requests: requestLogDays }),
+      })
       await deleteOldCutoffs(db)
       await deleteOldCounts(db, retentionDays)
     },
+  },
+  {
+    everySeconds: 3600,
+    failure: 'could not delete old contents of messages',
+    run: async ({ db }) => deleteOldContents(db, await readDatabaseClock(db)),
   },
   {
     everySeconds: 3600,
@@ -145,12 +161,20 @@ const chores: Chore[] = [
   { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
 ]
 
+/** A chore that calls WhatsApp can take longer. What it leaves undone, the next start does. */
+const maxStopMilliseconds = 5_000
+
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */
-export function startHousekeeping(deps: Deps, config: HousekeepingConfig): { stop(): void } {
+export function startHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
   const watchQueue = createQueueWatch()
   const queueChore = { everySeconds: 15, failure: 'could not check the delivery queue', run: watchQueue }
-  const timers = [...chores, queueChore].map((chore) => repeat(chore, deps, config))
-  return { stop: () => timers.forEach((timer) => clearInterval(timer)) }
+  const repeated = [...chores, queueChore].map((chore) => repeat(chore, deps, config))
+  return {
+    stop: async () => {
+      const ended = Promise.all(repeated.map(({ stop }) => stop()))
+      await Promise.race([ended, delay(maxStopMilliseconds, undefined, { ref: false })])
+    },
+  }
 }
 
 /** `could not fold counts` becomes `fold counts`. */
@@ -158,22 +182,28 @@ function nameOf(failure: string): string {
   return failure.replace(/^could not /, '')
 }
 
-function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig): NodeJS.Timeout {
-  let running = false
-  return setInterval(() => {
-    if (running) return
-    running = true
+function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig): Housekeeping {
+  let running: Promise<void> | undefined
+  let isStopped = false
+  const runOnce = async () => {
     const noteRun = config.jobs?.start(nameOf(failure), everySeconds)
-    run(deps, config)
-      .then(
-        () => noteRun?.({ failed: false }),
-        (error: unknown) => {
-          deps.log.warn({ err: error }, failure)
-          noteRun?.({ failed: true })
-        },
-      )
-      .finally(() => {
-        running = false
-      })
+    try {
+      await run(deps, config)
+      noteRun?.({ failed: false })
+    } catch (error) {
+      // A chore that outlasts the stop finds its database closed, which is nothing to act on.
+      deps.log[isStopped ? 'debug' : 'warn']({ err: error }, failure)
+      noteRun?.({ failed: true })
+    }
+  }
+  const timer = setInterval(() => {
+    running ??= runOnce().finally(() => (running = undefined))
   }, everySeconds * 1000).unref()
+  return {
+    stop: async () => {
+      isStopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
 }

@@ -9,9 +9,12 @@ export interface CodeLimit {
   pauseSeconds?: number
 }
 
-/** A window far in the future started before the clock of the database was set back. */
+/**
+ * A window far in the future started before the clock of the database was set back. The time is that of the new row:
+ * Citus refuses `now()` in the update of a conflicting row.
+ */
 const windowEnded = sql.raw(
-  `(l.window_started_at <= now() - interval '1 hour' or l.window_started_at > now() + interval '1 minute')`,
+  `(excluded.window_started_at - l.window_started_at >= interval '1 hour' or l.window_started_at - excluded.window_started_at > interval '1 minute')`,
 )
 
 /** Counts one use. Returns undefined, or how many seconds to wait if it is one too many; then it isn't counted. */
@@ -22,10 +25,10 @@ export async function spend(db: Kysely<Database>, accountId: string, limit: Code
     insert into one_time_code_limits as l (account_id, kind, subject, window_started_at, last_at, used)
     values (${accountId}, ${kind}, ${subject}, now(), now(), 1)
     on conflict (account_id, kind, subject) do update set
-      window_started_at = case when ${windowEnded} then now() else l.window_started_at end,
+      window_started_at = case when ${windowEnded} then excluded.window_started_at else l.window_started_at end,
       used = case when ${windowEnded} then 1 else l.used + 1 end,
-      last_at = now()
-    where (l.used < ${max} or ${windowEnded}) and (l.last_at <= now() - ${pause} or l.last_at > now() + interval '1 minute')
+      last_at = excluded.last_at
+    where (l.used < ${max} or ${windowEnded}) and (excluded.last_at - l.last_at >= ${pause} or l.last_at - excluded.last_at > interval '1 minute')
     returning used`.execute(db)
   return rows.length > 0 ? undefined : readWait(db, accountId, limit)
 }
@@ -41,7 +44,10 @@ async function readWait(db: Kysely<Database>, accountId: string, limit: CodeLimi
   return Math.max(1, rows[0]?.seconds ?? 1)
 }
 
-/** Takes back one use that came to nothing, and its pause. */
+/**
+ * Takes back one use that came to nothing, and its pause. Without a time zone, the subtraction is immutable: Citus refuses
+ * another one in an update.
+ */
 export async function refund(
   db: Kysely<Database>,
   accountId: string,
@@ -49,7 +55,7 @@ export async function refund(
 ): Promise<void> {
   await sql`
     update one_time_code_limits
-    set used = greatest(used - 1, 0), last_at = last_at - ${pauseSeconds}::float8 * interval '1 second'
+    set used = greatest(used - 1, 0), last_at = (last_at at time zone 'UTC' - ${pauseSeconds}::float8 * interval '1 second') at time zone 'UTC'
     where account_id = ${accountId} and kind = ${kind} and subject = ${subject}`.execute(db)
 }
 

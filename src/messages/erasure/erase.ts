@@ -3,6 +3,7 @@ import { discardUnwrittenRequests } from '../../accounts/requests/store.ts'
 import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
+import { eraseFromContents } from '../contents/erase.ts'
 import { eraseSuppressions } from '../suppressions/erased-store.ts'
 import { readHashKey } from '../suppressions/recipient-hash.ts'
 import { spellingsOf } from '../suppressions/number-key.ts'
@@ -90,11 +91,15 @@ export async function eraseRecipient(
     if (hashed.length > 0) rows['suppressions'] = (rows['suppressions'] ?? 0) + hashed.length
     const swept = await sweep(db, { matcher, accountId }, report)
     for (const [table, count] of Object.entries(swept.erased)) rows[table] = (rows[table] ?? 0) + count
-    for (const id of [...hashed, ...swept.accountIds]) await inAuditOf(id, () => Promise.resolve())
+    const inContents = await eraseFromContents(deps, { matcher, accountId })
+    if (inContents.erased > 0) rows['message_contents'] = (rows['message_contents'] ?? 0) + inContents.erased
+    for (const id of [...hashed, ...swept.accountIds, ...inContents.accountIds])
+      await inAuditOf(id, () => Promise.resolve())
     const settled = await awaitRunningWrites(db)
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
-    const isClean = hashed.length === 0 && swept.accountIds.size === 0 && late === 0 && settled
+    const found = hashed.length + swept.accountIds.size + inContents.erased + late
+    const isClean = found === 0 && settled
     if (isClean) return { accountIds: [...recorded].sort(), messages, rows, complete: true }
   }
   return { accountIds: [...recorded].sort(), messages, rows, complete: false }

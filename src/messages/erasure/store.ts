@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { deleteContents } from '../contents/store.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
 
 /** Reads all accounts: those with a message to one of these numbers. */
@@ -37,6 +38,7 @@ export function eraseSomeMessages(
       update messages set to_number = ${erasedRecipient}, error_message = null,
         wa_message_id = case when wa_message_id is not null then '' end
       where account_id = ${accountId} and id = any(${ids}::text[])`.execute(trx)
+    await deleteContents(trx, accountId, ids)
     await forgetWamids(trx, messages)
     await emptyRequestHashes(trx, accountId, ids)
     const eventIds = await eraseEvents(trx, accountId, ids, matcher)

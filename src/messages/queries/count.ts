@@ -8,11 +8,11 @@ import { toFilter } from './list.ts'
 import { resolveSearch } from './search.ts'
 
 /** Takes a few milliseconds. A page looks through more, but an open log counts again and again. */
-const countedAtOnce = 10_000
+export const countedAtOnce = 10_000
 
 /**
  * Counts exactly if there are few messages to examine. Otherwise it estimates: by the counts of the overview, which are
- * by day, status and error code; for other filters, by the share of matches among the newest messages.
+ * by day, status, error code and whether WhatsApp accepted the message; for other filters, by the share of matches among the newest messages.
  */
 export async function countMessages(
   { db }: Pick<Deps, 'db'>,
@@ -29,12 +29,12 @@ export async function countMessages(
     return { count, kind: 'minimum' }
   const period = { sinceDay: filters.from?.slice(0, 10), untilDay: filters.until?.slice(0, 10) }
   const estimate = isCounted(filter)
-    ? await sumCounts(db, accountId, { ...period, status: filter.status, errorCode: filter.errorCode })
+    ? await sumCounts(db, accountId, { ...period, ...filter })
     : Math.round((count / lookThrough) * (await sumCounts(db, accountId, period)))
   return estimate > count ? { count: estimate, kind: 'estimate' } : { count, kind: 'minimum' }
 }
 
 /** Pending messages are not in the counts. */
-function isCounted({ template, parts, status }: MessageFilter): boolean {
-  return template === undefined && parts === undefined && status !== 'pending'
+function isCounted({ template, whatsAppAccountId, parts, status }: MessageFilter): boolean {
+  return template === undefined && whatsAppAccountId === undefined && parts === undefined && status !== 'pending'
 }

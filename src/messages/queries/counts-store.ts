@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
+import type { FailureStage } from '../../../contracts/dashboard/message.ts'
 import { noReason } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Period } from './periods.ts'
@@ -120,6 +121,7 @@ interface CountFilter {
   sinceDay?: string | undefined
   untilDay?: string | undefined
   status?: MessageStatus | undefined
+  failure?: FailureStage | undefined
   errorCode?: string | undefined
 }
 
@@ -127,13 +129,15 @@ interface CountFilter {
 export async function sumCounts(
   db: Kysely<Database>,
   accountId: string,
-  { sinceDay = '-infinity', untilDay = 'infinity', status, errorCode }: CountFilter,
+  { sinceDay = '-infinity', untilDay = 'infinity', status, failure, errorCode }: CountFilter,
 ): Promise<number> {
   // Counts of messages without a code have an empty one.
   const codes = errorCode === undefined ? undefined : errorCode === noReason ? [noReason, ''] : [errorCode]
   const matching = sql`
     account_id = ${accountId}
       and (${status ?? null}::text is null or status = ${status ?? null})
+      and (${failure ?? null}::text is null
+        or (status = 'failed' and accepted = (${failure ?? null}::text = 'undelivered')))
       and (${codes ?? null}::text[] is null or (status = 'failed' and error_code = any(${codes ?? null}::text[])))`
   const inDays = sql`day between ${sinceDay}::date and ${untilDay}::date`
   const inBuckets = sql`

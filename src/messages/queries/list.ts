@@ -12,8 +12,15 @@ const cursorPattern = /^msg_[0-9a-z]{26}$/
 
 export type ListInput = InputOf<typeof contract>
 
+/** Filters that only the dashboard has. */
+type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'failure'>
+
 /** The filters of a list without its page. */
-export function toFilter({ from, until, ...filter }: Omit<ListInput, 'cursor' | 'limit'>): MessageFilter {
+export function toFilter({
+  from,
+  until,
+  ...filter
+}: Omit<ListInput, 'cursor' | 'limit'> & DashboardFilters): MessageFilter {
   return {
     ...filter,
     fromId: from === undefined ? undefined : firstIdAt('msg', new Date(from)),
@@ -25,7 +32,7 @@ export function toFilter({ from, until, ...filter }: Omit<ListInput, 'cursor' | 
 export async function listMessages(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
-  { cursor, limit, ...filters }: ListInput,
+  { cursor, limit, ...filters }: ListInput & DashboardFilters,
   { lookThrough, search = {} }: { lookThrough?: number; search?: MessageFilter } = {},
 ): Promise<MessagePage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { FailureAdvice } from '../../../contracts/dashboard/message.ts'
 import type { Funnel, getOverview as contract, Overview, Share } from '../../../contracts/dashboard/overview.ts'
 import { errors } from '../../../contracts/errors.ts'
 import { noReason } from '../../../contracts/fields.ts'
@@ -14,7 +15,16 @@ import {
   findCounts,
   findTotals,
 } from './counts-store.ts'
-import { lastDays, lastHours, type Period, periodBefore, type Slot, toPeriod } from './periods.ts'
+import {
+  lastDays,
+  lastHours,
+  type Period,
+  periodBefore,
+  previousWeek,
+  type Slot,
+  thisMonth,
+  toPeriod,
+} from './periods.ts'
 import { readClock } from './zoned-days.ts'
 
 /** Where a bar begins, in seconds. The trigger of migration 0024 counts by these steps. */
@@ -87,11 +97,17 @@ function toFunnel(counts: readonly StateCount[]): Funnel {
 
 /** Messages without a value are only in the totals. */
 function toShares(counts: readonly Count[]): Share[] {
-  return [...Map.groupBy(counts, ({ key }) => key)]
+  const shares = [...Map.groupBy(counts, ({ key }) => key)]
     .map(([key, ofKey]) => ({ key, ...toFunnel(ofKey) }))
     .filter(({ key, attempted }) => key !== '' && attempted > 0)
     .toSorted((a, b) => b.attempted - a.attempted || (a.key < b.key ? -1 : 1))
-    .slice(0, maxListed)
+  const failing = shares.toSorted((a, b) => countFailed(b) - countFailed(a)).slice(0, maxListed)
+  const listed = new Set([...shares.slice(0, maxListed), ...failing.filter((share) => countFailed(share) > 0)])
+  return shares.filter((share) => listed.has(share))
+}
+
+function countFailed({ refused, undelivered }: Funnel): number {
+  return refused + undelivered
 }
 
 function toFailures(counts: readonly Count[]): Overview['failures'] {
@@ -105,14 +121,16 @@ function toFailures(counts: readonly Count[]): Overview['failures'] {
     .slice(0, maxListed)
     .map(({ code, ofCode }) => {
       const { refused, undelivered } = toFunnel(ofCode)
-      return { code, meaning: describe(code), refused, undelivered }
+      return { code, ...explainFailure(code), refused, undelivered }
     })
 }
 
-function describe(code: string): string {
-  if (code === noReason) return 'WhatsApp gave no reason.'
+export function explainFailure(code: string): Partial<FailureAdvice> & Pick<FailureAdvice, 'meaning'> {
+  if (code === noReason) return { meaning: 'WhatsApp gave no reason.' }
   const ours = Object.entries(errors).find(([name]) => name === code)?.[1].summary
-  return adviseOnFailure({ code, message: ours ?? '' }).meaning
+  const advice = adviseOnFailure({ code, message: ours ?? '' })
+  // For an unknown code, the advice is to look it up at WhatsApp, which does not know ours.
+  return advice.meaning === ours ? { meaning: ours } : advice
 }
 
 function sum(counts: readonly Pick<Count, 'count'>[]): number {
@@ -122,12 +140,14 @@ function sum(counts: readonly Pick<Count, 'count'>[]): number {
 type Input = z.output<(typeof contract)['input']>
 
 export function choosePeriod(
-  { days, hours, period }: Pick<Input, 'days' | 'hours' | 'period'>,
+  { days, hours, calendar, period }: Pick<Input, 'days' | 'hours' | 'calendar' | 'period'>,
   now: Date,
   timeZone: string,
 ): Period {
   if (period) return toPeriod(period, now, timeZone)
   if (hours !== undefined) return lastHours(now, hours, timeZone)
+  if (calendar === 'thisMonth') return toPeriod(thisMonth(now, timeZone), now, timeZone)
+  if (calendar === 'previousWeek') return toPeriod(previousWeek(now, timeZone), now, timeZone)
   return toPeriod(lastDays(now, days, timeZone), now, timeZone)
 }
 

@@ -65,6 +65,19 @@ export function lastDays(now: Date, count: number, timeZone: string): DayRange {
   return { from: shiftDay(date, 1 - count), until: date }
 }
 
+/** From the first of the month to today. */
+export function thisMonth(now: Date, timeZone: string): DayRange {
+  const { date } = readClock(now, timeZone)
+  return { from: `${date.slice(0, 8)}01`, until: date }
+}
+
+/** The whole week before this one, from Monday to Sunday. */
+export function previousWeek(now: Date, timeZone: string): DayRange {
+  const { date } = readClock(now, timeZone)
+  const sinceMonday = (new Date(date).getUTCDay() + 6) % 7
+  return { from: shiftDay(date, -sinceMonday - 7), until: shiftDay(date, -sinceMonday - 1) }
+}
+
 /** As many hours or days before. If the period is not over, the period before ends as early, so that both compare. */
 export function periodBefore(period: Period, timeZone: string): Period {
   const { unit, from, until, fromDay, untilDay, slots } = period

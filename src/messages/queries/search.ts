@@ -5,20 +5,37 @@ import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
 import { listMessages } from './list.ts'
 
 type SearchTerm =
   /** Complete, or the first characters. */
-  { kind: 'messageId'; start: string } | { kind: 'waMessageId'; waMessageId: string } | { kind: 'parts'; parts: Parts }
+  | { kind: 'messageId'; start: string }
+  | { kind: 'waMessageId'; waMessageId: string }
+  /** `lookedFor`: the digits, if they lack a prefix that was typed. */
+  | { kind: 'parts'; parts: Parts; lookedFor?: string }
 
-/** Numbers are found as people write them: with a plus or two zeros in front, spaces, hyphens and parentheses. */
+/** Fewer digits with a zero in front are rather the end of a number than a number with a prefix. */
+const longestFragment = 6
+
+/**
+ * Numbers are stored without the international prefix `00` and the national prefix `0`. Numbers that contain the digits as
+ * they were typed are found as well, because they contain the rest too.
+ */
+function removePrefix(digits: string): string {
+  return digits.length > longestFragment ? digits.replace(/^00?(?=[1-9])/, '') : digits
+}
+
+/** Numbers are found as people write them: with a plus or a prefix in front, spaces, hyphens and parentheses. */
 export function interpretSearch(search: string): SearchTerm {
   const text = search.trim()
   if (/^msg_[0-9a-z]{0,26}$/i.test(text)) return { kind: 'messageId', start: text.toLowerCase() }
   if (text.startsWith('wamid.')) return { kind: 'waMessageId', waMessageId: text }
-  const digits = /^[+\d\s().-]+$/.test(text) ? text.replaceAll(/\D/g, '').replace(/^00/, '') : ''
-  return { kind: 'parts', parts: { text, digits: digits === '' ? undefined : digits } }
+  const typed = /^[+\d\s().-]+$/.test(text) ? text.replaceAll(/\D/g, '') : ''
+  const digits = removePrefix(typed)
+  const parts = { text, digits: digits === '' ? undefined : digits }
+  return { kind: 'parts', parts, ...(digits !== typed && { lookedFor: digits }) }
 }
 
 type Filters = InputOf<typeof countMessages>
@@ -27,6 +44,7 @@ type Matched = NonNullable<OutputOf<typeof contract>['matched']>
 export interface ResolvedSearch {
   filter: MessageFilter
   matched: Matched
+  lookedFor?: string | undefined
 }
 
 /**
@@ -49,13 +67,14 @@ export async function resolveSearch(
       return { filter: { idStart: id ?? term.waMessageId }, matched: 'waMessageId' }
     }
     case 'parts': {
+      const { lookedFor } = term
       const { text, digits } = term.parts
       const matches = async (filter: MessageFilter) => parts !== true && (await hasMessage(db, accountId, filter))
       if (to === undefined && PhoneNumber.safeParse(digits).success && (await matches({ to: digits })))
-        return { filter: { to: digits }, matched: 'recipient' }
+        return { filter: { to: digits }, matched: 'recipient', lookedFor }
       if (externalId === undefined && (await matches({ externalId: text })))
         return { filter: { externalId: text }, matched: 'externalId' }
-      return { filter: { parts: term.parts }, matched: 'parts' }
+      return { filter: { parts: term.parts }, matched: 'parts', lookedFor }
     }
   }
 }
@@ -67,5 +86,9 @@ export async function searchMessages(
 ): Promise<OutputOf<typeof contract>> {
   const resolved = await resolveSearch(deps.db, caller.accountId, { ...input, search, parts })
   const page = await listMessages(deps, caller, input, { search: resolved?.filter ?? {} })
-  return { ...page, ...(resolved && { matched: resolved.matched }) }
+  const items = page.items.map((message) =>
+    message.error ? { ...message, meaning: adviseOnFailure(message.error).meaning } : message,
+  )
+  const { matched, lookedFor } = resolved ?? {}
+  return { ...page, items, ...(matched && { matched }), ...(lookedFor !== undefined && { lookedFor }) }
 }

@@ -23,7 +23,7 @@ export async function applyRefusal(
       await deactivateRefused(
         deps,
         { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
-        `WhatsApp refused it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
+        `WhatsApp rejected it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
       )
     if (String(outcome.error.code) === optedOutCode) await suppressRejected(deps, message, deps.now())
     if (outcome.template === 'resync') resync(deps, message.accountId, from.wabaId)

@@ -4,6 +4,7 @@ import { requireActiveAccount } from '../../accounts/whatsapp/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
+import type { Stops } from '../suppressions/check.ts'
 
 /** What the database knows about a send before it happens. */
 export interface SendFacts {
@@ -12,8 +13,10 @@ export interface SendFacts {
   template: SendableTemplate | undefined
   /** An endpoint of this account subscribes to `message.sent`. */
   emitSentEvent: boolean
-  /** The category of the template if suppressed recipients don't get it; undefined if everybody does. */
-  stoppedCategory: string | undefined
+  /** Which suppressed recipients don't get it; undefined if everybody does. */
+  stops: Stops | undefined
+  /** The account stores what its messages say, and the template is not one for codes. */
+  storesContent: boolean
 }
 
 export interface SendingAccount {
@@ -31,8 +34,8 @@ interface SendableTemplate {
   components: StoredComponent[]
 }
 
-/** A message that may be sent, unless its recipient is suppressed for `stoppedCategory`. */
-export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stoppedCategory'> {
+/** A message that may be sent, unless its recipient is suppressed. */
+export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stops' | 'storesContent'> {
   kind: 'draft'
   from: SendingAccount
   template: SendableTemplate
@@ -57,8 +60,10 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
-  const { emitSentEvent, stoppedCategory } = facts
-  return { kind: 'draft', from, template, filled, emitSentEvent, stoppedCategory }
+  const { emitSentEvent, stops } = facts
+  // WhatsApp can change the category of a template, so the values have a say too.
+  const storesContent = facts.storesContent && filled.secrets === undefined
+  return { kind: 'draft', from, template, filled, emitSentEvent, stops, storesContent }
 }
 
 const maxProblems = 10

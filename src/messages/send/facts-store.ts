@@ -18,7 +18,10 @@ interface SendFactsRow {
   parameter_format: string
   components: StoredComponent[]
   tells_sent: boolean
-  stopped_category: string | null
+  category: string
+  stops_category: boolean
+  stops_all_messages: boolean
+  stores_content: boolean
 }
 
 export interface SendQuestion {
@@ -34,10 +37,16 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
     ) as tells_sent,
-    case when coalesce(t.category, '${defaultStoppedCategory}') = '${defaultStoppedCategory}' then '${defaultStoppedCategory}' else (
-      select t.category from suppression_settings s
-      where s.account_id = wa.account_id and t.category = any (s.categories)
-    ) end as stopped_category`
+    coalesce(t.category, '${defaultStoppedCategory}') as category,
+    coalesce(t.category, '${defaultStoppedCategory}') = '${defaultStoppedCategory}' or exists (
+      select from suppression_settings s where s.account_id = wa.account_id and t.category = any (s.categories)
+    ) as stops_category,
+    exists (
+      select from suppressions s where s.account_id = wa.account_id and s.suppressed and s.all_messages
+    ) as stops_all_messages,
+    t.category is distinct from 'AUTHENTICATION' and (
+      select a.contents_kept_days is not null from accounts a where a.id = wa.account_id
+    ) as stores_content`
 
 const findOneFacts = statement<SendQuestion, SendFactsRow>(
   'find_send_facts',
@@ -87,11 +96,21 @@ export const findSendFacts = batched<SendQuestion, SendFacts>({
   groupOf: ({ accountId }) => accountId,
 })
 
+const noFacts: SendFacts = {
+  whatsAppAccount: undefined,
+  template: undefined,
+  emitSentEvent: false,
+  stops: undefined,
+  storesContent: false,
+}
+
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
-  if (!row) return { whatsAppAccount: undefined, template: undefined, emitSentEvent: false, stoppedCategory: undefined }
+  if (!row) return noFacts
   return {
     emitSentEvent: row.tells_sent,
-    stoppedCategory: row.stopped_category ?? undefined,
+    stops:
+      row.stops_category || row.stops_all_messages ? { category: row.category, all: row.stops_category } : undefined,
+    storesContent: row.stores_content,
     whatsAppAccount: {
       id: row.whatsapp_account_id,
       phoneNumberId: row.phone_number_id,

@@ -4,6 +4,7 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
 import type { Deps } from '../../deps.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { describeContent, sealContent } from '../contents/content.ts'
 import type { PendingMessage } from '../message.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
 import { decide, type Draft } from './decide.ts'
@@ -21,9 +22,9 @@ export async function checkSend(
   const draft = decide(facts, input)
   if (draft.kind === 'unknown-template')
     throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
-  const { from, stoppedCategory } = draft
+  const { from, stops } = draft
   // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
-  if (stoppedCategory !== undefined) await assertNotSuppressed(deps, { accountId, stoppedCategory }, input)
+  if (stops) await assertNotSuppressed(deps, { accountId, stops }, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   return { draft, accessToken }
@@ -45,9 +46,10 @@ export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequ
   const filled = namesMedia(draft.filled) ? await resolveMedia(deps, sender, draft.filled) : draft.filled
 
   const createdAt = deps.now()
+  // Filters compare with the time in the id.
+  const id = deps.newId('msg', createdAt)
   const message: PendingMessage = {
-    // Filters compare with the time in the id.
-    id: deps.newId('msg', createdAt),
+    id,
     accountId,
     whatsAppAccountId,
     to: input.to,
@@ -56,6 +58,9 @@ export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequ
     externalId: input.externalId ?? null,
     createdAt,
     emitSentEvent,
+    contentEncrypted: draft.storesContent
+      ? sealContent(deps.secrets, { accountId, messageId: id }, describeContent(draft.template, draft.filled, input))
+      : undefined,
   }
   return { message, from, filled, accessToken }
 }

@@ -6,13 +6,16 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } fr
 import type { Database } from '../../platform/db/schema.ts'
 import { type Placeholders, statement } from '../../platform/db/statement.ts'
 import { recordedColumns, type RecordedMessage } from '../columns.ts'
+import type { PendingMessage } from '../message.ts'
 import type { SendJournal } from '../journal/journal.ts'
 import { idempotencyKept } from './idempotency-store.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 
+type Recorded = RecordedMessage & Pick<PendingMessage, 'contentEncrypted'>
+
 /** A message to record, and the idempotency key that it claims. */
 export interface PendingRecord {
-  message: RecordedMessage
+  message: Recorded
   request: IdempotentRequest | undefined
   journal: SendJournal
 }
@@ -64,11 +67,47 @@ const claimColumns: Columns<Claim> = {
 }
 const requestColumns = { ...recordedColumns, ...claimColumns }
 
-/** Of several requests of one batch with one key the first one claims it. */
-const recordMany = statement<Lists<RecordedMessage> & Lists<Claim> & Deadline, InsertAnswer & { ids: string | null }>(
+interface Content {
+  contentEncrypted: string | undefined
+}
+
+const contentColumns: Columns<Content> = { contentEncrypted: { name: 'content_encrypted', type: 'word' } }
+const contentRequestColumns = { ...requestColumns, ...contentColumns }
+
+type RecordedIds = InsertAnswer & { ids: string | null }
+
+const recordMany = statement<Lists<RecordedMessage> & Lists<Claim> & Deadline, RecordedIds>(
   'record_many_pending',
-  ($) => `with ${clock}, request as (
-    select * from unnest(${arraysOf($, requestColumns)}) with ordinality as r (${namesOf(requestColumns)}, n)
+  ($) => `${recordRequests($, arraysOf($, requestColumns), namesOf(requestColumns))}
+  ${answeringIds($)}`,
+)
+
+/** The account is asked again: it may have stopped storing contents since the send was prepared. */
+const recordManyWithContents = statement<
+  Lists<RecordedMessage> & Lists<Claim> & Lists<Content> & Deadline,
+  RecordedIds
+>(
+  'record_many_with_contents',
+  ($) => `${recordRequests($, arraysOf($, contentRequestColumns), namesOf(contentRequestColumns))}, stored as (
+    insert into message_contents (account_id, message_id, content_encrypted)
+    select r.account_id, r.id, r.content_encrypted
+    from request r join accounts a on a.id = r.account_id and a.contents_kept_days is not null
+    where r.content_encrypted is not null and (r.key is null or r.id in (select message_id from claimed))
+  )
+  ${answeringIds($)}`,
+)
+
+function answeringIds($: Placeholders<Deadline>): string {
+  return `${answering($)}, (select string_agg(id, ' ') from recorded) as ids from clock`
+}
+
+/**
+ * Of several requests of one batch with one key the first one claims it. The time is that of the new row: Citus refuses
+ * `now()` in the update of a conflicting row.
+ */
+function recordRequests($: Placeholders<Deadline>, arrays: string, names: string): string {
+  return `with ${clock}, request as (
+    select * from unnest(${arrays}) with ordinality as r (${names}, n)
     where (select at from clock) < ${$.deadline}::float8
   ), claimed as (
     insert into idempotency_keys as i (account_id, key, request_hash, message_id)
@@ -76,17 +115,16 @@ const recordMany = statement<Lists<RecordedMessage> & Lists<Claim> & Deadline, I
     from request where key is not null
     order by account_id, key, n
     on conflict (account_id, key) do update
-      set request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = now()
-      where i.created_at <= now() - ${idempotencyKept}
+      set request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = excluded.created_at
+      where excluded.created_at - i.created_at >= ${idempotencyKept}
     returning message_id
   ), recorded as (
     ${insertPending}
     select 'pending', ${namesOf(recordedColumns)} from request
     where key is null or id in (select message_id from claimed)
     returning id
-  )
-  ${answering($)}, (select string_agg(id, ' ') from recorded) as ids from clock`,
-)
+  )`
+}
 
 const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertAnswer>(
   'record_many_unclaimed',
@@ -100,13 +138,14 @@ const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertA
 )
 
 /**
- * Records the message before it is sent to WhatsApp, and claims its idempotency key in the same
+ * Records the message before it is sent to WhatsApp, and claims its idempotency key and stores its content in the same
  * statement. False when another request holds the key: then nothing is recorded.
  */
 export const recordPending = batched<PendingRecord, boolean>({
   name: 'record_pending',
   one: async (db, record) => {
-    if (record.request) return (await recordAll(db, [record]))[0] ?? false
+    if (record.request || record.message.contentEncrypted !== undefined)
+      return (await recordAll(db, [record]))[0] ?? false
     record.journal.recording([record.message])
     await insertInTime(db, (deadline) => recordOne(db, { ...record.message, deadline }))
     return true
@@ -116,17 +155,23 @@ export const recordPending = batched<PendingRecord, boolean>({
 })
 
 async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
-  const messages = records.map(({ message }) => message)
+  const messages: readonly Recorded[] = records.map(({ message }) => message)
   // All calls on one database come with the same journal.
   records[0]?.journal.recording(messages)
-  const lists = listsOf(recordedColumns, messages)
-  if (records.every(({ request }) => request === undefined)) {
+  const lists = listsOf<RecordedMessage>(recordedColumns, messages)
+  const hasContents = messages.some(({ contentEncrypted }) => contentEncrypted !== undefined)
+  if (!hasContents && records.every(({ request }) => request === undefined)) {
     await insertInTime(db, (deadline) => recordManyUnclaimed(db, { ...lists, deadline }))
     return records.map(() => true)
   }
   const claims = records.map(({ request }) => ({ key: request?.key, requestHash: request?.requestHash }))
   const claimLists = listsOf(claimColumns, claims)
-  const { ids } = await insertInTime(db, (deadline) => recordMany(db, { ...lists, ...claimLists, deadline }))
+  const contents = messages.map(({ contentEncrypted }) => ({ contentEncrypted }))
+  const { ids } = await insertInTime(db, (deadline) =>
+    hasContents
+      ? recordManyWithContents(db, { ...lists, ...claimLists, ...listsOf(contentColumns, contents), deadline })
+      : recordMany(db, { ...lists, ...claimLists, deadline }),
+  )
   const recorded = new Set(ids?.split(' '))
   return messages.map(({ id }) => recorded.has(id))
 }

@@ -15,7 +15,9 @@ import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
 
 /**
- * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass it.
+ * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass it. The switch
+ * for API access does not apply: it rejects requests with the key (spec, Authentication), and an owner who turned it off
+ * can still test a template. A suspension stops these sends too.
  * A rejection by WhatsApp is a result here, not an error: the message is in the log, where users who test a template
  * look for it.
  */

@@ -109,7 +109,7 @@ const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { i
     select * from unnest(${arraysOf($, entryColumns)}) as e (${namesOf(entryColumns)})
   ), failed as (
     update messages m
-    set status = 'failed', failed_at = clock_timestamp(), error_code = 'SERVICE_UNAVAILABLE', error_message = ${$.reason}
+    set status = 'failed', failed_at = now(), error_code = 'SERVICE_UNAVAILABLE', error_message = ${$.reason}
     from entry e
     where m.account_id = e.account_id and m.id = e.id and m.status = 'pending'
     returning m.account_id, m.id, m.recorded_at
@@ -146,12 +146,16 @@ export async function resolvePending(
 ): Promise<boolean> {
   const isFailed = resolution === 'failed'
   const { rows } = await sql`
-    with resolved as (
+    with clock as materialized (
+      -- Citus refuses a clock in a case of an update.
+      select clock_timestamp() as now
+    ), resolved as (
       update messages set status = ${resolution},
-        sent_at = case when ${isFailed}::boolean then null else clock_timestamp() end,
-        failed_at = case when ${isFailed}::boolean then clock_timestamp() end,
+        sent_at = case when ${isFailed}::boolean then null else clock.now end,
+        failed_at = case when ${isFailed}::boolean then clock.now end,
         error_code = case when ${isFailed}::boolean then 'RESOLVED_AS_FAILED' end,
         error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
+      from clock
       where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
         and recorded_at < now() - ${sql.raw(longestSend)}
       returning account_id, id

@@ -16,6 +16,8 @@ export interface Choice {
   reason: SuppressionReason
   at: Date
   whatsAppAccountId?: string
+  /** A user stops messages of all categories, not only those that the account stops. */
+  allMessages?: boolean
 }
 
 interface ChoiceRow {
@@ -28,6 +30,8 @@ interface ChoiceRow {
   at: Date
   /** 1 for an opt-out, 0 for an opt-in. */
   suppressed: number
+  /** 1 or 0. */
+  allMessages: number
 }
 
 const choiceColumns: Columns<ChoiceRow> = {
@@ -39,6 +43,7 @@ const choiceColumns: Columns<ChoiceRow> = {
   whatsAppAccountId: { name: 'whatsapp_account_id', type: 'text' },
   at: { name: 'at', type: 'timestamptz' },
   suppressed: { name: 'suppressed', type: 'integer' },
+  allMessages: { name: 'all_messages', type: 'integer' },
 }
 
 /** A change of the state gets all new values; otherwise an entry of a user outlasts one of the recipient. */
@@ -47,19 +52,22 @@ const takesNew = `(s.suppressed <> excluded.suppressed or excluded.reason in ('m
 const lifts = `(s.reason = excluded.reason or excluded.reason = 'preference' and s.reason in ('reply', 'rejected'))`
 
 /**
+ * Whoever gets no messages at all gets none until they are removed, even if they opt out again.
+ *
  * `xmax` is 0 for a row that was inserted: an opt-in of somebody who had never opted out changes nothing for anybody.
  * An older decision than the stored one changes nothing, since callbacks arrive late and repeatedly.
  */
 const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; account_id: string; inserted: boolean }>(
   'decide_suppressions',
   ($) => `insert into suppressions as s
-    (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed)
+    (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed, all_messages)
   select account_id, number_key, id, to_number, reason, whatsapp_account_id, least(at, now()), least(at, now()),
-    suppressed = 1
+    suppressed = 1, all_messages = 1
   from unnest(${arraysOf($, choiceColumns)}) as r (${namesOf(choiceColumns)})
   order by account_id, number_key
   on conflict (account_id, number_key) do update set
     suppressed = excluded.suppressed,
+    all_messages = excluded.suppressed and (excluded.all_messages or s.suppressed and s.all_messages),
     changed_at = excluded.changed_at,
     id = case when s.suppressed <> excluded.suppressed then excluded.id else s.id end,
     to_number = case when s.suppressed <> excluded.suppressed then excluded.to_number else s.to_number end,
@@ -107,7 +115,10 @@ function keyOf({ accountId, number }: Choice): string {
   return `${accountId} ${toNumberKey(number)}`
 }
 
-function toRow({ accountId, number, choice, reason, at, whatsAppAccountId }: Choice, deps: Pick<Deps, 'newId'>) {
+function toRow(
+  { accountId, number, choice, reason, at, whatsAppAccountId, allMessages }: Choice,
+  deps: Pick<Deps, 'newId'>,
+) {
   return {
     accountId,
     numberKey: toNumberKey(number),
@@ -117,5 +128,6 @@ function toRow({ accountId, number, choice, reason, at, whatsAppAccountId }: Cho
     whatsAppAccountId,
     at,
     suppressed: choice === 'out' ? 1 : 0,
+    allMessages: choice === 'out' && allMessages === true ? 1 : 0,
   } satisfies ChoiceRow
 }

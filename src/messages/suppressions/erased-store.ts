@@ -36,7 +36,12 @@ export function eraseSuppressions(
         .insertInto('suppressions')
         .values(erased)
         // The person was erased before and has opted out again since.
-        .onConflict((conflict) => conflict.columns(['account_id', 'number_key']).doUpdateSet(erased))
+        .onConflict((conflict) =>
+          conflict.columns(['account_id', 'number_key']).doUpdateSet({
+            ...erased,
+            all_messages: sql<boolean>`suppressions.all_messages or excluded.all_messages`,
+          }),
+        )
         .execute()
     }
     return rows.map(({ account_id }) => account_id)

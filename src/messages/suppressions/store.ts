@@ -53,7 +53,15 @@ export async function unsuppress(
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('suppressions')
-    .set({ suppressed: false, reason: 'manual', id, since: at, changed_at: at, whatsapp_account_id: null })
+    .set({
+      suppressed: false,
+      all_messages: false,
+      reason: 'manual',
+      id,
+      since: at,
+      changed_at: at,
+      whatsapp_account_id: null,
+    })
     .where('account_id', '=', accountId)
     .where('number_key', 'in', keysOf(accountId, number, hashKey))
     .where('suppressed', '=', true)
@@ -71,12 +79,15 @@ interface Recipient {
 interface FoundSuppression {
   reason: SuppressionReason
   since: Date
+  /** Messages of all categories are stopped. */
+  all_messages: boolean
 }
 
 const findOne = statement<Recipient, FoundSuppression>(
   'find_suppression',
-  ($) => `select reason, since from suppressions
-  where account_id = ${$.accountId} and number_key in (${$.numberKey}, ${$.hash}) and suppressed limit 1`,
+  ($) => `select reason, since, all_messages from suppressions
+  where account_id = ${$.accountId} and number_key in (${$.numberKey}, ${$.hash}) and suppressed
+  order by all_messages desc limit 1`,
 )
 
 const recipientColumns: Columns<Recipient> = {
@@ -87,10 +98,11 @@ const recipientColumns: Columns<Recipient> = {
 
 const findMany = statement<Lists<Recipient>, FoundSuppression & { n: number }>(
   'find_many_suppressions',
-  ($) => `select r.n::integer as n, s.reason, s.since
+  ($) => `select r.n::integer as n, s.reason, s.since, s.all_messages
   from unnest(${arraysOf($, recipientColumns)}) with ordinality as r (${namesOf(recipientColumns)}, n)
   join suppressions s
-    on s.account_id = r.account_id and s.number_key = any (array[r.number_key, r.hash]) and s.suppressed`,
+    on s.account_id = r.account_id and s.number_key = any (array[r.number_key, r.hash]) and s.suppressed
+  order by s.all_messages`,
 )
 
 const findBatched = batched<Recipient, FoundSuppression | undefined>({

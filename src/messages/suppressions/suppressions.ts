@@ -42,6 +42,7 @@ export function toSuppression(row: SuppressionRow): Suppression {
     to: row.to_number,
     reason: row.reason,
     since: row.since.toISOString(),
+    allMessages: row.all_messages,
     ...(row.whatsapp_account_id !== null && { accountId: row.whatsapp_account_id }),
   }
 }
@@ -51,14 +52,14 @@ type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets'>
 export async function addSuppression(
   deps: ChangeDeps,
   { accountId }: Caller,
-  { to }: InputOf<typeof addContract>,
+  { to, allMessages }: InputOf<typeof addContract>,
 ): Promise<OutputOf<typeof addContract>> {
-  const choice = { accountId, number: to, choice: 'out', reason: 'manual', at: deps.now() } as const
+  const choice = { accountId, number: to, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
     const [row] = await findSuppressions(trx, accountId, { to }, { limit: 1, hashKey: undefined })
     // A removal that was made by a clock ahead of ours can be newer than this entry.
-    const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString() }
+    const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString(), allMessages }
     return { ...entry, added: added.length > 0 }
   })
 }
@@ -76,13 +77,13 @@ export async function removeSuppression(
 export async function importSuppressions(
   deps: ChangeDeps,
   { accountId }: Caller,
-  { recipients }: InputOf<typeof importContract>,
+  { recipients, allMessages }: InputOf<typeof importContract>,
 ): Promise<OutputOf<typeof importContract>> {
   const at = deps.now()
   const numbers = new Map(recipients.map((number) => [toNumberKey(number), number]))
   const choices = Array.from(
     numbers.values(),
-    (number) => ({ accountId, number, choice: 'out', reason: 'import', at }) as const,
+    (number) => ({ accountId, number, choice: 'out', reason: 'import', at, allMessages }) as const,
   )
   const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))
   return { added: added.length, alreadySuppressed: recipients.length - added.length }

@@ -68,10 +68,19 @@ const longestTrustMilliseconds = 60_000
  */
 export class ClockEstimate {
   #sample: { offset: number; takenAt: number } | undefined
+  #onJump: (() => void) | undefined
 
   /** `databaseMs` is the database time reported by a statement that was sent at `sentAt`. */
   learn(databaseMs: number, sentAt: number): void {
-    this.#sample = { offset: databaseMs - sentAt, takenAt: performance.now() }
+    const offset = databaseMs - sentAt
+    const jump = this.#sample ? Math.abs(offset - this.#sample.offset) : 0
+    this.#sample = { offset, takenAt: performance.now() }
+    if (jump > clockToleranceSeconds * 1000) this.#onJump?.()
+  }
+
+  /** Calls `onJump` whenever a response shows that the clock may have jumped. A statement that waited shows it as well. */
+  watch(onJump: (() => void) | undefined): void {
+    this.#onJump = onJump
   }
 
   /** Returns milliseconds since 1970. Queries the database if the latest response is too old. */

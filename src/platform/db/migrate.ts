@@ -31,6 +31,9 @@ import * as attemptCounts from './migrations/0025-attempt-counts.ts'
 import * as operators from './migrations/0026-operators.ts'
 import * as pricing from './migrations/0027-pricing.ts'
 import * as traceContext from './migrations/0028-trace-context.ts'
+import * as messageContents from './migrations/0029-message-contents.ts'
+import * as allMessages from './migrations/0030-all-messages.ts'
+import * as failureRateMinimum from './migrations/0031-failure-rate-minimum.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -67,6 +70,9 @@ const migrations: Record<string, Migration> = {
   '0026-operators': operators,
   '0027-pricing': pricing,
   '0028-trace-context': traceContext,
+  '0029-message-contents': messageContents,
+  '0030-all-messages': allMessages,
+  '0031-failure-rate-minimum': failureRateMinimum,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

@@ -46,6 +46,11 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     error_message: 'replace',
     pricing: word,
   },
+  message_contents: {
+    account_id: id,
+    message_id: id,
+    content_encrypted: { never: 'encrypted; erasure decrypts it and deletes the row' },
+  },
   wa_message_ids: { account_id: id, message_id: id },
   overdue_messages: { account_id: id, id },
   message_counts: counted,

@@ -7,6 +7,7 @@ import type { Database } from './schema.ts'
  */
 const partitioned = [
   { table: 'messages', column: 'id', boundAt: (at: Date) => firstIdAt('msg', at) },
+  { table: 'message_contents', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'wa_message_ids', column: 'message_id', boundAt: (at: Date) => firstIdAt('msg', at) },
   { table: 'events', column: 'id', boundAt: (at: Date) => firstIdAt('evt', at) },
   { table: 'webhook_finished_deliveries', column: 'id', boundAt: (at: Date) => firstIdAt('dlv', at) },
@@ -69,6 +70,9 @@ function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Pa
   return [{ name: restOf(table), table }, ...weeks]
 }
 
+/** Tables that are kept for fewer days than messages. */
+type ShorterRetention = Partial<Record<(typeof partitioned)[number]['table'], number>>
+
 /**
  * Drops the partitions whose last row is older than the retention period and returns their names. This takes
  * milliseconds, regardless of the number of rows. A table in use is skipped until the next run.
@@ -77,11 +81,11 @@ export async function dropOldPartitions(
   db: Kysely<Database>,
   now: Date,
   retentionDays: number,
-  requestLogDays: number = retentionDays,
+  shorter: ShorterRetention = {},
 ): Promise<string[]> {
   const dropped: string[] = []
   for (const { table, column, boundAt } of partitioned) {
-    const keptDays = table === 'api_requests' ? requestLogDays : retentionDays
+    const keptDays = Math.min(retentionDays, shorter[table] ?? retentionDays)
     const oldest = new Date(now.getTime() - keptDays * dayMilliseconds)
     const names = await findPartitions(db, table)
     for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))

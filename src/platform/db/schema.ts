@@ -19,6 +19,10 @@ export interface AccountsTable {
   time_zone: Generated<string>
   /** When an operator suspended the account; null if it is not suspended. */
   suspended_at: ColumnType<Date | null, Date | null | undefined>
+  /** For how many days the contents of messages are stored; null if they are not stored. */
+  contents_kept_days: number | null
+  /** When the account began to store contents; null if it does not. */
+  contents_since: Date | null
   created_at: Generated<Date>
 }
 
@@ -271,6 +275,8 @@ export interface SuppressionsTable {
   since: Date
   /** Time of the latest decision; an older one changes nothing. */
   changed_at: Date
+  /** Whether messages of all categories are stopped. */
+  all_messages: Generated<boolean>
 }
 
 /** Template categories that are not sent to suppressed recipients. Accounts without a row stop MARKETING only. */
@@ -563,6 +569,7 @@ export interface AlertSettingsTable {
   chat_problem_at: Date | null
   /** Null: no alert. */
   failure_rate_percent: number | null
+  failure_rate_min_messages: Generated<number>
   /** Null: no alert. */
   delivery_lag_seconds: number | null
   /** The four columns of quiet hours are all set or all null. */
@@ -729,6 +736,13 @@ export interface ApiRequestsTable {
   answer: string | null
 }
 
+/** What a message said, of accounts that store it. Erased with its recipient. */
+interface MessageContentsTable {
+  account_id: string
+  message_id: string
+  content_encrypted: string
+}
+
 /** Views of the message log that people saved. */
 export interface SavedViewsTable {
   account_id: string
@@ -794,6 +808,7 @@ export interface Database {
   whatsapp_account_health: WhatsAppAccountHealthTable
   templates: TemplatesTable
   messages: MessagesTable
+  message_contents: MessageContentsTable
   wa_message_ids: WaMessageIdsTable
   overdue_messages: OverdueMessagesTable
   overdue_progress: OverdueProgressTable

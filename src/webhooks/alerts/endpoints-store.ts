@@ -10,6 +10,7 @@ export interface ChangedEndpointRow {
   account_id: string
   id: string
   url: string
+  description: string | null
   enabled: boolean
   disabled_reason: string | null
   failing_since: Date | null
@@ -28,7 +29,7 @@ export async function findChangedEndpoints(
 ): Promise<ChangedEndpointRow[]> {
   const disabledByWaybill = [failingReason, goneReason]
   const { rows } = await sql<ChangedEndpointRow>`
-    select e.account_id, e.id, e.url, e.enabled, e.disabled_reason, e.failing_since, now.fails
+    select e.account_id, e.id, e.url, e.description, e.enabled, e.disabled_reason, e.failing_since, now.fails
     from webhook_endpoints e
     cross join lateral (
       select case when e.enabled

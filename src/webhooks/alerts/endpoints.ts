@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
-import { formatTime } from './text.ts'
+import { type AlertText, formatTime } from './text.ts'
 import { type ChangedEndpointRow, findChangedEndpoints, markEndpoint } from './endpoints-store.ts'
 
 /**
@@ -39,37 +39,57 @@ export async function announceEndpoints(
   return rows.length
 }
 
-/** A URL often holds a token, so only its host is named. */
+/** A URL often holds a token, so only its host is named, with the description that tells two endpoints of it apart. */
+function nameEndpoint({ url, description }: ChangedEndpointRow): string {
+  const { host } = new URL(url)
+  return description === null ? host : `${host} (${description})`
+}
+
 function toChange(row: ChangedEndpointRow): AlertChange {
-  const { account_id: accountId, id: subjectId, fails, enabled, disabled_reason: reason } = row
-  const { host } = new URL(row.url)
+  const { account_id: accountId, id: subjectId, fails, enabled } = row
   const about = { accountId, subjectId, code: 'endpoint_failing' } as const
-  if (!fails)
-    return {
-      ...about,
-      kind: 'recovered',
-      severity: 'warning',
-      text: {
-        title: `The webhook endpoint at ${host} works again`,
-        paragraphs: [`Events are delivered to the endpoint ${subjectId} again.`],
-      },
-    }
+  if (!fails) return { ...about, kind: 'recovered', severity: 'warning', text: describeRecovery(row) }
+  return enabled
+    ? { ...about, kind: 'raised', severity: 'warning', text: describeFailing(row) }
+    : { ...about, kind: 'raised', severity: 'critical', text: describeDisabled(row) }
+}
+
+function describeRecovery(row: ChangedEndpointRow): AlertText {
+  const { host } = new URL(row.url)
+  const name = nameEndpoint(row)
   return {
-    ...about,
-    kind: 'raised',
-    severity: enabled ? 'warning' : 'critical',
-    text: {
-      title: `The webhook endpoint at ${host} ${enabled ? 'fails' : 'was disabled'}`,
-      paragraphs: enabled
-        ? [
-            `No delivery to endpoint ${subjectId} has succeeded ${row.failing_since ? `since ${formatTime(row.failing_since.toISOString())}` : 'in the last several minutes'}.`,
-            'Deliveries are retried. Check the server that receives them.',
-          ]
-        : [
-            `Waybill disabled the endpoint ${subjectId}${reason === null ? '' : `: ${reason}`}.`,
-            'Its deliveries wait. Repair the server that receives them, then enable the endpoint.',
-          ],
-    },
+    title: `The webhook endpoint at ${host} works again`,
+    paragraphs: [`Events are delivered to ${name} again.`],
+  }
+}
+
+function describeFailing(row: ChangedEndpointRow): AlertText {
+  const { host } = new URL(row.url)
+  const name = nameEndpoint(row)
+  const since = row.failing_since && formatTime(row.failing_since.toISOString())
+  return {
+    title: `The webhook endpoint at ${host} fails`,
+    paragraphs: [
+      since === null
+        ? `Deliveries to ${name} have failed for several minutes.`
+        : `Deliveries to ${name} have failed since ${since}.`,
+      'Messages are still sent, but this system does not learn whether they arrive. Waybill repeats the deliveries. Ask whoever runs the system to check it.',
+    ],
+  }
+}
+
+function describeDisabled(row: ChangedEndpointRow): AlertText {
+  const { host } = new URL(row.url)
+  const name = nameEndpoint(row)
+  const reason = row.disabled_reason
+  return {
+    title: `The webhook endpoint at ${host} was disabled`,
+    paragraphs: [
+      reason === null
+        ? `Waybill disabled the endpoint at ${name}.`
+        : `Waybill disabled the endpoint at ${name}: ${reason}.`,
+      'Messages are still sent, but this system does not learn whether they arrive. Its deliveries wait. Repair the server that receives them, then enable the endpoint.',
+    ],
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
-import type { AlertRules, AlertSeverity } from '../../../contracts/dashboard/alert.ts'
+import type { AlertCode, AlertRules, AlertSeverity } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { decide } from './rules/decide.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { sendAlerts, type MemberAlert } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
-import { type AlertCode, type AlertText, linkTo } from './text.ts'
+import { type AlertText, linkTo } from './text.ts'
 
 /** A problem that began or changed, or that is solved. */
 export interface AlertChange {

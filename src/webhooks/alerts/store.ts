@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { AlertsTable, Database } from '../../platform/db/schema.ts'
-import type { AlertCode } from './text.ts'
+import type { AlertCode } from '../../../contracts/dashboard/alert.ts'
 
 export type AlertRow = Selectable<AlertsTable>
 

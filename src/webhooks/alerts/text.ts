@@ -1,3 +1,5 @@
+import { type AlertCode, alertCodes } from '../../../contracts/dashboard/alert.ts'
+
 /** What an alert says, in an email and in a chat. */
 export interface AlertText {
   title: string
@@ -5,7 +7,7 @@ export interface AlertText {
   link?: { label: string; url: string } | undefined
 }
 
-/** Each kind of problem that members are alerted to, and the page that its subject has in the dashboard. */
+/** The page that the subject of each kind of problem has in the dashboard. */
 const pages = {
   whatsapp_account_inactive: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   token_expiring: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
@@ -14,12 +16,10 @@ const pages = {
   failure_rate: { label: 'Open the messages', path: () => 'messages?status=failed' },
   delivery_lag: { label: 'Open the webhooks', path: () => 'webhooks' },
   template_stopped: { label: 'Open the templates', path: () => 'templates' },
-} as const satisfies Record<string, { label: string; path: (subjectId: string) => string }>
-
-export type AlertCode = keyof typeof pages
+} as const satisfies Record<AlertCode, { label: string; path: (subjectId: string) => string }>
 
 export function isAlertCode(text: string): text is AlertCode {
-  return Object.hasOwn(pages, text)
+  return alertCodes.some((code) => code === text)
 }
 
 /** Page of the dashboard, relative to the account. */

@@ -6,13 +6,14 @@ import { longerThanLeaseSeconds } from '../queue/store.ts'
 const batchSize = 10_000
 
 /**
- * Makes a batch of an endpoint's waiting deliveries due now and returns their number; call it until it returns 0.
+ * Makes a batch of an endpoint's waiting deliveries due now, with all attempts of the schedule ahead of them, and returns
+ * their number; call it until it returns 0.
  * Deliveries that are due soon are skipped: such a row may be in progress, and moving the end of its lease would send
  * it twice.
  */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
-    update webhook_deliveries set due_at = now()
+    update webhook_deliveries set due_at = now(), attempts = 0
     where account_id = ${accountId} and id in (
       select id from webhook_deliveries
       where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed
@@ -22,18 +23,23 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
   return Number(numAffectedRows ?? 0)
 }
 
-/** A delivery with more claims than finished attempts may be in progress; its lease is left as it is. */
-const dueNow = sql`
-    case
-      when generation > attempts and due_at <= now() + make_interval(secs => ${longerThanLeaseSeconds}) then due_at
-      else least(due_at, now())
-    end`
+/**
+ * A delivery in progress is left as it is. Any other starts its schedule anew: whoever asks for an attempt must not use up
+ * the last one. The times are read beside the update: Citus refuses `now()` in a `case` of an update.
+ */
+const makeDueNow = sql`
+    with clock as materialized (
+      select now() as now, now() + make_interval(secs => ${longerThanLeaseSeconds}) as lease_end
+    )
+    update webhook_deliveries
+    set due_at = case when claimed and due_at <= clock.lease_end then due_at else least(due_at, clock.now) end,
+      attempts = case when claimed and due_at <= clock.lease_end then attempts else 0 end
+    from clock`
 
 /** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
 export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update webhook_deliveries
-    set due_at = ${dueNow}
+    ${makeDueNow}
     where account_id = ${accountId} and id = ${deliveryId}`.execute(db)
   return Number(numAffectedRows ?? 0) > 0
 }
@@ -41,8 +47,7 @@ export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, d
 /** Makes several deliveries due now, like `makeDeliveryDue`. Returns how many of them are waiting. */
 export async function makeEachDue(db: Kysely<Database>, accountId: string, deliveryIds: string[]): Promise<number> {
   const { numAffectedRows } = await sql`
-    update webhook_deliveries
-    set due_at = ${dueNow}
+    ${makeDueNow}
     where account_id = ${accountId} and id = any(${deliveryIds}::text[])`.execute(db)
   return Number(numAffectedRows ?? 0)
 }

@@ -5,6 +5,7 @@ import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { timeOfId } from '../../platform/ids.ts'
 import { findLastFailures, type LastFailureRow } from '../statistics/store.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
@@ -23,6 +24,8 @@ function toEndpoint(row: EndpointSummaryRow, failures: readonly LastFailureRow[]
     ...(row.max_per_second !== null && { maxPerSecond: row.max_per_second }),
     ...(row.max_concurrent !== null && { maxConcurrent: row.max_concurrent }),
     waiting: Number(row.waiting),
+    ...(row.oldest_missed_event !== null && { missedSince: timeOfId(row.oldest_missed_event).toISOString() }),
+    ...(row.failing_since && { failed: Number(row.failed) }),
     ...(row.failing_since && { failingSince: row.failing_since.toISOString() }),
     ...(row.failing_since && failure && { failure: toFailure(failure, row.failing_since) }),
     ...(row.last_delivered_at && { lastDeliveredAt: row.last_delivered_at.toISOString() }),

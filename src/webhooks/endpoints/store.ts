@@ -4,8 +4,10 @@ import type { Database, WebhookEndpointsTable } from '../../platform/db/schema.t
 export type EndpointRow = Selectable<WebhookEndpointsTable>
 
 export interface EndpointSummaryRow extends EndpointRow {
-  /** Never null, since it is a count. */
-  waiting: string | null
+  waiting: string
+  /** ID of the oldest event that waits, or whose delivery failed for good since the endpoint fails. */
+  oldest_missed_event: string | null
+  failed: string
   last_delivered_at: Date | null
 }
 
@@ -144,27 +146,41 @@ export async function replaceEndpointSecret(
   return changed !== undefined
 }
 
-/**
- * Number of deliveries searched for the last success, which bounds the index scan. Older successes are not relevant.
- */
+/** Number of finished deliveries that are searched, which bounds the index scan. Older ones are not relevant. */
 const recentDeliveries = 1000
 
+interface Waiting {
+  waiting: string
+  oldest_event: string | null
+}
+
+interface Recent {
+  last_delivered_at: Date | null
+  failed: string
+  oldest_failed_event: string | null
+}
+
 function selectSummaries(db: Kysely<Database>) {
+  const waiting = sql<Waiting>`(
+    select count(*) as waiting, min(event_id) as oldest_event
+    from webhook_deliveries where endpoint_id = webhook_endpoints.id
+  )`.as<'queue'>(sql`queue`)
+  const recent = sql<Recent>`(
+    select max(finished_at) filter (where outcome = 'delivered') as last_delivered_at,
+      count(*) filter (where outcome = 'failed' and finished_at >= webhook_endpoints.failing_since) as failed,
+      min(event_id) filter (where outcome = 'failed' and finished_at >= webhook_endpoints.failing_since)
+        as oldest_failed_event
+    from (
+      select finished_at, outcome, event_id from webhook_finished_deliveries finished
+      where finished.account_id = webhook_endpoints.account_id and finished.endpoint_id = webhook_endpoints.id
+      order by finished.event_id desc limit ${sql.lit(recentDeliveries)}
+    ) latest
+  )`.as<'recent'>(sql`recent`)
   return db
     .selectFrom('webhook_endpoints')
-    .selectAll()
-    .select((eb) => [
-      eb
-        .selectFrom('webhook_deliveries')
-        .whereRef('webhook_deliveries.endpoint_id', '=', 'webhook_endpoints.id')
-        .select((count) => count.fn.countAll<string>().as('count'))
-        .as('waiting'),
-      sql<Date | null>`(
-        select max(recent.finished_at) filter (where recent.outcome = 'delivered')
-        from (
-          select finished_at, outcome from webhook_finished_deliveries finished
-          where finished.account_id = webhook_endpoints.account_id and finished.endpoint_id = webhook_endpoints.id
-          order by finished.event_id desc limit ${sql.lit(recentDeliveries)}
-        ) recent)`.as('last_delivered_at'),
-    ])
+    .innerJoinLateral(waiting, (join) => join.onTrue())
+    .innerJoinLateral(recent, (join) => join.onTrue())
+    .selectAll('webhook_endpoints')
+    .select(['queue.waiting', 'recent.failed', 'recent.last_delivered_at'])
+    .select(sql<string | null>`least(queue.oldest_event, recent.oldest_failed_event)`.as('oldest_missed_event'))
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { clockEstimateOf } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { ClaimTerms } from './attempts.ts'
 import { type ClaimPass, type EndpointConcurrency, initialWindows, windowsOf } from './endpoint-concurrency.ts'
@@ -179,6 +180,7 @@ export class Claims {
     const { leaseSeconds } = this.#options
     const claim = { leaseSeconds, limit, afterEndpointId, rooms: capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#db, claim)
+    if (deliveries[0]) clockEstimateOf(this.#db).learn(deliveries[0].claimed_at, sentAt)
     for (const delivery of deliveries) this.#events.claimed(delivery, { windows, isLimited: false, sentAt })
     const sawAllEndpoints = afterEndpointId === '' && deliveries.length < limit
     if (sawAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)

@@ -1,4 +1,4 @@
-import { request } from 'undici'
+import { Agent, requestThrough } from '../../platform/undici.ts'
 import { signCallback } from '../callbacks/signature.ts'
 
 /** Where an app receives callbacks, and the secret that signs them. */
@@ -7,11 +7,16 @@ export interface CallbackEndpoint {
   appSecret: string
 }
 
+const agent = new Agent()
+
 /** Posts a signed callback, and returns whether it was accepted. */
 export async function postCallback({ url, appSecret }: CallbackEndpoint, callback: object): Promise<boolean> {
   const body = Buffer.from(JSON.stringify(callback))
   try {
-    const response = await request(url, {
+    const { origin, pathname, search } = new URL(url)
+    const response = await requestThrough(agent, {
+      origin,
+      path: pathname + search,
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-hub-signature-256': signCallback(body, appSecret) },
       body,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Benchmark } from '../benchmark.ts'
+import { buildPackage, builtServer } from '../built-package.ts'
 import { createCustomer } from '../customer.ts'
 import { readResidentBytes } from '../resident-bytes.ts'
 import { runLoad } from '../run-load.ts'
@@ -10,18 +11,19 @@ import type { Target } from '../target.ts'
 const connections = 128
 const few = 20_000
 const many = { thorough: 200_000, quick: 60_000 }
-/** Time after the load for requests to free their memory. */
-const restMilliseconds = 1_000
+/** Time after the load for requests to free their memory, and for the idle process to collect garbage. */
+const restMilliseconds = 35_000
 
-/** The memory that a server keeps after many sends, compared with the same process after few. */
+/** The memory that the built package keeps after many sends, compared with the same process after few. */
 export const memory: Benchmark = {
   name: 'memory',
   against: `the same process after ${few.toLocaleString('en')} sends`,
   run: async (stage) => {
     const count = stage.isQuick ? many.quick : many.thorough
+    await buildPackage()
     await using upstream = await startProcess('test/bench/upstream.ts')
     await using customer = await createCustomer(stage, upstream.url)
-    await using server = await startProcess('src/cli/waybill.js', {
+    await using server = await startProcess(builtServer, {
       args: ['serve'],
       environment: customer.environment,
     })

@@ -1,19 +1,18 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import type { Benchmark } from '../benchmark.ts'
+import { buildPackage, builtServer } from '../built-package.ts'
 import { readCpuTime } from '../cpu-time.ts'
 import { createCustomer } from '../customer.ts'
 import { readResidentBytes } from '../resident-bytes.ts'
 import type { Row } from '../row.ts'
-import { root, startProcess } from '../start-process.ts'
+import { startProcess } from '../start-process.ts'
 import { summarize, type Sides } from '../summarize.ts'
 
-/** The first checks and housekeeping of a server are over by then. */
-const idleMilliseconds = 4_000
+/** The first checks and housekeeping of a server are over by then, and the garbage of its start is collected. */
+const idleMilliseconds = 12_000
 
 interface Start {
   readyMilliseconds: number
@@ -26,7 +25,7 @@ export const start: Benchmark = {
   name: 'start',
   against: 'a bare `node:http` server',
   run: async (stage) => {
-    await promisify(execFile)(process.execPath, [path.join(root, 'src/packaging/build.ts')], { cwd: root })
+    await buildPackage()
     await using upstream = await startProcess('test/bench/upstream.ts')
     await using customer = await createCustomer(stage, upstream.url)
     const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-bench-'))
@@ -69,13 +68,13 @@ async function compareStarts(
 }
 
 function measureServer(environment: Record<string, string>): Promise<Start> {
-  return measure('dist/src/cli/waybill.js', { args: ['serve'], environment }, async (url) => {
+  return measure(builtServer, { args: ['serve'], environment }, async (url) => {
     while (!(await fetch(`${url}/readyz`)).ok) await delay(5)
   })
 }
 
 function measureBare(): Promise<Start> {
-  return measure('test/bench/bare.ts', {}, () => Promise.resolve())
+  return measure('test/bench/bare-start.js', {}, () => Promise.resolve())
 }
 
 async function measure(

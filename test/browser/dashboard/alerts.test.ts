@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimEmails, openEmail } from '../../../src/platform/email/outbox.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
+import { getAlertSettings, updateAlertRules } from '../../../src/webhooks/alerts/rules/settings.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
@@ -55,6 +57,73 @@ test('posts a test message to a chat, and removes the chat', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('counts open alerts in the navigation until they are acknowledged', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await failEndpoint(account.accountId)
+  await openOfAccount('overview')
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Alerts/ })
+  await expect.poll(() => link.textContent()).toBe('Alerts11 open alert')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await link.click()
+  await page.getByRole('button', { name: /^Acknowledge/ }).click()
+  await expect.poll(() => link.textContent()).toBe('Alerts')
+  expect(pageErrors).toEqual([])
+})
+
+test('lists the alerts first, then the problems, who gets them by email, the rules and the chat', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn()
+  await openOfAccount('alerts')
+  await page.getByRole('heading', { level: 2, name: 'Email' }).waitFor()
+  expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+    'Open and recent alerts',
+    'Problems that are sent',
+    'Email',
+    'Rules',
+    'Chat',
+  ])
+})
+
+test('names the problems that are sent, how severe they are, and which are turned off', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await updateAlertRules(dashboard.server.deps, account.accountId, { deliveryLagSeconds: null })
+  await openOfAccount('alerts')
+  const section = page.getByRole('region', { name: 'Problems that are sent' })
+  await section.getByText('Critical once it is disabled.').waitFor()
+
+  const problems = await section.getByRole('listitem').allInnerTexts()
+  expect(problems.map((text) => text.split(/\s*\n\s*/)[0])).toEqual([
+    'Critical',
+    'Warning',
+    'Warning',
+    'Warning',
+    'Warning',
+    'Warning',
+    'Off',
+  ])
+  await section.getByText(/Not sent: .* statuses that no longer arrive/).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test('sends a test email to a member, a few at a time', async () => {
+  const { page, openOfAccount, email, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
+  await openOfAccount('alerts')
+  const send = page.getByRole('button', { name: 'Send test email' })
+  await send.click()
+  await page.getByText(`A test email is on its way to ${email}.`).waitFor()
+  await send.click()
+  await send.click()
+  await send.click()
+
+  await page.getByText('Too many test emails. Try again later.').waitFor()
+  const { db, secrets } = dashboard.server.deps
+  const waiting = (await claimEmails(db, { limit: 100, leaseSeconds: 60 })).filter(
+    ({ recipient }) => recipient === email,
+  )
+  expect(waiting.map((one) => openEmail(secrets, one).subject)).toEqual(Array(3).fill('Test email from Waybill'))
+  expect(pageErrors.filter((error) => !error.includes('429'))).toEqual([])
+})
+
 test('names what is wrong with the URL of a chat at its field', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
@@ -71,12 +140,16 @@ test('names what is wrong with the URL of a chat at its field', async () => {
 })
 
 test('keeps rules and quiet hours', async () => {
-  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByLabel('Failure rate in percent').fill('35')
+  await page.getByLabel('Minimum of messages').fill('5')
+  expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('5')
+  await page.getByLabel('Delay in minutes').fill('10')
   await page.getByRole('switch', { name: 'Quiet hours' }).click()
   await page.getByLabel('From').fill('21:30')
-  await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Madrid')
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('Barcelona')
+  await page.getByRole('option', { name: 'Europe/Madrid' }).click()
   await page.getByRole('button', { name: 'Save rules' }).click()
   await page.getByText('Alert rules saved.').waitFor()
 
@@ -84,6 +157,13 @@ test('keeps rules and quiet hours', async () => {
 
   await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30')
   expect(await page.getByLabel('Failure rate in percent').inputValue()).toBe('35')
+  expect(await page.getByLabel('Minimum of messages').inputValue()).toBe('5')
+  expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('10')
+  const { failureRateMinMessages, deliveryLagSeconds } = await getAlertSettings(
+    dashboard.server.deps,
+    account.accountId,
+  )
+  expect({ failureRateMinMessages, deliveryLagSeconds }).toEqual({ failureRateMinMessages: 5, deliveryLagSeconds: 600 })
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Madrid')
   expect(pageErrors).toEqual([])
 })
@@ -92,17 +172,19 @@ test('shows wrong rules at their fields', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   const rate = page.getByLabel('Failure rate in percent')
-  await rate.fill('')
+  await rate.fill('250')
   await page.getByRole('button', { name: 'Save rules' }).click()
 
-  await page.getByText('Enter a number.').waitFor()
+  await page.getByText('Enter a whole number from 1 to 100.').waitFor()
+  expect(await rate.inputValue()).toBe('250')
   expect(await rate.getAttribute('aria-invalid')).toBe('true')
   await rate.fill('20')
   await page.getByRole('switch', { name: 'Quiet hours' }).click()
-  await page.getByRole('combobox', { name: 'Time zone' }).fill('Atlantis')
+  await page.getByLabel('From').fill('21:30')
+  await page.getByLabel('Until', { exact: true }).fill('21:30')
   await page.getByRole('button', { name: 'Save rules' }).click()
-  await page.getByText('must be the name of a time zone, such as Europe/Madrid').waitFor()
-  expect(await page.getByRole('combobox', { name: 'Time zone' }).getAttribute('aria-invalid')).toBe('true')
+  await page.getByText('must differ from the start').waitFor()
+  expect(await page.getByLabel('Until', { exact: true }).getAttribute('aria-invalid')).toBe('true')
   expect(pageErrors).toEqual([])
 })
 

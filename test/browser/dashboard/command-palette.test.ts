@@ -36,9 +36,20 @@ test('finds templates by name and messages by part of a number', async () => {
     to: '34655500011',
     template: 'order_shipped',
     language: 'en',
+    externalId: 'order-4711',
     variables: { '1': 'Ada', '2': 'WB-1042' },
   })
   const field = await openPalette(visit)
+
+  await field.fill('order-47')
+  const found = page.getByRole('option', { name: /^\+34655500011.*order-4711/ })
+  await found.waitFor()
+  await expect.poll(() => found.getAttribute('data-combobox-selected')).toBe('true')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  const colours = await found.evaluate((option) =>
+    [option, ...option.querySelectorAll('span')].map((element) => getComputedStyle(element).color),
+  )
+  expect(new Set(colours).size).toBe(1)
 
   await field.fill('order_sh')
   await page

@@ -114,6 +114,9 @@ test('creates an account with a link for its owner', async () => {
   await dialog.getByRole('button', { name: 'Done' }).click()
 
   await page.getByRole('button', { name: 'Bakery', exact: true }).first().waitFor()
+  await page.getByRole('combobox', { name: 'Order of accounts' }).click()
+  await page.getByRole('option', { name: 'Longest lag first' }).click()
+  await page.getByRole('button', { name: 'Bakery', exact: true }).first().waitFor()
   expect(pageErrors).toEqual([])
 })
 

@@ -53,17 +53,18 @@ test('shows billable counts without a rate card, then costs by category and coun
   await page.reload()
   const costs = page.getByRole('region', { name: 'Estimated cost' })
   // 0.1131 + 0.0509 + 0.0170; Brazil has no rate.
-  await costs.getByText('€0.181', { exact: true }).waitFor()
+  await costs.getByText('€0.18', { exact: true }).waitFor()
   expect(await costs.getByRole('row').allTextContents()).toEqual([
     'CategoryBillableFreeEUR',
-    'Marketing20€0.164',
+    'Marketing20€0.16',
     'Utility21€0.017',
   ])
   await costs.getByText('Country', { exact: true }).click()
   await costs.getByRole('table', { name: 'Cost by country' }).waitFor()
   expect(await costs.getByRole('row').allTextContents()).toEqual([
     'CountryBillableFreeEUR',
-    'Germany10€0.1131',
+    'Germany10€0.11',
+    // Cents would say too little about less than 0.10.
     'Spain21€0.0679',
     'Brazil10No rate',
   ])

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { MessageStatus } from '../../../contracts/api/message.ts'
+import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
+import { updateAccount } from '../../../src/accounts/account.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
@@ -47,6 +49,9 @@ async function report(
   await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
+/** The messages beside an open one, where the screen has no room for columns. */
+const listBeside = (page: Page) => page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
+
 test('updates the timeline of an open message', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const message = await send(account, 'order-1')
@@ -59,21 +64,18 @@ test('updates the timeline of an open message', async () => {
   const panel = page.getByRole('region', { name: '+34600111222' })
   await panel.waitFor()
   const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem')
-  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(2)
+  expect(await steps.filter({ hasText: /has not .* yet/ }).count()).toBe(2)
 
   await report(message, 'delivered')
   await steps.filter({ hasText: 'Delivered' }).getByRole('time').waitFor()
-  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(1)
+  expect(await steps.filter({ hasText: /has not .* yet/ }).count()).toBe(1)
 
   await report(message, 'read')
   await steps.filter({ hasText: 'The recipient read the message' }).getByRole('time').waitFor()
-  expect(await steps.filter({ hasText: 'Not yet' }).count()).toBe(0)
+  expect(await steps.filter({ hasText: /has not .* yet/ }).count()).toBe(0)
 
   // The list beside the panel refreshes too.
-  await page
-    .getByRole('row', { name: /34600111222/ })
-    .getByText('Read')
-    .waitFor()
+  await listBeside(page).getByText('Read').waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -98,6 +100,184 @@ test('explains a failed message and retries its webhook', async () => {
   await page.getByText('HTTP 200').last().waitFor()
   await page.getByRole('link', { name: 'View endpoint' }).click()
   await page.getByRole('heading', { level: 1, name: new URL(receiver.url).host }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows what to do about a failure before the actions, and the age of new messages only', async () => {
+  const { page, openOfAccount, account } = await dashboard.signedIn()
+  const message = await send(account, 'order-1')
+  const { messageId } = message
+  await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
+  await openOfAccount(`messages?message=${messageId}`)
+  const panel = page.getByRole('region', { name: /^\+34/ })
+  const advice = await panel.getByRole('alert').boundingBox()
+  const actions = await panel.getByRole('button', { name: 'Send again' }).boundingBox()
+  expect((advice?.y ?? 0) + (advice?.height ?? 0)).toBeLessThanOrEqual(actions?.y ?? 0)
+  expect(await panel.getByText('just now').count()).toBe(1)
+
+  const dayOld = new Date(Date.now() - 25 * 3_600_000)
+  await dashboard.server.deps.db
+    .updateTable('messages')
+    .set({ created_at: dayOld })
+    .where('id', '=', messageId)
+    .execute()
+  await page.reload()
+  await panel.getByRole('alert').waitFor()
+  const head = panel.getByText(dayOld.toLocaleString('en-US', { month: 'short', day: 'numeric' })).first()
+  expect(await head.textContent()).not.toContain('·')
+})
+
+test('sums up why messages failed, and filters by a reason', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  for (const index of [1, 2, 3])
+    await report(await send(account, `order-${index}`), 'failed', {
+      code: index === 3 ? '131049' : '131026',
+      message: 'Failed',
+    })
+  await send(account, 'order-4')
+  await openOfAccount('messages')
+  await page.getByText('4 messages', { exact: true }).waitFor()
+  const reasons = page.getByRole('region', { name: 'Failure reasons' })
+  expect(await reasons.count()).toBe(0)
+
+  await page.getByLabel('Status').selectOption('Failed')
+  await reasons.waitFor()
+  expect(await reasons.getByRole('listitem').allTextContents()).toEqual([
+    '2The message cannot reach this recipient. 131026',
+    '1WhatsApp withheld this marketing message from the recipient. 131049',
+  ])
+  await reasons.getByRole('button', { name: /131049/ }).click()
+  await page.getByText('1 message', { exact: true }).waitFor()
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'failed', errorCode: '131049' })
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await reasons.getByRole('button', { name: /131049/, pressed: true }).click()
+  await page.getByText('3 messages', { exact: true }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('filters by the sending number, in views and exports too', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await openOfAccount('messages')
+  await page.getByText('1 message', { exact: true }).waitFor()
+  // All messages are from the only number.
+  expect(await page.getByLabel('Sent from').count()).toBe(0)
+
+  const second = await account.addWhatsAppAccount({ phoneNumberId: '190000000000778' })
+  await account.trpc.message.send.mutate({ ...sendMessage.example.input, accountId: second, externalId: 'order-2' })
+  await page.reload()
+  const numbers = page.getByLabel('Sent from')
+  await numbers.selectOption(second)
+  await page.getByText('1 message', { exact: true }).waitFor()
+  expect(await page.getByRole('row', { name: /order-2/ }).count()).toBe(1)
+  const chips = page.getByRole('group', { name: 'Active filters' })
+  const number = await numbers.locator('option:checked').textContent()
+  expect(await chips.innerText()).toContain(`Sent from: ${number}`)
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ])
+  const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n')
+  expect(lines).toHaveLength(2)
+  expect(lines[1]).toContain('order-2')
+
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('menuitem', { name: 'Save current filters' }).click()
+  await page.getByLabel('Name').fill('Second number')
+  await page.getByRole('button', { name: 'Save view' }).click()
+  await page.getByText('View saved.').waitFor()
+  await openOfAccount('messages')
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('menuitem', { name: 'Second number' }).click()
+  await chips.getByText(/^Sent from/).waitFor()
+  expect(new URL(page.url()).search).toBe(`?whatsAppAccountId=${second}`)
+  expect(pageErrors).toEqual([])
+})
+
+const isCut = (cell: Locator) => cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+
+test.each([1280, 1440, 1920])('nothing that matters is cut at %i px, also beside a message', async (width) => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ viewport: { width, height: 900 } })
+  const message = await send(account, 'order-1', '888888888888888')
+  await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
+  await openOfAccount('messages?search=order')
+  const row = page.getByRole('row', { name: /888888888888888/ })
+  await row.waitFor()
+  expect(await isCut(row.getByRole('cell').nth(0))).toBe(false)
+  expect(await isCut(row.getByRole('cell').nth(1))).toBe(false)
+  // The reason is in the title, whatever of it fits.
+  expect(await row.getByTitle('The message cannot reach this recipient.').count()).toBe(1)
+
+  await page.getByRole('link', { name: '+888888888888888' }).click()
+  await page.getByRole('region', { name: '+888888888888888' }).waitFor()
+  // With too little room for columns, the log is a list beside the message.
+  const shown = width < 1700 ? listBeside(page) : row
+  for (const text of [
+    '+888888888888888',
+    'order_shipped',
+    /131026 The message cannot reach this recipient\./,
+    /order-1/,
+  ])
+    await shown.getByText(text).filter({ visible: true }).first().waitFor()
+  expect(await shown.getByRole('time').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(
+    false,
+  )
+  expect(pageErrors).toEqual([])
+})
+
+test('keeps the opened message in sight when the table becomes a list', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  for (let index = 1; index <= 20; index++) await send(account, `order-${index}`, `3460011${2000 + index}`)
+  await openOfAccount('messages')
+  const link = page.getByRole('link', { name: '+34600112001' })
+  await link.scrollIntoViewIfNeeded()
+  await link.click()
+  await page.getByRole('region', { name: '+34600112001' }).waitFor()
+
+  const box = await page
+    .getByRole('list', { name: 'Messages' })
+    .getByRole('link', { name: '+34600112001' })
+    .boundingBox()
+  expect(box?.y).toBeGreaterThan(60)
+  expect(box?.y).toBeLessThan(900)
+  expect(pageErrors).toEqual([])
+})
+
+test('says what was looked for if a prefix was left out', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account, 'order-1', '34600110042')
+  await openOfAccount('messages?search=0042')
+  await page.getByRole('link', { name: '+34600110042' }).waitFor()
+  expect(await page.getByText(/^Searched numbers for/).count()).toBe(0)
+
+  await page.getByRole('searchbox').fill('0600 110 042')
+  await page.getByText('Searched numbers for 600110042, without the leading zeros.').waitFor()
+  await page.getByRole('link', { name: '+34600110042' }).waitFor()
+  await page.getByRole('searchbox').fill('0700 110 042')
+  await page.getByText('Searched numbers for 700110042, without the leading zeros.').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('stops messages to the recipient of a message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const { messageId } = await send(account, 'order-1')
+  await openOfAccount(`messages?message=${messageId}`)
+  await page.getByRole('button', { name: 'Stop messages' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Stop messages to +34600111222?' })
+  await dialog.getByText('Still sent: order notices').waitFor()
+  await dialog.getByRole('button', { name: 'Stop messages' }).click()
+  await page.getByText('+34600111222 is on the suppression list now.').waitFor()
+  const list = async () => (await account.trpc.suppression.list.query({})).items
+  expect(await list()).toMatchObject([{ to: '34600111222', reason: 'manual', allMessages: false }])
+  await page.getByText(/^On the suppression list since .* Stopped: Marketing\./).waitFor()
+
+  await page.getByRole('button', { name: 'Stop all messages' }).click()
+  await dialog.getByText('All messages are stopped').waitFor()
+  await dialog.getByRole('button', { name: 'Stop messages' }).click()
+  await page.getByText('Gets no messages').waitFor()
+  expect(await list()).toMatchObject([{ allMessages: true }])
+  expect(await page.getByRole('button', { name: 'Stop all messages' }).count()).toBe(0)
   expect(pageErrors).toEqual([])
 })
 
@@ -132,6 +312,8 @@ test('keeps the filters in the URL and the focus in the field', async () => {
   await page.getByLabel('Time', { exact: true }).selectOption('Custom range')
   await page.getByLabel('From', { exact: true }).fill('2999-01-01T00:00')
   await page.getByText('No matching messages').waitFor()
+  const timeZone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  await page.getByText(`From: Jan 1, 2999, 12:00:00 AM ${timeZone}`).waitFor()
   await page.getByRole('button', { name: 'Show all messages' }).click()
   await expect.poll(() => rows.count(), soon).toBe(2)
   expect(pageErrors).toEqual([])
@@ -145,7 +327,7 @@ test('filters by template and error code and shows the reason', async () => {
   await send(account, 'order-3')
   await openOfAccount('messages')
   const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
-  await rows.filter({ hasText: '131026Message undeliverable' }).waitFor()
+  await rows.filter({ hasText: '131026 The message cannot reach this recipient.' }).waitFor()
   await page.getByText('3 messages', { exact: true }).waitFor()
 
   await page
@@ -202,10 +384,7 @@ test('opens a message beside the log by a click anywhere in its row', async () =
   await panel.getByRole('heading', { name: 'Timeline' }).waitFor()
   expect(new URL(page.url()).search).toBe(`?search=order&message=${messageId}`)
   // The list is usable: another row replaces the message, and one step back closes the panel.
-  await page
-    .getByRole('row', { name: /34600111333/ })
-    .getByText('order_shipped')
-    .click()
+  await listBeside(page).filter({ hasText: '34600111333' }).getByText('order_shipped').click()
   await page.getByRole('region', { name: '+34600111333' }).waitFor()
   await page.goBack()
   await page.getByRole('region', { name: /^\+/ }).waitFor({ state: 'detached' })
@@ -359,7 +538,101 @@ test('sends a message again with new values', async () => {
 
   await page.getByText('Message sent again.').waitFor()
   await expect.poll(() => new URL(page.url()).searchParams.get('message'), soon).not.toBe(messageId)
-  await expect.poll(() => page.getByRole('row', { name: /34600111222/ }).count(), soon).toBe(2)
+  await expect.poll(() => listBeside(page).count(), soon).toBe(2)
+  expect(pageErrors).toEqual([])
+})
+
+test('shows what a message said, and repeats it with the same values', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await updateAccount(dashboard.server.deps, account.accountId, { messageContentsDays: 30 })
+  await account.template({ name: 'ready', body: 'Dear {{1}}, parcel {{2}} is ready.' })
+  const variables = { '1': "Zoë O'Hara", '2': '*A-7* {{3}}' }
+  const request = { to: '34600111222', template: 'ready', language: 'en', variables, externalId: 'order-1' }
+  const { messageId } = await account.trpc.message.send.mutate(request)
+  await openOfAccount(`messages?message=${messageId}`)
+  const panel = page.getByRole('region', { name: '+34600111222' })
+  const preview = panel.getByRole('figure', { name: 'Message preview' })
+  await preview.getByText("Dear Zoë O'Hara, parcel A-7 {{3}} is ready.").waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await panel.getByRole('button', { name: 'Copy as curl' }).click()
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()')
+  const output = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${curl}`])
+  expect(JSON.parse(output.toString().split('\n').slice(6).join('\n'))).toEqual({
+    ...request,
+    accountId: account.whatsAppAccountId,
+  })
+  expect(page.url()).not.toContain('Zo')
+  expect(await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
+    'Zo',
+  )
+
+  await panel.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByText('These are the values of the first message.').waitFor()
+  expect(await dialog.getByLabel('{{1}}').inputValue()).toBe("Zoë O'Hara")
+  await dialog.getByLabel('{{2}}').fill('A-8')
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('Message sent again.').waitFor()
+  await page.getByRole('figure').getByText("Dear Zoë O'Hara, parcel A-8 is ready.").waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows the text that was sent after its template changed, and why a text is unknown', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { deps } = dashboard.server
+  const before = await send(account, 'order-0')
+  await updateAccount(deps, account.accountId, { messageContentsDays: 30 })
+  const { messageId } = await send(account, 'order-1')
+  await sql`update templates set components = '[{"type":"BODY","text":"Another text."}]'
+    where account_id = ${account.accountId} and name = 'order_shipped'`.execute(deps.db)
+
+  await openOfAccount(`messages?message=${messageId}`)
+  const preview = page.getByRole('figure', { name: 'Message preview' })
+  await preview.getByText('Hello Ada, your order WB-1042 is on its way.').waitFor()
+  await page.getByText('The template was changed later. This is the text that was sent.').waitFor()
+  await page.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByText('The new message can say something else.').waitFor()
+
+  await sql`update message_contents set content_encrypted = 'v1.00000000.x.x'
+    where account_id = ${account.accountId}`.execute(deps.db)
+  await openOfAccount(`messages?message=${messageId}`)
+  await page.getByText('the server has no key that decrypts it').waitFor()
+  await openOfAccount(`messages?message=${before.messageId}`)
+  await page.getByText('what this message said is not stored, or no longer').waitFor()
+  await updateAccount(deps, account.accountId, { messageContentsDays: null })
+  await openOfAccount(`messages?message=${before.messageId}`)
+  await page.getByText('what messages say is not stored').waitFor()
+  await page.getByRole('link', { name: 'Message contents' }).click()
+  await page.getByRole('heading', { name: 'Message contents' }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+const componentsOf = (sent: unknown) => (sent as { template: { components: unknown } }).template.components
+
+test('fills the form with stored headers, buttons and cards', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await updateAccount(dashboard.server.deps, account.accountId, { messageContentsDays: 30 })
+  const variables = { '1': 'Ada' }
+  const buttons = [
+    { index: 0, payload: 'paid:81' },
+    { index: 1, url: 'B-81' },
+  ]
+  const header = { document: { link: 'https://example.com/81.pdf', filename: '81.pdf' } }
+  const request = { to: '34600111222', template: 'invoice', language: 'en', variables, header, buttons }
+  const { messageId } = await account.trpc.message.send.mutate(request)
+  await openOfAccount(`messages?message=${messageId}`)
+  await page.getByRole('figure', { name: 'Message preview' }).getByText('81.pdf').waitFor()
+
+  await page.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send this message again?' })
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('Message sent again.').waitFor()
+
+  const { body } = dashboard.server.simulator.requests.at(-1) ?? {}
+  const first = dashboard.server.simulator.requests.at(-2)?.body
+  expect(componentsOf(body)).toEqual(componentsOf(first))
   expect(pageErrors).toEqual([])
 })
 
@@ -494,7 +767,7 @@ test('shows an account without messages how to send one', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')
   await page.getByRole('region', { name: 'Example request' }).waitFor()
-  expect(await page.getByRole('link', { name: 'Get an API key' }).getAttribute('href')).toBe(
+  expect(await page.getByRole('link', { name: 'Open Public API' }).getAttribute('href')).toBe(
     `/settings/${account.accountId}/public-api`,
   )
 

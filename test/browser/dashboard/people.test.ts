@@ -54,9 +54,13 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
   await page.getByText('The link is on its way to grace@example.com.').waitFor()
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('button', { name: 'Revoke the invitation of grace@example.com' }).waitFor()
+  const replaced = await linkTo('grace@example.com')
+  await page.getByRole('button', { name: 'Send again to grace@example.com' }).click()
+  await page.getByText('A new link is on its way to grace@example.com. The previous one no longer works.').waitFor()
 
   const guest = await dashboard.visit()
+  await guest.open(replaced)
+  await guest.page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor()
   await guest.open(await linkTo('grace@example.com'))
   await guest.page.getByLabel('Your name').fill('Grace Hopper')
   await guest.page.getByLabel('Password', { exact: true }).fill(password)
@@ -68,7 +72,7 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
 
   await owner.openOfAccount('people')
   // The only owner can be neither removed nor made a viewer.
-  await page.getByText('Only owner').waitFor()
+  await page.getByText('Owner (the only one)').waitFor()
   await page.getByLabel('Role of grace@example.com').selectOption('owner')
   await page.getByText('Grace Hopper is now an owner.').waitFor()
   await page.getByRole('button', { name: 'Leave' }).waitFor()
@@ -93,8 +97,13 @@ test('shows a link to pass on where no SMTP server is set up, and revokes it', a
   await page.getByLabel('Email address').fill('linus@example.com')
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
 
-  const link = await page.getByLabel('Invitation link', { exact: true }).inputValue()
+  const first = await page.getByLabel('Invitation link', { exact: true }).inputValue()
   await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Send again to linus@example.com' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New invitation link' })
+  const link = await dialog.getByLabel('Invitation link', { exact: true }).inputValue()
+  expect(link).not.toBe(first)
+  await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of linus@example.com' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('No invitations are pending.').waitFor()

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { firstRequestIdAt } from '../../../src/platform/ids.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -122,6 +123,7 @@ test('opens the reference with a new key that no storage, address or page source
     reference.evaluate<string[]>(`[...document.querySelectorAll('#docs input')].map((input) => input.value)`)
   await expect.poll(readFields, { timeout: 60_000 }).toContain(apiKey)
   expect(reference.url()).toContain('/docs/api#')
+  await reference.getByRole('region', { name: 'Send a template message to one recipient' }).waitFor()
   expect(await reference.evaluate('window.opener === null')).toBe(true)
   const readStored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'
   expect(await reference.evaluate<string>(readStored)).not.toContain(apiKey)
@@ -155,23 +157,90 @@ test('rejects requests while API access is off', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('stores message contents for some days, and asks before it deletes them', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const section = page.getByRole('region', { name: 'Message contents' })
+  await section.getByText('Off', { exact: true }).waitFor()
+
+  await section.getByLabel('Store message contents').click()
+  await page.getByText('Message contents are stored for 30 days.').waitFor()
+  await section.getByLabel('Delete after (days)').fill('7')
+  await section.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Message contents are stored for 7 days.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await account.trpc.message.send.mutate({
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+
+  await section.getByLabel('Store message contents').click()
+  await page
+    .getByRole('dialog', { name: 'Delete all message contents?' })
+    .getByRole('button', { name: 'Turn off and delete' })
+    .click()
+  await page.getByText('Message contents are not stored.').waitFor()
+  const { db } = dashboard.server.deps
+  const stored = db.selectFrom('message_contents').select('message_id').where('account_id', '=', account.accountId)
+  await expect.poll(async () => (await stored.execute()).length).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
 test('asks before a user locks out their own address and warns afterwards', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
   const field = page.getByLabel('Address or range')
   await field.fill('192.0.2.0/24')
   await field.press('Enter')
-  const warning = page.getByRole('dialog', { name: 'Lock out your own address?' })
+  const warning = page.getByRole('dialog', { name: 'Leave out your own address?' })
   await warning.getByText('127.0.0.1').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(200)
 
-  await warning.getByRole('button', { name: 'Save anyway' }).click()
+  await warning.getByRole('button', { name: 'Save without it' }).click()
 
   await page.getByText('Your IP address 127.0.0.1 is not on the allow-list').waitFor()
   expect((await send(account.apiKey)).json().error.code).toBe('IP_NOT_ALLOWED')
 
   await page.getByRole('button', { name: 'Add my address (127.0.0.1)' }).click()
   await page.getByText('Your IP address 127.0.0.1 is not on the allow-list').waitFor({ state: 'hidden' })
+  expect((await send(account.apiKey)).statusCode).toBe(200)
+  expect(pageErrors).toEqual([])
+})
+
+test('asks before a list leaves out addresses that called the API lately, and adds them', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await dashboard.server.deps.db
+    .insertInto('api_requests')
+    .values({
+      account_id: account.accountId,
+      id: `${firstRequestIdAt(new Date(Date.now() - 60_000))}_0`,
+      method: 'POST',
+      path: sendMessage.path,
+      status: 200,
+      error_code: null,
+      duration_ms: 10,
+      key_start: account.apiKey.slice(0, 14),
+      address: '198.51.100.7',
+      message_ids: 'msg_1+msg_2',
+      external_id: null,
+      request: null,
+      answer: null,
+    })
+    .execute()
+  await openOfAccount('public-api')
+  await page.getByText(/^Highest minute since .*: 2 by the API, at .* No request was answered with 429\.$/).waitFor()
+  const field = page.getByLabel('Address or range')
+  await field.fill('192.0.2.0/24')
+  await field.press('Enter')
+
+  const warning = page.getByRole('dialog', { name: 'Leave out addresses that call the API?' })
+  await warning.getByText('198.51.100.7 and 127.0.0.1').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await warning.getByRole('button', { name: 'Save and add 2 addresses' }).click()
+
+  await page.getByText('Restricted to 3 entries').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(200)
   expect(pageErrors).toEqual([])
 })
@@ -259,7 +328,7 @@ test.each(['light', 'dark'] as const)('API pages are accessible in %s', async (c
   await page.getByText('is neither an IP address').waitFor()
   await field.fill('192.0.2.0/24')
   await field.press('Enter')
-  await page.getByRole('button', { name: 'Save anyway' }).click()
+  await page.getByRole('button', { name: 'Save without it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByText('is not on the allow-list').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

@@ -6,7 +6,7 @@ import { type DashboardBrowser, findAccessibilityViolations, startDashboard } fr
 let dashboard: DashboardBrowser
 
 beforeAll(async () => {
-  dashboard = await startDashboard({ requestLog: {} })
+  dashboard = await startDashboard({ requestLog: {}, deps: { requestLogDays: 7 } })
 })
 
 afterAll(async () => {
@@ -51,15 +51,27 @@ test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s',
 
   await page.getByLabel('Outcome').selectOption('Failed')
   await expect.poll(() => rowsOf(page).count()).toBe(1 + 3)
-  await page.getByLabel('Error code').fill('validation_error')
+  await page.getByText('3 requests', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'MESSAGE_REJECTED 1' }).click()
   await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
-  await page.getByRole('cell', { name: 'VALIDATION_ERROR' }).click()
+  await page.getByRole('button', { name: 'MESSAGE_REJECTED 1', pressed: true }).click()
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 3)
+  await page.getByRole('combobox', { name: 'Error code' }).fill('validation')
+  await page.getByRole('combobox', { name: 'Error code' }).press('Enter')
+  expect(await page.getByRole('combobox', { name: 'Error code' }).inputValue()).toBe('VALIDATION_ERROR')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
+  await page.getByRole('cell', { name: 'VALIDATION_ERROR to: must be the country code' }).click()
   const panel = page.getByRole('dialog', { name: 'API request' })
   await panel.getByText(malformedId).waitFor()
   expect(await panel.getByRole('region', { name: 'Request' }).textContent()).toContain('"to": "+34 600"')
   expect(await panel.getByRole('region', { name: 'Request' }).textContent()).not.toContain('WB-1042')
   expect(await panel.getByRole('region', { name: 'Response' }).textContent()).toContain('to: must be the country code')
   expect(await findAccessibilityViolations(page)).toEqual([])
+  await panel.getByRole('button', { name: 'Copy as curl' }).click()
+  const curl = await page.evaluate('navigator.clipboard.readText()')
+  expect(curl).toContain(`curl -X POST '${dashboard.server.url}/api/v1/message/send'`)
+  expect(curl).toContain('X-API-Key: $WAYBILL_API_KEY')
+  expect(curl).toContain('"to": "+34 600"')
   await panel.getByRole('button', { name: 'Copy request ID' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(malformedId)
   await page.keyboard.press('Escape')
@@ -71,6 +83,8 @@ test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s',
   await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
   await page.getByLabel('Search requests').fill('no-such-order')
   await page.getByText('No matching requests').waitFor()
+  await page.getByText('No request matches the search “no-such-order”.').waitFor()
+  await page.getByText('Requests are kept for at least 7 days.').first().waitFor()
   await page.getByLabel('Search requests').fill(rejectedId)
   await page.getByRole('cell', { name: 'MESSAGE_REJECTED' }).click()
   await panel.getByRole('link', { name: /^msg_/ }).click()
@@ -96,6 +110,22 @@ test('shows viewers the log on a phone', async () => {
   await page.getByRole('dialog').getByText(sentId).waitFor()
   await page.getByText('kept for failures only').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  expect(pageErrors).toEqual([])
+})
+
+test('has the filters behind a button on a phone, with the number of active ones', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({
+    viewport: { width: 390, height: 844 },
+  })
+  await call(account)
+  await openOfAccount('requests?outcome=failed')
+
+  const button = page.getByRole('button', { name: 'Filters (1)' })
+  await button.waitFor()
+  expect(await page.getByLabel('Outcome').isVisible()).toBe(false)
+  await button.click()
+  await page.getByLabel('Outcome').selectOption('Succeeded')
+  expect(await button.getAttribute('aria-expanded')).toBe('true')
   expect(pageErrors).toEqual([])
 })
 

@@ -84,7 +84,7 @@ test('does not redirect to another site after sign-in', async () => {
   await guest.open('/sign-in?to=//example.com/')
   await fillSignIn(guest, owner.email, password)
 
-  await guest.page.getByRole('navigation', { name: 'Settings' }).waitFor()
+  await guest.page.getByRole('navigation', { name: 'Pages' }).waitFor()
   expect(guest.pageErrors).toEqual([])
 })
 
@@ -120,7 +120,7 @@ test('ends all other sessions when the password changes', async () => {
   const elsewhere = await dashboard.visit()
   await elsewhere.open('/sign-in')
   await fillSignIn(elsewhere, email, password)
-  await elsewhere.page.getByRole('navigation', { name: 'Settings' }).waitFor()
+  await elsewhere.page.getByRole('navigation', { name: 'Pages' }).waitFor()
   await open('/profile')
   await page.getByText(email).waitFor()
   await page.getByLabel('Current password').fill('not the password')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
 import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
@@ -17,6 +18,8 @@ export interface DashboardBrowser {
 }
 
 interface VisitOptions {
+  /** Opens a browser context that the caller or the end of the browser closes, such as for all tests of a file. */
+  outlivesTest?: boolean
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
 }
@@ -43,7 +46,8 @@ export const password = 'correct horse battery staple'
 export async function startDashboard(options?: TestServerOptions): Promise<DashboardBrowser> {
   await buildDashboard()
   const [browser, server] = await Promise.all([launchChromium(), startTestServer(options)])
-  const visit = (options: VisitOptions = {}) => startVisit(browser, server, options)
+  const contexts = new Contexts(browser, server.url)
+  const visit = (options: VisitOptions = {}) => startVisit(contexts, server, options)
   return {
     server,
     visit,
@@ -59,18 +63,60 @@ export async function startDashboard(options?: TestServerOptions): Promise<Dashb
   }
 }
 
+/**
+ * Browser contexts that are cleared after each test and used again: their caches hold the dashboard, which makes the
+ * first page of a test open in half the time. Pages that stayed open would go on asking the server.
+ */
+class Contexts {
+  private readonly free: BrowserContext[] = []
+  private readonly browser: Browser
+  private readonly origin: string
+
+  constructor(browser: Browser, origin: string) {
+    this.browser = browser
+    this.origin = origin
+  }
+
+  /** Returns a context without a session, for the running test alone. */
+  async lease(): Promise<BrowserContext> {
+    const context = this.free.pop() ?? (await this.create())
+    onTestFinished(async () => {
+      await this.clear(context)
+      this.free.push(context)
+    })
+    return context
+  }
+
+  async create(): Promise<BrowserContext> {
+    const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    context.setDefaultTimeout(15_000)
+    return context
+  }
+
+  private async clear(context: BrowserContext): Promise<void> {
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    context.removeAllListeners()
+    const [page, ...others] = context.pages()
+    await Promise.all(others.map((other) => other.close()))
+    if (page) {
+      const session = await context.newCDPSession(page)
+      await session.send('Storage.clearDataForOrigin', { origin: this.origin, storageTypes: 'local_storage,indexeddb' })
+      await page.close()
+    }
+    await context.clearCookies()
+  }
+}
+
 async function startVisit(
-  browser: Browser,
+  contexts: Contexts,
   server: TestServer,
-  { colorScheme = 'light', viewport = { width: 1280, height: 900 } }: VisitOptions,
+  { colorScheme = 'light', viewport = { width: 1280, height: 900 }, outlivesTest = false }: VisitOptions,
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    viewport,
-    colorScheme,
-    permissions: ['clipboard-read', 'clipboard-write'],
-  })
-  context.setDefaultTimeout(15_000)
+  const context = await (outlivesTest ? contexts.create() : contexts.lease())
   const page = await context.newPage()
+  if (!outlivesTest) onTestFinished(({ task }) => showIfFailed(task.result?.state, page))
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ colorScheme })
   const pageErrors: string[] = []
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
@@ -86,23 +132,56 @@ async function startVisit(
   return { context, page, pageErrors, open: async (path) => void (await page.goto(`${server.url}/settings${path}`)) }
 }
 
+/** Says what a test saw when it failed. */
+async function showIfFailed(state: string | undefined, page: Page): Promise<void> {
+  if (state !== 'fail' || page.isClosed()) return
+  console.log(`${page.url()} showed:\n${await page.locator('body').innerText()}`)
+}
+
 let people = 0
 
 /** Invites the user, accepts the invitation and signs in over HTTP. */
-async function signIn(server: TestServer, { context }: Visit, accountId: string, role: Role): Promise<string> {
-  const email = `person${++people}@example.com`
+export async function signIn(
+  server: TestServer,
+  { context }: Pick<Visit, 'context'>,
+  accountId: string,
+  role: Role,
+  email = `person${++people}@example.com`,
+  name = 'Ada Lovelace',
+): Promise<string> {
   const { path } = await inviteUser(server.deps, accountId, { email, role })
   // All users of a test share one IP address.
   await server.database.db.deleteFrom('owner_sign_in_rates').execute()
-  const headers = { origin: server.url }
-  for (const [url, data] of [
-    ['/settings/trpc/settings.invitation.accept', { token: path.split('/').at(-1), name: 'Ada Lovelace', password }],
-    ['/settings/auth/sign-in/email', { email, password }],
-  ] as const) {
-    const response = await context.request.post(server.url + url, { headers, data })
-    if (!response.ok()) throw new Error(`${url} answered ${await response.text()}`)
-  }
+  await acceptInvitation(server, context, path, name)
+  const signedIn = await context.request.post(`${server.url}/settings/auth/sign-in/email`, {
+    headers: { origin: server.url },
+    data: { email, password },
+  })
+  if (!signedIn.ok()) throw new Error(`no sign-in: ${await signedIn.text()}`)
   return email
+}
+
+/** Makes a signed-in user an owner of another account. */
+export async function joinAccount(
+  server: TestServer,
+  context: BrowserContext,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<void> {
+  const { path } = await inviteUser(server.deps, accountId, { email, role: 'owner' })
+  await acceptInvitation(server, context, path)
+}
+
+async function acceptInvitation(
+  server: TestServer,
+  context: BrowserContext,
+  path: string,
+  name = 'Ada Lovelace',
+): Promise<void> {
+  const accepted = await context.request.post(`${server.url}/settings/trpc/settings.invitation.accept`, {
+    headers: { origin: server.url },
+    data: { token: path.split('/').at(-1), name, password },
+  })
+  if (!accepted.ok()) throw new Error(`the invitation was not accepted: ${await accepted.text()}`)
 }
 
 interface AxeResults {
@@ -115,7 +194,7 @@ export async function findAccessibilityViolations(page: Page): Promise<string[]>
   await page.evaluate(readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'))
   // Contrast is too low while elements fade in.
   await page.evaluate('Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))')
-  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html} ${node.failureSummary ?? ''}`))

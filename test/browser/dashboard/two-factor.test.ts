@@ -62,7 +62,7 @@ async function signInWithPassword({ page, open }: Pick<SignedInVisit, 'page' | '
   await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
 }
 
-test('asks for a code at sign-in after set-up', async () => {
+test('asks for a code at sign-in after setup', async () => {
   const visit = await dashboard.signedIn()
   const { page, email, pageErrors } = visit
   const { secret, backupCodes } = await setUp(visit)

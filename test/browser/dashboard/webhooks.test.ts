@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { insertEvents } from '../../support/insert-events.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
@@ -58,7 +59,7 @@ test('adds an endpoint, tests it and rotates its secret with an overlap', async 
   await dialog.getByRole('button', { name: 'Add endpoint' }).click()
   const first = await dialog.getByRole('textbox', { name: 'Signing secret' }).inputValue()
   expect(first).toMatch(/^whsec_/)
-  await dialog.getByRole('link', { name: 'How events are signed' }).waitFor()
+  await dialog.getByRole('link', { name: 'How to verify events, in several languages' }).waitFor()
   await dialog.getByRole('button', { name: 'View endpoint' }).click()
   await page.getByText('Order system').waitFor()
   await page.getByText('50 per second, 5 concurrent').waitFor()
@@ -131,6 +132,29 @@ test('edits an endpoint and keeps its secret', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('refuses limits that are out of range, and keeps what was typed', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/limits` })
+  await openOfAccount(`webhooks/${endpointId}`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog')
+  const perSecond = dialog.getByLabel('Deliveries per second')
+  await dialog.getByText('1 to 1,000. Leave empty for no limit.').first().waitFor()
+  for (const typed of ['0', '99999', '2.5', '-3']) {
+    await perSecond.fill(typed)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('Enter a whole number from 1 to 1,000.').waitFor()
+    expect(await perSecond.inputValue()).toBe(typed)
+    await perSecond.fill('')
+    await dialog.getByText('Enter a whole number from 1 to 1,000.').waitFor({ state: 'detached' })
+  }
+  await dialog.getByLabel('Concurrent requests').fill('007')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+
+  await page.getByText('7 concurrent').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test('says why an endpoint fails, on its page and in the list', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(answer(401), '/forbidden')
@@ -139,15 +163,30 @@ test('says why an endpoint fails, on its page and in the list', async () => {
   })
   await deliver(account)
   await openOfAccount(`webhooks/${endpointId}`)
-  await page
-    .getByRole('alert')
-    .filter({ hasText: /^Answers 401 since \d.*; check the signing secret/ })
-    .waitFor()
+  const alert = page.getByRole('alert').filter({ hasText: /^Answers 401 since \d.*; check the signing secret/ })
+  await alert.getByText(/First failed attempt: .*:\d\d:\d\d.*Oldest undelivered event: created .*:\d\d:\d\d/).waitFor()
+  const dialog = await openRedelivery(page)
+  await dialog.getByText('Proposed: the oldest undelivered event.').waitFor()
+  await dialog.getByText(/Deliveries that wait for their next attempt are sent now\./).waitFor()
+  const warning = dialog.getByRole('alert').filter({ hasText: 'This endpoint still fails' })
+  await warning.getByText(/^Answers 401 since/).waitFor()
+  await warning.getByRole('button', { name: 'Send test event' }).click()
+  await warning.getByText(/^Test event not delivered: HTTP 401 after/).waitFor()
+  receiver.behave(answer(200), '/forbidden')
+  await warning.getByRole('button', { name: 'Send test event' }).click()
+  await warning.getByText('Test event delivered. The endpoint works again.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  // Added later, so it would come first if it did not work.
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/fine` })
 
   await page.getByRole('link', { name: 'Webhooks' }).first().click()
-  const card = page.getByRole('article')
-  await card.getByText(/^Answers 401 since \d.*; check the signing secret\.$/).waitFor()
+  await expect.poll(() => page.getByRole('article').count()).toBe(2)
+  const card = page.getByRole('article').first()
+  await card.getByText(/^Answers 401 since \d.*; check the signing secret\./).waitFor()
   await card.getByText(/^0% of 1 attempt.*24 hours/).waitFor()
+  await card.getByRole('link', { name: 'See the deliveries' }).click()
+  await page.getByRole('region', { name: 'Deliveries' }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -161,6 +200,8 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   await page.getByText('Test event not delivered').waitFor()
 
   await deliver(account)
+  // It moves the list down.
+  await page.getByRole('alert').waitFor()
   const deliveries = sectionOf(page, 'Deliveries')
   await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*HTTP 500.*1 attempt.*next/ }).click()
   await deliveries.getByText(/^Next attempt: .*:\d\d:\d\d/).waitFor()
@@ -169,7 +210,12 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   const payload = deliveries.getByRole('region', { name: 'Payload' })
   const body = receiver.at('/flaky').find(({ body }) => !body.includes('webhook.test'))?.body ?? ''
   expect(JSON.parse((await payload.textContent()) ?? '')).toEqual(JSON.parse(body))
-  await page.getByRole('alert').waitFor()
+
+  await deliveries.getByText('Failed', { exact: true }).click()
+  await deliveries.getByText('None has failed for good; 1 is waiting for its next attempt.').waitFor()
+  await deliveries.getByRole('button', { name: 'Show waiting' }).click()
+  await deliveries.getByRole('button', { name: /^message.delivered.*Waiting/ }).click()
+  await deliveries.getByText('All', { exact: true }).click()
 
   receiver.behave(accept, '/flaky')
   await deliveries.getByRole('button', { name: 'Retry now' }).click()
@@ -209,14 +255,16 @@ test('groups failures by answer and redelivers those of one answer', async () =>
   expect(await dialog.getByRole('button', { name: 'Redeliver', exact: true }).isDisabled()).toBe(true)
   await dialog.getByRole('checkbox').check()
   await dialog.getByRole('button', { name: 'Redeliver 3' }).click()
-  await dialog.getByText('Done: 3 deliveries queued.').waitFor()
+  await dialog.getByText('3 deliveries queued. The list of deliveries').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).last().click()
 
   await expect.poll(() => receiver.at('/grouped').length, soon).toBe(7)
   await openOfAccount('audit-log')
   await page
     .getByRole('cell', {
-      name: new RegExp(`^Recovered deliveries to ${endpointId} since .* that failed with "HTTP 500"`),
+      name: new RegExp(
+        `^Recovered deliveries to ${endpointId} \\(127\\.0\\.0\\.1:\\d+\\) since \\w+ \\d+, .*:\\d\\d\\s[AP]M that failed with "HTTP 500"`,
+      ),
     })
     .waitFor()
   expect(pageErrors).toEqual([])
@@ -262,15 +310,43 @@ test('redelivers the events that an endpoint missed', async () => {
   const dialog = await openRedelivery(page)
   await dialog.getByText('2 deliveries missed.').waitFor()
   await dialog.getByRole('button', { name: 'Redeliver 2' }).click()
-  await dialog.getByText('Done: 2 deliveries queued.').waitFor()
+  await dialog.getByText('2 deliveries queued. The list of deliveries shows which of them arrive.').waitFor()
   await expect.poll(() => receiver.at('/missed').length, soon).toBe(2)
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await dialog.waitFor({ state: 'detached' })
 
   await openRedelivery(page)
   await dialog.getByText('Nothing to redeliver.').waitFor()
-  await dialog.getByLabel('Events since').fill('2999-01-01T00:00')
+  await dialog.getByLabel('Events created since').fill('2999-01-01T00:00')
   await dialog.getByText('The time must be in the past.').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('says how many deliveries wait since before the chosen time', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { deps } = dashboard.server
+  receiver.behave(answer(500), '/early')
+  const { endpointId } = await addEndpoint(deps, account.accountId, { url: `${receiver.url}/early` })
+  const createdAt = new Date(Date.now() - 2 * 3_600_000)
+  const event = { type: 'message.delivered', messageId: deps.newId('msg'), payload: '{}', createdAt }
+  await insertEvents(deps.db, [{ ...event, accountId: account.accountId, id: deps.newId('evt', createdAt) }], () =>
+    deps.newId('dlv'),
+  )
+  await deliver(account)
+  await expect.poll(() => receiver.at('/early').length, soon).toBeGreaterThanOrEqual(2)
+
+  await openOfAccount(`webhooks/${endpointId}`)
+  const dialog = await openRedelivery(page)
+  const sinceHoursAgo = (hours: number) =>
+    dialog.getByLabel('Events created since').fill(new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 16))
+  // All of it, at first.
+  await dialog.getByText('2 deliveries waiting.').waitFor()
+  await sinceHoursAgo(1)
+  await dialog.getByText('1 delivery waiting. 1 more waits since an earlier time.').waitFor()
+  await dialog
+    .getByLabel('Events created since')
+    .fill(new Date(createdAt.getTime() - 60_000).toISOString().slice(0, 16))
+  await dialog.getByText('2 deliveries waiting.', { exact: true }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -300,7 +376,7 @@ test('stops a redelivery between two parts and starts it again', async () => {
 
   await page.unroute('**/settings.webhook.recover')
   await dialog.getByRole('button', { name: 'Start again' }).click()
-  await dialog.getByText('Done: 1 delivery queued.').waitFor()
+  await dialog.getByText('1 delivery queued. The list of deliveries').waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -378,7 +454,10 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
 
-  await page.getByRole('article').getByRole('link').click()
+  await page
+    .getByRole('article')
+    .getByRole('link', { name: /127\.0\.0\.1/ })
+    .click()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Test event not delivered').waitFor()
   await page.getByRole('button', { name: 'Reveal' }).click()
@@ -386,7 +465,8 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   await page.getByRole('button', { name: /^message.delivered/ }).click()
   await page.getByRole('button', { name: 'Show payload' }).click()
   await page.getByRole('region', { name: 'Payload' }).waitFor()
-  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor()
+  // The chart is refreshed every 15 seconds.
+  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor({ timeout: 30_000 })
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
   await page.getByRole('button', { name: 'Rotate' }).click()

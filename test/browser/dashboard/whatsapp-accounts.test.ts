@@ -35,7 +35,7 @@ test('adds a WhatsApp account, syncs its templates and tests its token', async (
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   const number = newNumber()
   await openOfAccount('whatsapp-accounts')
-  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Phone number ID').fill(number.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill(number.wabaId)
@@ -63,7 +63,7 @@ test('shows field errors of a new WhatsApp account', async () => {
   // A second token of the number: the first one keeps working.
   dashboard.server.simulator.addToken('the-token-of-this-number', { wabaIds: [wabaId] })
   await openOfAccount('whatsapp-accounts')
-  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Phone number ID').fill(account.phoneNumberId)
   await dialog.getByLabel('WABA ID').fill('+34600111222')
@@ -109,7 +109,7 @@ test('explains a rejected token until it is replaced', async () => {
   await card.getByText('Inactive: rejected by WhatsApp').waitFor()
 
   await replaceToken('Replace token', 'the-next-token')
-  await card.getByText('Active', { exact: true }).waitFor()
+  await card.getByText('Setup incomplete').waitFor()
   await card.getByRole('button', { name: 'Test token' }).click()
   await card.getByText('The token is valid').waitFor()
   expect(pageErrors).toEqual([])
@@ -174,7 +174,11 @@ test('deactivates and activates a WhatsApp account', async () => {
   expect(refused.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
 
   await card.getByRole('button', { name: 'Activate' }).click()
-  await card.getByText('Active', { exact: true }).waitFor()
+  // The same state and the same next step as on the page of its setup.
+  await card.getByText('Setup incomplete').waitFor()
+  await card.getByRole('link', { name: /^Continue setup: / }).click()
+  await page.getByText(/\d of 7 steps done\. Next: /).waitFor()
+  await page.getByText('Setup incomplete').waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -200,7 +204,7 @@ test('explains how to add the first WhatsApp account', async () => {
   await openOfAccount('whatsapp-accounts')
 
   await page.getByText('No WhatsApp account yet').waitFor()
-  await page.getByRole('button', { name: 'Add WhatsApp account' }).waitFor()
+  await page.getByRole('button', { name: 'Enter IDs instead' }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -209,7 +213,7 @@ test('lets a viewer see WhatsApp accounts but not change them', async () => {
   await openOfAccount('whatsapp-accounts')
   await cardOf(page, account.phoneNumberId).waitFor()
 
-  for (const name of ['Add WhatsApp account', 'Test token', 'Replace secrets', 'More']) {
+  for (const name of ['Enter IDs instead', 'Test token', 'Replace secrets', 'More']) {
     const button = page.getByRole('button', { name })
     expect(await button.getAttribute('aria-disabled')).toBe('true')
     // Forced, because Playwright does not click disabled buttons.
@@ -247,7 +251,7 @@ test.each([
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-  await page.getByRole('button', { name: 'Add WhatsApp account' }).click()
+  await page.getByRole('button', { name: 'Enter IDs instead' }).click()
   await page.getByRole('button', { name: 'Add account' }).click()
   await page.getByText('Enter the WABA ID.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

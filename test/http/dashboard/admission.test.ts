@@ -126,7 +126,7 @@ test('lets everybody who is signed in change only what is their own', () => {
 })
 
 /** What members of any role change about themselves in an account. */
-const ownChoices = ['alert.setEmails']
+const ownChoices = ['alert.testEmail', 'alert.setEmails']
 
 /** Views of the message log, which only the person who saved them sees. */
 const ownViews = ['view.save', 'view.rename', 'view.delete']

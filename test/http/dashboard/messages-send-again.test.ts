@@ -126,6 +126,17 @@ test('does not send to an erased recipient', async () => {
   expect(answer).toMatchObject({ statusCode: 400, error: { message: expect.stringContaining('erased') } })
 })
 
+test('sends while API access is off, which rejects requests with the key only', async () => {
+  const { account, owner, accountId } = await setUp()
+  const messageId = await send(account)
+  await owner.mutate('publicApi.setAccess', { accountId, enabled: false })
+
+  expect((await account.get('/api/v1/message')).json().error.code).toBe('API_DISABLED')
+  const { data } = await owner.mutate<SentAgain>('message.sendAgain', { accountId, messageId, variables })
+
+  expect(data.status).toBe('sent')
+})
+
 test('counts against the rate limit of the API', async () => {
   const { account, owner, accountId } = await setUp()
   const messageId = await send(account)

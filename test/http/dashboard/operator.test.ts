@@ -10,7 +10,7 @@ import {
   type PopulatedAccount,
 } from '../../support/dashboard.ts'
 import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { totp } from '../../support/totp.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 
@@ -269,7 +269,7 @@ describe('viewing an account', () => {
     for (const { name, contract } of queries) {
       if (contract.allowed !== 'owner' && contract.allowed !== 'viewer') continue
       const answer = await read(name, inputsOf(theirs)[name])
-      const expected = contract.allowed === 'owner' ? 403 : 200
+      const expected = contract.allowed === 'owner' || contract.membersOnly ? 403 : 200
       expect([name, answer.statusCode]).toEqual([name, expected])
       const text = JSON.stringify(answer)
       for (const hidden of [secret, theirs.apiKey]) expect(text).not.toContain(hidden)
@@ -398,6 +398,95 @@ test('creates an account and invites its owner with a link', async () => {
   ])
   // The operator has no role in it.
   expect((await operator.query('message.list', { accountId })).statusCode).toBe(404)
+})
+
+test('creates no account whose owner cannot be invited', async () => {
+  const ownerEmail = 'often@example.com'
+  // As many invitations as one address may get in an hour.
+  for (let count = 1; count <= 5; count++)
+    expect((await ask('account.create', { name: 'Invited', ownerEmail })).statusCode).toBe(200)
+
+  const answer = await ask('account.create', { name: 'Not created', ownerEmail })
+
+  expect(answer).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  const { db } = server.deps
+  expect(await db.selectFrom('accounts').select('id').where('name', '=', 'Not created').execute()).toEqual([])
+  expect(await db.selectFrom('owner_invitations').selectAll().where('email', '=', ownerEmail).execute()).toHaveLength(5)
+})
+
+test('records that an operator reads the list of accounts, once for each session and hour on all nodes', async () => {
+  const { accountId } = await server.account()
+  const user = await signedInOwner(server, accountId)
+  const { secret } = await setUpAuthenticator(server, user)
+  await grantOperator(server.deps, user)
+  const entry = `${user.email} read the list of all accounts as an operator of this server: done`
+  const entries = async () => (await auditOf(accountId)).filter((text) => text === entry).length
+
+  await Promise.all([server, otherNode, server].map((node) => ask('account.list', { search: 'x' }, user, node)))
+  expect(await entries()).toBe(1)
+  expect(server.log.concat(otherNode.log).join('')).toContain('an operator reads the list of all accounts')
+
+  await server.deps.db
+    .updateTable('owner_tries')
+    .set({ ends_at: new Date(Date.now() - 1000) })
+    .execute()
+  await ask('account.list', {}, user)
+  await ask('account.list', { cursor: 'acc_0' }, user)
+  expect(await entries()).toBe(2)
+  await ask('account.list', {}, await signInWithCode({ ...user, secret }, 1))
+  expect(await entries()).toBe(3)
+})
+
+test('lists the accounts with most failures or the longest lag first', async () => {
+  const { db } = server.deps
+  const [few, many, late] = [await server.account(), await server.account(), await server.account()]
+  const start = new Date(Math.floor(Date.now() / 900_000) * 900_000)
+  const addFailed = ({ accountId }: TestAccount, count: number) =>
+    db
+      .insertInto('message_count_buckets')
+      .values({
+        account_id: accountId,
+        start,
+        status: 'failed',
+        accepted: false,
+        error_code: '131026',
+        delivery_seconds: -1,
+        whatsapp_account_id: '',
+        template_name: '',
+        country: '',
+        pricing: '',
+        count,
+      })
+      .execute()
+  await addFailed(few, 1_000_001)
+  await addFailed(many, 1_000_002)
+  const { endpointId } = await addEndpoint(server.deps, late.accountId, { url: 'http://127.0.0.1:9/' })
+  await db
+    .insertInto('webhook_deliveries')
+    .values({
+      account_id: late.accountId,
+      id: server.deps.newId('dlv'),
+      endpoint_id: endpointId,
+      event_id: server.deps.newId('evt'),
+      due_at: new Date(Date.now() - 30 * 86_400_000),
+      attempts: 0,
+      generation: 0,
+      created_at: new Date(),
+    })
+    .execute()
+  const idsOf = async (input: object) => (await ask('account.list', input)).data.items.map((item) => item['accountId'])
+
+  const [first, second] = await idsOf({ order: 'failed' })
+  expect([first, second]).toEqual([many.accountId, few.accountId])
+  expect((await idsOf({ order: 'lag' }))[0]).toBe(late.accountId)
+  const page = await ask('account.list', { order: 'failed', limit: 1 })
+  // An account that now comes before the first page moves nobody to another page.
+  await addFailed(late, 1_000_003)
+  expect(await idsOf({ order: 'failed', limit: 1, cursor: page.data['nextCursor'] })).toEqual([few.accountId])
+  expect(await idsOf({ order: 'failed', search: few.accountId })).toEqual([few.accountId])
+  for (const cursor of ["'; drop table accounts; --", '-1', '1e99', 'acc_1'])
+    expect((await ask('account.list', { order: 'lag', limit: 1, cursor })).statusCode).toBe(200)
+  expect((await ask('account.list', { order: 'name' })).statusCode).toBe(400)
 })
 
 test('lists all accounts page by page, with their health', async () => {

@@ -56,6 +56,41 @@ test('shows a new template after a sync, with the reason of a rejection', async 
   )
 })
 
+test('lists templates that WhatsApp stopped, then those of low quality, and counts the rest', async () => {
+  const customer = await server.account()
+  const asOwner = await signedInOwner(server, customer.accountId)
+  const templates = server.simulator.templatesOf(customer.wabaId)
+  const problems = async () =>
+    (await asOwner.query<{ items: object[]; total: number }>('template.problems', { accountId: customer.accountId }))
+      .data
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+
+  const red = { score: 'RED', date: 1 }
+  const add = (name: string, change: object) => templates.add({ name, language: 'en', ...change })
+  add('a_low', { status: 'APPROVED', quality_score: red })
+  add('b_paused', { status: 'PAUSED', quality_score: red })
+  add('c_rejected', { status: 'REJECTED', rejected_reason: 'PROMOTIONAL' })
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+  const low = { name: 'a_low', language: 'en', status: 'APPROVED', qualityScore: 'RED' }
+  const paused = { name: 'b_paused', language: 'en', status: 'PAUSED', qualityScore: 'RED' }
+  // Every account of the simulator has it.
+  const sale = { ...paused, name: 'spring_sale' }
+  const { whatsAppAccountId } = customer
+  expect(await problems()).toEqual({
+    items: [
+      { ...paused, whatsAppAccountId },
+      { ...sale, whatsAppAccountId },
+      { ...low, whatsAppAccountId },
+    ],
+    total: 3,
+  })
+
+  for (let n = 0; n < 6; n++) add(`d_disabled_${n}`, { status: 'DISABLED' })
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+  expect((await problems()).total).toBe(9)
+  expect((await problems()).items).toHaveLength(5)
+})
+
 test('limits syncs, which ask WhatsApp, to 30 per minute', async () => {
   const customer = await server.account()
   const { mutate } = await signedInOwner(server, customer.accountId)

@@ -106,7 +106,7 @@ test('limits attempts to guess a code across sign-ins and addresses', async () =
   expect(codes.map(({ statusCode }) => statusCode)).toEqual([429, 429])
 })
 
-test('ends every other session on set-up, since none has provided a code', async () => {
+test('ends every other session on setup, since none has provided a code', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const otherBrowser = owner.inOtherBrowser()

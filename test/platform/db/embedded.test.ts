@@ -6,6 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import { findEmbeddedDatabase, isReady, openPGlite } from '../../../src/platform/db/database.ts'
+import { createCluster, hasCluster } from '../../../src/platform/db/embedded/create-cluster.ts'
 import { Turns } from '../../../src/platform/db/embedded/embedded.ts'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
@@ -25,6 +26,13 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
   afterAll(async () => {
     await db.destroy()
     await rm(folder, { recursive: true, force: true })
+  })
+
+  test('is created by another process, and says why that failed', async () => {
+    const file = path.join(folder, 'file')
+    fs.writeFileSync(file, '')
+    await expect(createCluster(path.join(file, 'pgdata'))).rejects.toThrow(/ENOTDIR|EEXIST|not a directory/i)
+    expect(hasCluster(path.join(folder, 'pgdata'))).toBe(true)
   })
 
   test('flushes with fsync, which the file system layer passes on', async () => {

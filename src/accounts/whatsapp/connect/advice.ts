@@ -1,6 +1,6 @@
 import type { ReadOutcome } from '../../../whatsapp/read-outcome.ts'
 
-/** What WhatsApp answered to a step of the set-up, in plain words, and what to do about it. */
+/** What WhatsApp answered to a step of the setup, in plain words, and what to do about it. */
 export interface Advice {
   message: string
   fix: string

@@ -13,8 +13,9 @@ export function toFacts(
   health: HealthRow | undefined,
   {
     failureRatePercent,
+    failureRateMinMessages,
     traffic = health?.traffic,
-  }: Pick<AlertRules, 'failureRatePercent'> & { traffic?: StoredTraffic | null | undefined },
+  }: Pick<AlertRules, 'failureRatePercent' | 'failureRateMinMessages'> & { traffic?: StoredTraffic | null | undefined },
 ): HealthFacts {
   return {
     whatsAppAccountId: row.id,
@@ -39,6 +40,7 @@ export function toFacts(
     lastStatusAt: health?.last_status_at ?? undefined,
     traffic: traffic ?? undefined,
     failureRatePercent,
+    failureRateMinMessages,
     inactiveSince: health?.inactive_since ?? undefined,
     findingsSince: health?.findings_since ?? {},
   }

@@ -34,6 +34,8 @@ export interface HealthFacts {
   traffic: StoredTraffic | undefined
   /** The threshold of the account's alert rules; null if it does not want to know. */
   failureRatePercent: number | null
+  /** With fewer messages in the last hour, the failure rate is not compared. */
+  failureRateMinMessages: number
   /** Since when it has been inactive. */
   inactiveSince?: Date | undefined
   /** Since when each finding has been known, by its code. */
@@ -176,7 +178,7 @@ const numberProblems: Readonly<Record<string, { message: string; fix: string; se
 function notRegistered() {
   return {
     message: 'The number is not registered with the Cloud API.',
-    fix: 'Register it with its two-step verification PIN, in the set-up of this WhatsApp account, or with: waybill whatsapp connect --help',
+    fix: 'Register it with its two-step verification PIN, in the setup of this WhatsApp account, or with: waybill whatsapp connect --help',
   }
 }
 function restricted(how: string) {
@@ -245,8 +247,8 @@ function toEntityFinding({ entity, canSend, reasons }: StoredHealthEntity): Heal
 
 function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
   const { subscribed, subscriptionProblem, hasAppSecret, callbackCheckedAt, callbackUrl, callbackProblem } = facts
-  const subscribe = 'Open the set-up of this WhatsApp account and select Subscribe.'
-  const setUp = 'Open the set-up of this WhatsApp account and select Set callback URL.'
+  const subscribe = 'Open the setup of this WhatsApp account and select Subscribe.'
+  const setUp = 'Open the setup of this WhatsApp account and select Set callback URL.'
   const missing = callbackFields.filter((field) => !facts.callbackFields.includes(field))
   return [
     ...(hasAppSecret
@@ -311,13 +313,13 @@ function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
   ]
 }
 
-function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent }: HealthFacts): HealthFinding[] {
+function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rules }: HealthFacts): HealthFinding[] {
   if (!traffic) return []
   const { sent, failed, failures, lastAcceptedAt } = traffic
   const total = sent + failed
   const [most] = failures
   return [
-    ...(failureRatePercent !== null && toFailurePercent(traffic) > failureRatePercent
+    ...(failureRatePercent !== null && toFailurePercent(traffic, rules) > failureRatePercent
       ? [
           warning(
             'failures_frequent',
@@ -331,7 +333,7 @@ function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent }: Heal
           error(
             'no_statuses',
             'WhatsApp accepted messages more than five minutes ago, and no status has arrived since.',
-            'Check the callback URL of the app and the subscription in the set-up of this WhatsApp account.',
+            'Check the callback URL of the app and the subscription in the setup of this WhatsApp account.',
           ),
         ]
       : []),

@@ -79,9 +79,9 @@ interface Known {
 
 function toHealth(
   deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
-  { row, health, rules: { failureRatePercent }, counts, now }: Known,
+  { row, health, rules, counts, now }: Known,
 ): WhatsAppAccountHealth {
-  const facts = toFacts(deps, row, health, { failureRatePercent, ...(counts && { traffic: counts }) })
+  const facts = toFacts(deps, row, health, { ...rules, ...(counts && { traffic: counts }) })
   const findings = findProblems(facts, now)
   return {
     accountId: row.id,

@@ -1,12 +1,25 @@
+import { t } from '@lingui/core/macro'
 import { Combobox, Group, Modal, Text, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useNavigate } from 'react-router'
+import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
+import { statusNames } from '../../pages/messages/message-status.tsx'
+import { describeStatus } from '../../pages/templates/template-status.ts'
 import { useUser } from '../../session/session.ts'
-import { consoleCommand, findCommands, groups, listCommands, toMessageCommand, toTemplateCommand } from './commands.ts'
+import {
+  findCommands,
+  groupNames,
+  groups,
+  listCommands,
+  toConsoleCommand,
+  toMessageCommand,
+  toTemplateCommand,
+} from './commands.ts'
+import styles from './command-palette.module.css'
 
 interface CommandPaletteProps {
   accountId: string
@@ -31,7 +44,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
   return (
     <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh">
       <Modal.Overlay />
-      <Modal.Content aria-label="Search">
+      <Modal.Content aria-label={t`Search`}>
         <Combobox store={combobox} onOptionSubmit={open}>
           <Combobox.EventsTarget withExpandedAttribute>
             <TextInput
@@ -41,8 +54,8 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
               size="md"
               px="md"
               py={6}
-              aria-label="Search pages, actions, templates and messages"
-              placeholder="Search pages, actions, templates and messages"
+              aria-label={t`Search pages, actions, templates and messages`}
+              placeholder={t`Search pages, actions, templates and messages`}
               leftSection={<IconSearch size={18} aria-hidden />}
               value={text}
               maxLength={maxLength}
@@ -58,14 +71,14 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
           <Combobox.Options
             mah="min(26rem, 60vh)"
             p={6}
-            aria-label="Results"
+            aria-label={t`Results`}
             style={{ overflowY: 'auto', borderTop: '1px solid var(--mantine-color-default-border)' }}
           >
             {groups.map((group) => {
               const ofGroup = commands.filter((command) => command.group === group)
               return (
                 ofGroup.length > 0 && (
-                  <Combobox.Group key={group} label={group}>
+                  <Combobox.Group key={group} label={translate(groupNames[group])}>
                     {ofGroup.map(({ label, hint, to }) => (
                       <Combobox.Option key={to + label} value={to} px="sm" py={8}>
                         <Group justify="space-between" wrap="nowrap" gap="md">
@@ -73,7 +86,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
                             {label}
                           </Text>
                           {hint !== undefined && (
-                            <Text span size="xs" c="dimmed" truncate>
+                            <Text span size="xs" truncate className={styles['hint'] ?? ''}>
                               {hint}
                             </Text>
                           )}
@@ -86,7 +99,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
             })}
             {commands.length === 0 && (
               <Combobox.Empty>
-                {isSearching ? 'Searching…' : 'Nothing found. Try a number or a template.'}
+                {isSearching ? t`Searching…` : t`Nothing found. Try a number or a template.`}
               </Combobox.Empty>
             )}
           </Combobox.Options>
@@ -127,13 +140,19 @@ function useCommands(accountId: string, text: string) {
       ...findCommands(
         [
           ...listCommands(account, others),
-          ...(operator === undefined ? [] : [consoleCommand]),
-          ...(text === '' ? [] : (templates.data ?? []).map((template) => toTemplateCommand(accountId, template))),
+          ...(operator === undefined ? [] : [toConsoleCommand()]),
+          ...(text === ''
+            ? []
+            : (templates.data ?? []).map((template) =>
+                toTemplateCommand(accountId, template, describeStatus(template.status).label),
+              )),
         ],
         text,
       ),
-      ...(found ?? []).map((message) => toMessageCommand(accountId, message)),
+      ...(found ?? []).map((message) =>
+        toMessageCommand(accountId, message, { status: translate(statusNames[message.status]), search }),
+      ),
     ]
-  }, [accounts, operator, accountId, text, templates.data, found])
+  }, [accounts, operator, accountId, text, templates.data, found, search])
   return { commands, isSearching: text !== search || (isSearch && messages.isFetching) }
 }

@@ -1,3 +1,6 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { translate } from '../../language/i18n.ts'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
@@ -11,6 +14,14 @@ interface Account {
 
 /** Groups of the command palette, from top to bottom. */
 export const groups = ['Pages', 'Actions', 'Templates', 'Messages', 'Accounts'] as const
+
+export const groupNames = {
+  Pages: msg`Pages`,
+  Actions: msg`Actions`,
+  Templates: msg`Templates`,
+  Messages: msg`Messages`,
+  Accounts: msg`Accounts`,
+} satisfies Record<(typeof groups)[number], MessageDescriptor>
 
 /** A line of the command palette. */
 export interface Command {
@@ -28,52 +39,65 @@ export interface Command {
 export function listCommands(account: Account, others: readonly Account[]): Command[] {
   const at = (path: string) => `/${account.accountId}/${path}`
   const changes: Command[] = [
-    { group: 'Actions', label: 'Create a template', keywords: 'new add gallery', to: at('templates/new') },
+    { group: 'Actions', label: t`Create a template`, keywords: t`new add gallery`, to: at('templates/new') },
     {
       group: 'Actions',
-      label: 'Connect a WhatsApp number',
-      keywords: 'new add token meta',
+      label: t`Connect a WhatsApp number`,
+      keywords: t`new add token meta`,
       to: at('whatsapp-accounts/connect'),
     },
   ]
   return [
     ...(account.role === 'owner' ? changes : []),
-    { group: 'Actions', label: 'Show failed messages', keywords: 'errors problems', to: at('messages?status=failed') },
-    { group: 'Actions', label: 'Show an example request', keywords: 'curl snippet code', to: at('public-api') },
-    { group: 'Actions', label: 'Change my password', keywords: 'authenticator sessions security', to: '/profile' },
-    ...accountPages.map(({ path, label }): Command => ({ group: 'Pages', label, to: at(path) })),
-    { group: 'Pages', label: 'Profile', to: '/profile' },
+    {
+      group: 'Actions',
+      label: t`Show failed messages`,
+      keywords: t`errors problems`,
+      to: at('messages?status=failed'),
+    },
+    { group: 'Actions', label: t`Show an example request`, keywords: t`curl snippet code`, to: at('public-api') },
+    { group: 'Actions', label: t`Change my password`, keywords: t`authenticator sessions security`, to: '/profile' },
+    ...accountPages.map(({ path, label }): Command => ({ group: 'Pages', label: translate(label), to: at(path) })),
+    { group: 'Pages', label: t`Profile`, to: '/profile' },
     ...others.map(({ accountId, name }): Command => ({
       group: 'Accounts',
       label: name,
-      keywords: 'switch account',
+      keywords: t`switch account`,
       to: `/${accountId}`,
     })),
   ]
 }
 
 /** For operators of the server. */
-export const consoleCommand: Command = {
-  group: 'Pages',
-  label: 'Console',
-  keywords: 'operator server accounts health',
-  to: '/console',
+export function toConsoleCommand(): Command {
+  return { group: 'Pages', label: t`Console`, keywords: t`operator server accounts health`, to: '/console' }
 }
 
-export function toTemplateCommand(accountId: string, { name, language, status }: OwnTemplate): Command {
+/** With the status in words, unless it is approved. */
+export function toTemplateCommand(
+  accountId: string,
+  { name, language, status }: OwnTemplate,
+  inWords: string,
+): Command {
   return {
     group: 'Templates',
     label: name,
-    hint: status === 'APPROVED' ? language : `${language} · ${status.toLowerCase()}`,
+    hint: status === 'APPROVED' ? language : `${language} · ${inWords.toLowerCase()}`,
     to: `/${accountId}/templates?${new URLSearchParams({ name, language })}`,
   }
 }
 
-export function toMessageCommand(accountId: string, { messageId, to, template, status }: Message): Command {
+/** With the external ID, if the search found the message by it. */
+export function toMessageCommand(
+  accountId: string,
+  { messageId, to, template, externalId }: Message,
+  { status, search }: { status: string; search: string },
+): Command {
+  const isFoundByExternalId = externalId?.toLowerCase().includes(search.toLowerCase()) === true
   return {
     group: 'Messages',
     label: `+${to}`,
-    hint: `${template} · ${status}`,
+    hint: [...(isFoundByExternalId ? [externalId] : []), template, status.toLowerCase()].join(' · '),
     to: `/${accountId}/messages/${messageId}`,
   }
 }

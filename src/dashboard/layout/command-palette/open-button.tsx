@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Group, Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
@@ -33,9 +34,11 @@ export function OpenButton({ accountId }: { accountId: string }) {
         <Group gap={8} wrap="nowrap">
           <IconSearch size={16} aria-hidden />
           <Text span size="sm" visibleFrom="sm">
-            Search
+            <Trans>Search</Trans>
           </Text>
-          <VisuallyHidden hiddenFrom="sm">Search</VisuallyHidden>
+          <VisuallyHidden hiddenFrom="sm">
+            <Trans>Search</Trans>
+          </VisuallyHidden>
           <Kbd size="xs" visibleFrom="md" aria-hidden>
             {isApple() ? '⌘K' : 'Ctrl K'}
           </Kbd>

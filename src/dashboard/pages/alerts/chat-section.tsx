@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -22,8 +24,8 @@ export function ChatSection({ chat }: { chat: Chat | undefined }) {
   const [replacing, { open, close }] = useDisclosure()
   return (
     <Section
-      title="Chat"
-      description="Posts alerts to a channel in Slack or Microsoft Teams."
+      title={t`Chat`}
+      description={t`Posts the problems above to a channel in Slack or Microsoft Teams, warnings and critical ones.`}
       actions={chat && !replacing && <ChatActions onReplace={open} />}
     >
       {chat && !replacing ? (
@@ -39,10 +41,12 @@ function ShownChat({ chat: { format, host, problem, problemAt } }: { chat: Chat 
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Alerts are posted to {formatNames[format]} at {host}.
+        <Trans>
+          Alerts are posted to {formatNames[format]} at {host}.
+        </Trans>
       </Text>
       {problem !== undefined && (
-        <Alert color="red" icon={<IconAlertCircle />} title="The last post failed">
+        <Alert color="red" icon={<IconAlertCircle />} title={t`The last post failed`}>
           {problem}
           {problemAt !== undefined && (
             <>
@@ -67,7 +71,7 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
   const remove = useChange({
     change: () => api.alert.removeChat.mutate({ accountId }),
     invalidates: [alertsKey(accountId)],
-    done: 'Chat removed.',
+    done: t`Chat removed.`,
     onDone: close,
   })
   return (
@@ -78,20 +82,20 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
         loading={test.isPending}
         onClick={() => test.mutate()}
       >
-        Send test message
+        <Trans>Send test message</Trans>
       </ChangeButton>
       <ChangeButton variant="default" onClick={onReplace}>
-        Replace
+        <Trans>Replace</Trans>
       </ChangeButton>
       <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
-        Remove
+        <Trans>Remove</Trans>
       </ChangeButton>
       <ConfirmModal
         opened={removing}
         onClose={close}
-        title="Remove the chat?"
-        consequence="Alerts are no longer posted. To add the chat again, you need its webhook URL."
-        confirmLabel="Remove chat"
+        title={t`Remove the chat?`}
+        consequence={t`Alerts are no longer posted. To add the chat again, you need its webhook URL.`}
+        confirmLabel={t`Remove chat`}
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />
@@ -100,14 +104,14 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
 }
 
 function notifyTest({ posted, error }: ChatTest): void {
-  if (posted) notifySuccess('Test message posted.')
-  else notifyFailureMessage(`The test message was not posted: ${error ?? 'no answer'}.`)
+  if (posted) notifySuccess(t`Test message posted.`)
+  else
+    notifyFailureMessage(
+      error === undefined
+        ? t`The test message was not posted: no answer.`
+        : t`The test message was not posted: ${error}.`,
+    )
 }
-
-const formatChoices = [
-  { value: '', label: 'Detect from the URL' },
-  ...chatFormats.map((format) => ({ value: format, label: formatNames[format] })),
-]
 
 interface ChatFormProps {
   onSaved: () => void
@@ -120,7 +124,7 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { url: '', format: '' },
-    validate: { url: (url) => (url.trim() === '' ? 'Enter the webhook URL of the channel.' : null) },
+    validate: { url: (url) => (url.trim() === '' ? t`Enter the webhook URL of the channel.` : null) },
   })
   const save = useChange({
     change: ({ url, format }: typeof form.values) => {
@@ -128,7 +132,7 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
       return api.alert.setChat.mutate({ accountId, url: url.trim(), ...(chosen && { format: chosen }) })
     },
     invalidates: [alertsKey(accountId)],
-    done: ({ host }) => `Alerts are posted to ${host}.`,
+    done: ({ host }) => t`Alerts are posted to ${host}.`,
     onDone: onSaved,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -139,23 +143,31 @@ function ChatForm({ onSaved, onCancel }: ChatFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm" maw={520}>
-        {problem !== undefined && <ErrorAlert title="The chat was not saved" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`The chat was not saved`} error={problem} />}
         <PasswordField
-          label="Webhook URL"
-          description="Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again."
+          label={t`Webhook URL`}
+          description={t`Slack: add an incoming webhook to the channel. Teams: in Workflows, create “Send webhook alerts to a channel”. Whoever has this URL can post, so it is not shown again.`}
           placeholder="https://hooks.slack.com/services/…"
           autoComplete="off"
           disabled={!canChange}
           {...form.getInputProps('url')}
         />
-        <NativeSelect label="Format" data={formatChoices} disabled={!canChange} {...form.getInputProps('format')} />
+        <NativeSelect
+          label={t`Format`}
+          data={[
+            { value: '', label: t`Detect from the URL` },
+            ...chatFormats.map((format) => ({ value: format, label: formatNames[format] })),
+          ]}
+          disabled={!canChange}
+          {...form.getInputProps('format')}
+        />
         <Group gap="sm">
           <ChangeButton type="submit" variant="default" loading={save.isPending}>
-            Save chat
+            <Trans>Save chat</Trans>
           </ChangeButton>
           {onCancel && (
             <Button variant="subtle" color="gray" onClick={onCancel}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
           )}
         </Group>

@@ -1,7 +1,11 @@
-import { List, Switch, Text } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Button, List, Switch, Text } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { formatList } from '../../language/format.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { notifyFailureMessage, notifySuccess, useChange, useChoice } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -18,12 +22,13 @@ export function EmailSection() {
   return (
     <Section
       id="email"
-      title="Email"
+      title={t`Email`}
       description={
         data?.emails === false
-          ? 'This server does not send email. The operator can set up an SMTP server (SMTP_URL).'
-          : 'Alerts of this account by email. Each member decides for themselves.'
+          ? t`Emails do not work here yet: Waybill knows no mail server. Ask the person who runs Waybill to set one (SMTP_URL). Until then, alerts can be posted to a chat (below), and are always listed above.`
+          : t`Sends the problems above by email, warnings and critical ones. Each member decides for themselves.`
       }
+      actions={data?.emails === true && viewedUntil === undefined && <TestButton />}
     >
       {data?.emails !== false && (
         <>
@@ -37,20 +42,42 @@ export function EmailSection() {
   )
 }
 
+function TestButton() {
+  const { accountId } = useAccount()
+  const test = useChange({
+    change: () => api.alert.testEmail.mutate({ accountId }),
+    invalidates: [],
+    onDone: ({ queued, to }) =>
+      queued
+        ? notifySuccess(t`A test email is on its way to ${to}. It arrives within a minute or so.`)
+        : notifyFailureMessage(t`This server sends no email.`),
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconSend size={16} />}
+      loading={test.isPending}
+      onClick={() => test.mutate()}
+    >
+      <Trans>Send test email</Trans>
+    </Button>
+  )
+}
+
 function OwnSwitch({ receives }: { receives: boolean }) {
   const { accountId } = useAccount()
   const { email } = useUser()
-  const save = useChange({
+  const save = useChoice(receives, {
     change: (wanted: boolean) => api.alert.setEmails.mutate({ accountId, receives: wanted }),
     invalidates: [alertsKey(accountId)],
-    done: (saved) => (saved.receives ? 'You get alerts by email.' : 'You get no alerts by email.'),
+    done: (saved) => (saved.receives ? t`You get alerts by email.` : t`You get no alerts by email.`),
   })
   return (
     <Switch
-      label="Send me the alerts of this account"
-      description={`To ${email}.`}
-      checked={save.isPending ? save.variables : receives}
-      onChange={({ currentTarget }) => save.mutate(currentTarget.checked)}
+      label={t`Send me the alerts of this account`}
+      description={t`To ${email}.`}
+      checked={save.shown}
+      onChange={({ currentTarget }) => save.choose(currentTarget.checked)}
     />
   )
 }
@@ -61,11 +88,11 @@ function Members({ members }: { members: { email: string; receives: boolean }[] 
   return (
     <>
       <Text size="sm" fw={600} mt="lg" mb={4}>
-        Who receives them
+        <Trans>Who receives them</Trans>
       </Text>
       {receiving.length === 0 ? (
         <Text size="sm" c="var(--mantine-color-error)">
-          Nobody receives alerts by email, even if a number stops working.
+          <Trans>Nobody receives alerts by email, even if a number stops working.</Trans>
         </Text>
       ) : (
         <List size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -76,7 +103,7 @@ function Members({ members }: { members: { email: string; receives: boolean }[] 
       )}
       {others.length > 0 && (
         <Text size="sm" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
-          Turned off by {others.map(({ email }) => email).join(', ')}.
+          <Trans>Turned off by {formatList(others.map(({ email }) => email))}.</Trans>
         </Text>
       )}
     </>

@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { IconBellOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import { translateServerText } from '../../language/server-text.ts'
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -9,18 +12,21 @@ import { StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
+import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { describeTimesIn } from '../../ui/time.ts'
 import { alertsKey, useAlerts } from './use-alerts.ts'
 
 export function ListSection() {
-  const { data, error, isPending, refetch } = useAlerts()
+  const { accountId } = useAccount()
+  const { data, error, isPending, refetch } = useAlerts(accountId)
   return (
-    <Section title="Open and recent alerts" description="Resolved alerts are kept for 30 days.">
-      {isPending && <LoadingSkeleton lines={3} />}
+    <Section title={t`Open and recent alerts`} description={t`Resolved alerts are kept for 30 days.`}>
+      {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.items.length === 0 && (
-        <EmptyState icon={IconBellOff} title="No alerts">
-          Problems with WhatsApp accounts, templates, messages and webhooks appear here.
+        <EmptyState icon={IconBellOff} title={t`No alerts`}>
+          <Trans>Problems with WhatsApp accounts, templates, messages and webhooks appear here.</Trans>
         </EmptyState>
       )}
       <Stack gap="lg" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -34,7 +40,12 @@ export function ListSection() {
 
 function AlertItem({ alert }: { alert: Alert }) {
   const { accountId } = useAccount()
-  const { title, body, page, openedAt, sentAt, acknowledgedBy, acknowledgedAt, recoveredAt } = alert
+  const { page, openedAt, sentAt, acknowledgedBy, acknowledgedAt, recoveredAt } = alert
+  const title = translateServerText(alert.title)
+  const body = alert.body
+    .split('\n')
+    .map((paragraph) => describeTimesIn(translateServerText(paragraph)))
+    .join('\n')
   return (
     <Group component="li" justify="space-between" align="flex-start" gap="md">
       <Stack gap={4} flex={1} miw={240}>
@@ -48,20 +59,32 @@ function AlertItem({ alert }: { alert: Alert }) {
           {body}
         </Text>
         <Text size="xs" c="dimmed" component="div">
-          Since <DateTime at={openedAt} />
+          <Trans>
+            Opened <DateTime at={openedAt} />
+          </Trans>
           {recoveredAt !== undefined && (
             <>
-              {' · resolved '}
-              <DateTime at={recoveredAt} />
+              {' · '}
+              <Trans>
+                resolved <DateTime at={recoveredAt} />
+              </Trans>
             </>
           )}
           {acknowledgedAt !== undefined && (
             <>
-              {` · acknowledged by ${acknowledgedBy ?? 'operator'} `}
-              <DateTime at={acknowledgedAt} />
+              {' · '}
+              {acknowledgedBy === undefined ? (
+                <Trans>
+                  acknowledged by operator <DateTime at={acknowledgedAt} />
+                </Trans>
+              ) : (
+                <Trans>
+                  acknowledged by {acknowledgedBy} <DateTime at={acknowledgedAt} />
+                </Trans>
+              )}
             </>
           )}
-          {sentAt === undefined && recoveredAt === undefined && ' · waits for the end of quiet hours'}
+          {sentAt === undefined && recoveredAt === undefined && ` · ${t`waits for the end of quiet hours`}`}
         </Text>
       </Stack>
       {acknowledgedAt === undefined && recoveredAt === undefined && <AcknowledgeButton alert={alert} />}
@@ -70,12 +93,26 @@ function AlertItem({ alert }: { alert: Alert }) {
 }
 
 function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { alert: Alert }) {
-  if (recoveredAt !== undefined) return <StatusBadge tone="good">Resolved</StatusBadge>
-  if (acknowledgedAt !== undefined) return <StatusBadge tone="neutral">Acknowledged</StatusBadge>
+  if (recoveredAt !== undefined)
+    return (
+      <StatusBadge tone="good">
+        <Trans>Resolved</Trans>
+      </StatusBadge>
+    )
+  if (acknowledgedAt !== undefined)
+    return (
+      <StatusBadge tone="neutral">
+        <Trans>Acknowledged</Trans>
+      </StatusBadge>
+    )
   return severity === 'critical' ? (
-    <StatusBadge tone="bad">Critical</StatusBadge>
+    <StatusBadge tone="bad">
+      <Trans>Critical</Trans>
+    </StatusBadge>
   ) : (
-    <StatusBadge tone="warning">Warning</StatusBadge>
+    <StatusBadge tone="warning">
+      <Trans>Warning</Trans>
+    </StatusBadge>
   )
 }
 
@@ -84,17 +121,17 @@ function AcknowledgeButton({ alert: { alertId, title } }: { alert: Alert }) {
   const acknowledge = useChange({
     change: () => api.alert.acknowledge.mutate({ accountId, alertId }),
     invalidates: [alertsKey(accountId)],
-    done: 'Alert acknowledged. No further notifications are sent for it until it is resolved.',
+    done: t`Alert acknowledged. No further notifications are sent for it until it is resolved.`,
   })
   return (
     <ChangeButton
       variant="default"
       size="xs"
-      aria-label={`Acknowledge: ${title}`}
+      aria-label={t`Acknowledge: ${translateServerText(title)}`}
       loading={acknowledge.isPending}
       onClick={() => acknowledge.mutate()}
     >
-      Acknowledge
+      <Trans>Acknowledge</Trans>
     </ChangeButton>
   )
 }

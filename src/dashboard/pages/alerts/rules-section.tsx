@@ -1,7 +1,14 @@
-import { Autocomplete, Checkbox, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Checkbox, Group, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
-import { type AlertRules, defaultAlertRules } from '../../../../contracts/dashboard/alert.ts'
+import { lazy, Suspense, useState } from 'react'
+import {
+  type AlertRules,
+  defaultAlertRules,
+  failureRateMinMessagesRange,
+} from '../../../../contracts/dashboard/alert.ts'
+import { formatNumber } from '../../language/format.ts'
 import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -9,15 +16,29 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
+import { WholeNumberField } from '../../ui/whole-number-field.tsx'
 import { alertsKey } from './use-alerts.ts'
 
+/** Loaded separately, because the list of time zones is large. */
+const TimeZoneSelect = lazy(async () => ({
+  default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
+}))
+
 /** A value stays in its field while its switch is off. An empty number field has the value ''. */
-function toForm({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHours }: AlertRules) {
+function toForm({
+  failureRatePercent,
+  failureRateMinMessages,
+  deliveryLagSeconds,
+  quietHours,
+  repeatHours,
+}: AlertRules) {
   return {
     failureRate: failureRatePercent !== null,
     failureRatePercent: failureRatePercent ?? defaultAlertRules.failureRatePercent ?? 20,
+    failureRateMinMessages,
     deliveryLag: deliveryLagSeconds !== null,
-    deliveryLagSeconds: deliveryLagSeconds ?? defaultAlertRules.deliveryLagSeconds ?? 300,
+    deliveryLagMinutes: toMinutes(deliveryLagSeconds ?? defaultAlertRules.deliveryLagSeconds ?? 300),
     quiet: quietHours !== null,
     quietHours: quietHours ?? {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -32,17 +53,45 @@ function toForm({ failureRatePercent, deliveryLagSeconds, quietHours, repeatHour
 
 type RulesForm = ReturnType<typeof toForm>
 
-function toRules(form: RulesForm): AlertRules {
+/** The command line also sets parts of a minute. */
+function toMinutes(seconds: number): number {
+  return Math.ceil(seconds / 60)
+}
+
+/** Keeps the part of a minute of a delay that was not changed. */
+function toSeconds(minutes: number | null, { deliveryLagSeconds: stored }: AlertRules): number | null {
+  if (minutes === null) return null
+  return stored !== null && toMinutes(stored) === minutes ? stored : minutes * 60
+}
+
+function toRules(form: RulesForm, stored: AlertRules): AlertRules {
+  const minMessages = form.failureRate ? readNumber(form, 'failureRateMinMessages') : null
   return {
-    failureRatePercent: form.failureRate ? form.failureRatePercent : null,
-    deliveryLagSeconds: form.deliveryLag ? form.deliveryLagSeconds : null,
+    failureRatePercent: form.failureRate ? readNumber(form, 'failureRatePercent') : null,
+    failureRateMinMessages: minMessages ?? stored.failureRateMinMessages,
+    deliveryLagSeconds: toSeconds(form.deliveryLag ? readNumber(form, 'deliveryLagMinutes') : null, stored),
     quietHours: form.quiet ? form.quietHours : null,
-    repeatHours: form.repeats ? form.repeatHours : null,
+    repeatHours: form.repeats ? readNumber(form, 'repeatHours') : null,
   }
 }
 
-function requireNumber(isOn: (form: RulesForm) => boolean) {
-  return (value: unknown, form: RulesForm) => (isOn(form) && typeof value !== 'number' ? 'Enter a number.' : null)
+const ranges = {
+  failureRatePercent: { min: 1, max: 100 },
+  failureRateMinMessages: failureRateMinMessagesRange,
+  deliveryLagMinutes: { min: 1, max: 1440 },
+  repeatHours: { min: 1, max: 168 },
+} as const satisfies Record<string, NumberRange>
+
+const minRange = ranges.failureRateMinMessages
+
+/** The number of a checked field. */
+function readNumber(form: RulesForm, name: keyof typeof ranges): number | null {
+  return readWholeNumber(form[name], ranges[name]) ?? null
+}
+
+/** Checks the number of a rule that is on. */
+function checkNumber(name: keyof typeof ranges, isOn: (form: RulesForm) => boolean) {
+  return (typed: TypedNumber, form: RulesForm) => (isOn(form) ? checkWholeNumber(typed, ranges[name]) : null)
 }
 
 export function RulesSection({ rules }: { rules: AlertRules }) {
@@ -51,15 +100,16 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
   const form = useForm({
     initialValues: toForm(rules),
     validate: {
-      failureRatePercent: requireNumber(({ failureRate }) => failureRate),
-      deliveryLagSeconds: requireNumber(({ deliveryLag }) => deliveryLag),
-      repeatHours: requireNumber(({ repeats }) => repeats),
+      failureRatePercent: checkNumber('failureRatePercent', ({ failureRate }) => failureRate),
+      failureRateMinMessages: checkNumber('failureRateMinMessages', ({ failureRate }) => failureRate),
+      deliveryLagMinutes: checkNumber('deliveryLagMinutes', ({ deliveryLag }) => deliveryLag),
+      repeatHours: checkNumber('repeatHours', ({ repeats }) => repeats),
     },
   })
   const save = useChange({
     change: (changed: AlertRules) => api.alert.update.mutate({ accountId, ...changed }),
     invalidates: [alertsKey(accountId)],
-    done: 'Alert rules saved.',
+    done: t`Alert rules saved.`,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
   const { values } = form
@@ -67,67 +117,68 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
   const toggle = (name: string) => ({ disabled: !canChange, ...form.getInputProps(name, { type: 'checkbox' }) })
   const submit = form.onSubmit((changed) => {
     setProblem(undefined)
-    save.mutate(toRules(changed))
+    save.mutate(toRules(changed, rules))
   })
   return (
-    <Section title="Rules" description="Thresholds, quiet hours and repetition.">
+    <Section title={t`Rules`} description={t`Thresholds, quiet hours and repetition.`}>
       <form onSubmit={submit} noValidate>
         <Stack gap="md" maw={520}>
-          {problem !== undefined && <ErrorAlert title="The rules were not saved" error={problem} />}
-          <Switch label="Alert if many messages fail" {...toggle('failureRate')} />
+          {problem !== undefined && <ErrorAlert title={t`The rules were not saved`} error={problem} />}
+          <Switch label={t`Alert if many messages fail`} {...toggle('failureRate')} />
           {values.failureRate && (
-            <NumberInput
-              label="Failure rate in percent"
-              description="Of at least 20 messages in the last hour."
-              min={1}
-              max={100}
-              allowDecimal={false}
-              {...field('failureRatePercent')}
-            />
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
+              <WholeNumberField
+                label={t`Failure rate in percent`}
+                description={t`Of the messages of the last hour: 1 to 100.`}
+                {...ranges.failureRatePercent}
+                {...field('failureRatePercent')}
+              />
+              <WholeNumberField
+                label={t`Minimum of messages`}
+                description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
+                {...minRange}
+                {...field('failureRateMinMessages')}
+              />
+            </SimpleGrid>
           )}
-          <Switch label="Alert if webhook deliveries are late" {...toggle('deliveryLag')} />
+          <Switch label={t`Alert if webhook deliveries are late`} {...toggle('deliveryLag')} />
           {values.deliveryLag && (
-            <NumberInput
-              label="Delay in seconds"
-              min={30}
-              max={86_400}
-              allowDecimal={false}
-              {...field('deliveryLagSeconds')}
+            <WholeNumberField
+              label={t`Delay in minutes`}
+              description={t`How long the oldest webhook delivery has been waiting to be sent: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)} minutes (a day).`}
+              {...ranges.deliveryLagMinutes}
+              {...field('deliveryLagMinutes')}
             />
           )}
           <Switch
-            label="Quiet hours"
-            description="Alerts that begin in these hours are sent when they end."
+            label={t`Quiet hours`}
+            description={t`Alerts that begin in these hours are sent when they end.`}
             {...toggle('quiet')}
           />
           {values.quiet && (
             <>
               <Group grow align="flex-start">
-                <TextInput type="time" label="From" {...field('quietHours.from')} />
-                <TextInput type="time" label="Until" {...field('quietHours.until')} />
+                <TextInput type="time" label={t`From`} {...field('quietHours.from')} />
+                <TextInput type="time" label={t`Until`} {...field('quietHours.until')} />
               </Group>
-              <Autocomplete
-                label="Time zone"
-                data={Intl.supportedValuesOf('timeZone')}
-                limit={20}
-                {...field('quietHours.timeZone')}
-              />
-              <Checkbox label="Send critical alerts at once" {...toggle('quietHours.exceptCritical')} />
+              <Suspense>
+                <TimeZoneSelect {...field('quietHours.timeZone')} />
+              </Suspense>
+              <Checkbox label={t`Send critical alerts at once`} {...toggle('quietHours.exceptCritical')} />
             </>
           )}
-          <Switch label="Repeat alerts until they are acknowledged" {...toggle('repeats')} />
+          <Switch label={t`Repeat alerts until they are acknowledged`} {...toggle('repeats')} />
           {values.repeats && (
-            <NumberInput
-              label="Hours between repetitions"
-              min={1}
-              max={168}
-              allowDecimal={false}
+            <WholeNumberField
+              label={t`Hours between repetitions`}
+              description={t`1 to ${ranges.repeatHours.max}.`}
+              {...ranges.repeatHours}
               {...field('repeatHours')}
             />
           )}
           <Group>
             <ChangeButton type="submit" variant="default" loading={save.isPending}>
-              Save rules
+              <Trans>Save rules</Trans>
             </ChangeButton>
           </Group>
         </Stack>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Alert } from '../../../../contracts/dashboard/alert.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
@@ -17,11 +18,18 @@ export function useAlertSettings() {
 
 const refreshMilliseconds = 10_000
 
-export function useAlerts() {
-  const { accountId } = useAccount()
+/** The alerts of an account, kept up to date. */
+export function useAlerts(accountId: string | undefined) {
   return useQuery({
-    queryKey: [...alertsKey(accountId), 'list'],
-    queryFn: ({ signal }) => api.alert.list.query({ accountId }, { signal }),
+    queryKey: [...alertsKey(accountId ?? ''), 'list'],
+    queryFn: ({ signal }) => api.alert.list.query({ accountId: accountId ?? '' }, { signal }),
+    enabled: accountId !== undefined,
     refetchInterval: refreshMilliseconds,
   })
+}
+
+/** Alerts that wait for somebody: neither resolved nor acknowledged. */
+export function countOpenAlerts(alerts: readonly Alert[]): number {
+  return alerts.filter(({ acknowledgedAt, recoveredAt }) => acknowledgedAt === undefined && recoveredAt === undefined)
+    .length
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { useNavigate } from 'react-router'
 import type { ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
 import { operatorApi } from '../../api/client.ts'
@@ -40,9 +41,9 @@ function View({ account: { accountId, name }, onClose }: ActionProps) {
     <ConfirmModal
       opened
       onClose={onClose}
-      title={`View ${name}?`}
-      consequence="You can read this account for one hour, including the phone numbers of recipients. You cannot change it, and secrets stay hidden. The audit log shows its members that you opened it, with your email address."
-      confirmLabel="View account"
+      title={t`View ${name}?`}
+      consequence={t`You can read this account for one hour, including the phone numbers of recipients. You cannot change it, and secrets stay hidden. The audit log shows its members that you opened it, with your email address.`}
+      confirmLabel={t`View account`}
       color="waybill"
       pending={view.isPending}
       onConfirm={() => view.mutate()}
@@ -54,16 +55,16 @@ function Suspend({ account: { accountId, name }, onClose }: ActionProps) {
   const suspend = useChange({
     change: () => operatorApi.account.suspend.mutate({ accountId }),
     invalidates: [consoleKey, sessionKey],
-    done: `${name} is suspended.`,
+    done: t`${name} is suspended.`,
     onDone: onClose,
   })
   return (
     <ConfirmModal
       opened
       onClose={onClose}
-      title={`Suspend ${name}?`}
-      consequence="Its API key and all its sends are rejected at once, until an operator resumes the account. Members can still sign in and read, and statuses of earlier messages are still delivered."
-      confirmLabel="Suspend account"
+      title={t`Suspend ${name}?`}
+      consequence={t`Its API key and all its sends are rejected at once, until an operator resumes the account. Members can still sign in and read, and statuses of earlier messages are still delivered.`}
+      confirmLabel={t`Suspend account`}
       pending={suspend.isPending}
       onConfirm={() => suspend.mutate()}
     />
@@ -74,16 +75,16 @@ function Resume({ account: { accountId, name }, onClose }: ActionProps) {
   const resume = useChange({
     change: () => operatorApi.account.resume.mutate({ accountId }),
     invalidates: [consoleKey, sessionKey],
-    done: `${name} is resumed.`,
+    done: t`${name} is resumed.`,
     onDone: onClose,
   })
   return (
     <ConfirmModal
       opened
       onClose={onClose}
-      title={`Resume ${name}?`}
-      consequence="Its API key and its sends work again at once."
-      confirmLabel="Resume account"
+      title={t`Resume ${name}?`}
+      consequence={t`Its API key and its sends work again at once.`}
+      confirmLabel={t`Resume account`}
       color="waybill"
       pending={resume.isPending}
       onConfirm={() => resume.mutate()}

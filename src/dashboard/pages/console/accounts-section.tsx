@@ -1,13 +1,19 @@
-import { ActionIcon, Anchor, Box, Group, Menu, Stack, Table, Text, TextInput } from '@mantine/core'
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { ActionIcon, Anchor, Box, Group, Menu, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
+import { translate } from '../../language/i18n.ts'
+import { type AccountOrder, accountOrders, type ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
 import { operatorApi } from '../../api/client.ts'
-import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import { StatusBadge } from '../../ui/badges.tsx'
+import type { Tone } from '../../ui/tone.ts'
 import { Section } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
+import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { type AccountAction, AccountActionModal } from './account-action-modal.tsx'
 import { consoleAccountsKey, describeNumber, describeShare } from './use-console.ts'
@@ -15,15 +21,22 @@ import { consoleAccountsKey, describeNumber, describeShare } from './use-console
 const pauseMilliseconds = 300
 const refreshMilliseconds = 15_000
 
+const orderLabels = {
+  newest: msg`Newest first`,
+  failed: msg`Most failures first`,
+  lag: msg`Longest lag first`,
+} satisfies Record<AccountOrder, MessageDescriptor>
+
 export function AccountsSection() {
+  const [order, setOrder] = useState<AccountOrder>('newest')
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
   const [action, setAction] = useState<AccountAction>()
   const accounts = useInfiniteQuery({
-    queryKey: [...consoleAccountsKey, search],
+    queryKey: [...consoleAccountsKey, search, order],
     queryFn: ({ pageParam, signal }) =>
       operatorApi.account.list.query(
-        { ...(search !== '' && { search }), ...(pageParam !== '' && { cursor: pageParam }) },
+        { order, ...(search !== '' && { search }), ...(pageParam !== '' && { cursor: pageParam }) },
         { signal },
       ),
     initialPageParam: '',
@@ -31,28 +44,38 @@ export function AccountsSection() {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
   })
-  const items = accounts.data?.pages.flatMap((page) => page.items) ?? []
+  const items = withoutRepetitions(accounts.data?.pages.flatMap((page) => page.items) ?? [])
   return (
     <Section
-      title="Accounts"
-      description="Newest first, with the messages of the last 24 hours."
+      title={t`Accounts`}
+      description={t`With the messages of the last 24 hours.`}
       actions={
-        <TextInput
-          type="search"
-          aria-label="Search accounts"
-          placeholder="Name or account ID"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={text}
-          maxLength={200}
-          autoComplete="off"
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
+        <>
+          <Select
+            aria-label={t`Order of accounts`}
+            data={accountOrders.map((value) => ({ value, label: translate(orderLabels[value]) }))}
+            value={order}
+            allowDeselect={false}
+            w={190}
+            onChange={(chosen) => setOrder(accountOrders.find((one) => one === chosen) ?? 'newest')}
+          />
+          <TextInput
+            type="search"
+            aria-label={t`Search accounts`}
+            placeholder={t`Name or account ID`}
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={text}
+            maxLength={200}
+            autoComplete="off"
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </>
       }
     >
-      {accounts.isPending && <LoadingSkeleton lines={5} />}
+      {accounts.isPending && <TableSkeleton rows={5} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
       {accounts.isSuccess && items.length === 0 && (
-        <EmptyState icon={IconBuilding} title={search === '' ? 'No accounts' : 'No matching accounts'} />
+        <EmptyState icon={IconBuilding} title={search === '' ? t`No accounts` : t`No matching accounts`} />
       )}
       {items.length > 0 && (
         <>
@@ -66,6 +89,11 @@ export function AccountsSection() {
   )
 }
 
+/** An account can move to a later page between two requests. */
+function withoutRepetitions(items: ConsoleAccount[]): ConsoleAccount[] {
+  return [...new Map(items.map((item) => [item.accountId, item])).values()]
+}
+
 interface EntriesProps {
   items: ConsoleAccount[]
   onAction: (action: AccountAction) => void
@@ -76,12 +104,22 @@ function WideTable({ items, onAction }: EntriesProps) {
     <Table visibleFrom="sm" verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Account</Table.Th>
-          <Table.Th>Health</Table.Th>
-          <Table.Th ta="right">Messages</Table.Th>
-          <Table.Th ta="right">Failed</Table.Th>
-          <Table.Th ta="right">Delivery lag</Table.Th>
-          <Table.Th w={44} aria-label="Actions" />
+          <Table.Th>
+            <Trans>Account</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Health</Trans>
+          </Table.Th>
+          <Table.Th ta="right">
+            <Trans>Messages</Trans>
+          </Table.Th>
+          <Table.Th ta="right">
+            <Trans>Failed</Trans>
+          </Table.Th>
+          <Table.Th ta="right">
+            <Trans>Delivery lag</Trans>
+          </Table.Th>
+          <Table.Th w={44} aria-label={t`Actions`} />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -128,8 +166,7 @@ function NarrowList({ items, onAction }: EntriesProps) {
             <Health account={account} />
           </Box>
           <Text size="xs" c="dimmed" mt={6}>
-            {describeNumber(account.messages.total)} messages · {describeNumber(account.messages.failed)} failed ·
-            delivery lag {describeLag(account).toLowerCase()}
+            {describeActivity(account)}
           </Text>
         </Box>
       ))}
@@ -161,28 +198,31 @@ function Name({ account, onAction }: { account: ConsoleAccount; onAction: Entrie
 /** The worst first; nothing else is shown if all is well. */
 function listProblems({ suspendedAt, apiEnabled, whatsAppAccounts, endpoints }: ConsoleAccount) {
   const problems: { tone: Tone; label: string }[] = []
-  if (suspendedAt !== undefined) problems.push({ tone: 'bad', label: 'Suspended' })
+  if (suspendedAt !== undefined) problems.push({ tone: 'bad', label: t`Suspended` })
   if (whatsAppAccounts.withProblems > 0)
     problems.push({
       tone: 'bad',
-      label: count(whatsAppAccounts.withProblems, 'number with problems', 'numbers with problems'),
+      label: plural(whatsAppAccounts.withProblems, { one: '# number with problems', other: '# numbers with problems' }),
     })
   if (endpoints.failing > 0)
-    problems.push({ tone: 'warning', label: count(endpoints.failing, 'failing endpoint', 'failing endpoints') })
-  if (!apiEnabled) problems.push({ tone: 'neutral', label: 'API disabled' })
-  if (whatsAppAccounts.total === 0) problems.push({ tone: 'neutral', label: 'No number' })
+    problems.push({
+      tone: 'warning',
+      label: plural(endpoints.failing, { one: '# failing endpoint', other: '# failing endpoints' }),
+    })
+  if (!apiEnabled) problems.push({ tone: 'neutral', label: t`API disabled` })
+  if (whatsAppAccounts.total === 0) problems.push({ tone: 'neutral', label: t`No number` })
   return problems
-}
-
-function count(number: number, one: string, several: string): string {
-  return `${number} ${number === 1 ? one : several}`
 }
 
 function Health({ account }: { account: ConsoleAccount }) {
   const problems = listProblems(account)
   return (
     <Group gap={6}>
-      {problems.length === 0 && <StatusBadge tone="good">Healthy</StatusBadge>}
+      {problems.length === 0 && (
+        <StatusBadge tone="good">
+          <Trans>Healthy</Trans>
+        </StatusBadge>
+      )}
       {problems.map(({ tone, label }) => (
         <StatusBadge key={label} tone={tone}>
           {label}
@@ -205,29 +245,35 @@ function Failed({ account: { messages } }: { account: ConsoleAccount }) {
   )
 }
 
+function describeActivity(account: ConsoleAccount): string {
+  const { total, failed } = account.messages
+  const messages = plural(total, { one: '# message', other: '# messages' })
+  return t`${messages} · ${describeNumber(failed)} failed · delivery lag ${describeLag(account).toLowerCase()}`
+}
+
 function describeLag({ endpoints: { lagSeconds } }: ConsoleAccount): string {
-  return lagSeconds === undefined || lagSeconds < 1 ? 'None' : describeDuration(1000 * lagSeconds)
+  return lagSeconds === undefined || lagSeconds < 1 ? t`None` : describeDuration(1000 * lagSeconds)
 }
 
 function Actions({ account, onAction }: { account: ConsoleAccount; onAction: EntriesProps['onAction'] }) {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${account.name}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t`Actions for ${account.name}`}>
           <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconEye size={16} />} onClick={() => onAction({ kind: 'view', account })}>
-          View account
+          <Trans>View account</Trans>
         </Menu.Item>
         {account.suspendedAt === undefined ? (
           <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onAction({ kind: 'suspend', account })}>
-            Suspend
+            <Trans>Suspend</Trans>
           </Menu.Item>
         ) : (
           <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onAction({ kind: 'resume', account })}>
-            Resume
+            <Trans>Resume</Trans>
           </Menu.Item>
         )}
       </Menu.Dropdown>

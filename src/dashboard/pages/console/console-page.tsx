@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { IconLogout, IconShieldLock } from '@tabler/icons-react'
 import { Link } from 'react-router'
@@ -20,8 +22,8 @@ export function ConsolePage() {
   return (
     <>
       <PageHeader
-        title="Console"
-        description="All accounts of this server, and the server itself. What you change here is in the audit log of the account."
+        title={t`Console`}
+        description={t`All accounts of this server, and the server itself. What you change here is in the audit log of the account.`}
         actions={<CreateAccountButton />}
       />
       <ServerFacts />
@@ -35,7 +37,7 @@ export function ConsolePage() {
 function SecondFactorNeeded({ isSetUp }: { isSetUp: boolean }) {
   return (
     <>
-      <PageHeader title="Console" />
+      <PageHeader title={t`Console`} />
       {isSetUp ? <CodeNeeded /> : <AuthenticatorNeeded />}
     </>
   )
@@ -45,15 +47,17 @@ function AuthenticatorNeeded() {
   return (
     <EmptyState
       icon={IconShieldLock}
-      title="Set up an authenticator app"
+      title={t`Set up an authenticator app`}
       action={
         <Button component={Link} to="/profile">
-          Go to your profile
+          <Trans>Go to your profile</Trans>
         </Button>
       }
     >
-      The console needs two-factor authentication. Set up an authenticator app in your profile, then come back. If you
-      have no password, ask for one with Forgot password.
+      <Trans>
+        The console needs two-factor authentication. Set up an authenticator app in your profile, then come back. If you
+        have no password, ask for one with Forgot password.
+      </Trans>
     </EmptyState>
   )
 }
@@ -63,15 +67,17 @@ function CodeNeeded() {
   return (
     <EmptyState
       icon={IconShieldLock}
-      title="Sign in with a code"
+      title={t`Sign in with a code`}
       action={
         <Button leftSection={<IconLogout size={16} />} onClick={() => void leave('/sign-in?to=%2Fconsole')}>
-          Sign out
+          <Trans>Sign out</Trans>
         </Button>
       }
     >
-      The console needs a session that was started with a code of your authenticator app. Sign in again with your
-      password and a code.
+      <Trans>
+        The console needs a session that was started with a code of your authenticator app. Sign in again with your
+        password and a code.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -23,16 +25,16 @@ export function CreateAccountButton() {
   return (
     <>
       <Button leftSection={<IconPlus size={16} />} onClick={open}>
-        Create account
+        <Trans>Create account</Trans>
       </Button>
       <Modal
         opened={opened}
         onClose={close}
         onExitTransitionEnd={() => setCreated(undefined)}
-        title={created ? `${created.name} is created` : 'Create account'}
+        title={created ? t`${created.name} is created` : t`Create account`}
         // A click outside would discard the link.
         closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        closeButtonProps={{ 'aria-label': t`Close` }}
       >
         {created ? <Done created={created} onClose={close} /> : <CreateForm onCreated={setCreated} onCancel={close} />}
       </Modal>
@@ -44,21 +46,27 @@ function Done({ created, onClose }: { created: Created; onClose: () => void }) {
   const { ownerEmail, invitationLink } = created
   return (
     <Stack>
-      <CopyField label="Account ID" value={created.accountId} />
+      <CopyField label={t`Account ID`} value={created.accountId} />
       {ownerEmail !== '' &&
         (invitationLink === undefined ? (
-          <Text size="sm">The invitation is on its way to {ownerEmail}. It works once and expires after one day.</Text>
+          <Text size="sm">
+            <Trans>The invitation is on its way to {ownerEmail}. It works once and expires after one day.</Trans>
+          </Text>
         ) : (
           <>
             <Text size="sm">
-              This server does not send email. Send the link to {ownerEmail} yourself. Anyone who has it can join in
-              their place. It works once, expires after one day, and is not shown again.
+              <Trans>
+                This server does not send email. Send the link to {ownerEmail} yourself. Anyone who has it can join in
+                their place. It works once, expires after one day, and is not shown again.
+              </Trans>
             </Text>
-            <CopyField label="Invitation link" value={invitationLink} />
+            <CopyField label={t`Invitation link`} value={invitationLink} />
           </>
         ))}
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>
+          <Trans>Done</Trans>
+        </Button>
       </Group>
     </Stack>
   )
@@ -73,7 +81,7 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { name: '', ownerEmail: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? t`Enter a name.` : null) },
   })
   const create = useChange({
     change: ({ name, ownerEmail }: typeof form.values) =>
@@ -92,21 +100,21 @@ function CreateForm({ onCreated, onCancel }: CreateFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <TextInput label="Name" required data-autofocus maxLength={200} {...form.getInputProps('name')} />
+        <TextInput label={t`Name`} required data-autofocus maxLength={200} {...form.getInputProps('name')} />
         <TextInput
-          label="Email address of its owner"
-          description="Optional. They get an invitation to the account."
+          label={t`Email address of its owner`}
+          description={t`Optional. They get an invitation to the account.`}
           type="email"
           autoComplete="off"
           {...form.getInputProps('ownerEmail')}
         />
-        {problem !== undefined && <ErrorAlert error={problem} title="The account was not created" />}
+        {problem !== undefined && <ErrorAlert error={problem} title={t`The account was not created`} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={create.isPending}>
-            Create account
+            <Trans>Create account</Trans>
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,7 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
+import { translateServerText } from '../../language/server-text.ts'
 import type { Job, ServerProcess } from '../../../../contracts/dashboard/operator.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -14,16 +17,16 @@ export function ProcessesSection() {
   return (
     <>
       <Section
-        title="Processes"
+        title={t`Processes`}
         description={
           versions.size > 1
-            ? `Processes of ${versions.size} versions are running. Finish the upgrade on all nodes.`
-            : 'Each process reports every 15 seconds.'
+            ? t`Processes of ${versions.size} versions are running. Finish the upgrade on all nodes.`
+            : t`Each process reports every 15 seconds.`
         }
       >
         {processes.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No process has reported yet.
+            <Trans>No process has reported yet.</Trans>
           </Text>
         ) : (
           <ProcessTable processes={processes} />
@@ -40,12 +43,24 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
       <Table verticalSpacing="xs" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Host</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Version</Table.Th>
-            <Table.Th>Role</Table.Th>
-            <Table.Th>Started</Table.Th>
-            <Table.Th>Last report</Table.Th>
+            <Table.Th>
+              <Trans>Host</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>State</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Version</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Role</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Started</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Last report</Trans>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -53,10 +68,10 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
             <Table.Tr key={id}>
               <Table.Td>{host}</Table.Td>
               <Table.Td>
-                <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? 'Running' : 'Not responding'}</StatusBadge>
+                <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? t`Running` : t`Not responding`}</StatusBadge>
               </Table.Td>
               <Table.Td>{version}</Table.Td>
-              <Table.Td>{role}</Table.Td>
+              <Table.Td>{translateServerText(role)}</Table.Td>
               <Table.Td>
                 <LogTime at={startedAt} />
               </Table.Td>
@@ -97,31 +112,41 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
   const jobs = mergeJobs(processes)
   return (
     <Section
-      title="Jobs"
-      description="Periodic work since the processes started, failures first. The log says why a job failed."
+      title={t`Jobs`}
+      description={t`Periodic work since the processes started, failures first. The log says why a job failed.`}
     >
       {jobs.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No job has run yet.
+          <Trans>No job has run yet.</Trans>
         </Text>
       ) : (
         <Table.ScrollContainer type="native" minWidth={620} tabIndex={0}>
           <Table verticalSpacing={6} fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Job</Table.Th>
-                <Table.Th ta="right">Interval</Table.Th>
-                <Table.Th>Last run</Table.Th>
-                <Table.Th ta="right">Took</Table.Th>
-                <Table.Th ta="right">Failures</Table.Th>
+                <Table.Th>
+                  <Trans>Job</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Interval</Trans>
+                </Table.Th>
+                <Table.Th>
+                  <Trans>Last run</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Took</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Failures</Trans>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
               {jobs.map((job) => (
                 <Table.Tr key={job.name}>
-                  <Table.Td>{job.name.charAt(0).toUpperCase() + job.name.slice(1)}</Table.Td>
+                  <Table.Td>{toTitle(translateServerText(job.name))}</Table.Td>
                   <Table.Td ta="right">{describeDuration(1000 * job.everySeconds)}</Table.Td>
-                  <Table.Td>{job.lastRunAt === undefined ? 'Not yet' : <LogTime at={job.lastRunAt} />}</Table.Td>
+                  <Table.Td>{job.lastRunAt === undefined ? t`Not yet` : <LogTime at={job.lastRunAt} />}</Table.Td>
                   <Table.Td ta="right">
                     {job.lastMilliseconds === undefined ? '' : describeDuration(job.lastMilliseconds)}
                   </Table.Td>
@@ -139,15 +164,22 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
 }
 
 function Failures({ job: { failures, runs, lastFailureAt } }: { job: Job }) {
-  if (failures === 0) return 'None'
+  if (failures === 0) return t`None`
   return (
     <Text span inherit c="var(--mantine-color-error)">
-      {describeNumber(failures)} of {describeNumber(runs)}
+      {t`${describeNumber(failures)} of ${describeNumber(runs)}`}
       {lastFailureAt !== undefined && (
         <>
-          , last <LogTime at={lastFailureAt} />
+          ,{' '}
+          <Trans>
+            last <LogTime at={lastFailureAt} />
+          </Trans>
         </>
       )}
     </Text>
   )
+}
+
+function toTitle(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
 }

@@ -1,3 +1,4 @@
+import { plural, t } from '@lingui/core/macro'
 import { Paper, SimpleGrid, Text } from '@mantine/core'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
@@ -21,33 +22,35 @@ export function ServerFacts() {
   const { database, accounts, queue, pending } = facts.data
   const shown: Fact[] = [
     {
-      name: 'Accounts',
+      name: t`Accounts`,
       value: describeNumber(accounts.total),
-      detail: accounts.suspended === 0 ? 'None suspended' : `${describeNumber(accounts.suspended)} suspended`,
+      detail: accounts.suspended === 0 ? t`None suspended` : t`${describeNumber(accounts.suspended)} suspended`,
     },
     {
-      name: 'Delivery lag',
-      value: queue.lagSeconds < 1 ? 'None' : describeDuration(1000 * queue.lagSeconds),
-      detail: `${describeNumber(queue.waiting)} ${queue.waiting === 1 ? 'delivery waits' : 'deliveries wait'}`,
+      name: t`Delivery lag`,
+      value: queue.lagSeconds < 1 ? t`None` : describeDuration(1000 * queue.lagSeconds),
+      detail: plural(queue.waiting, { one: '# delivery waits', other: '# deliveries wait' }),
       isBad: queue.lagSeconds > lateSeconds,
     },
     {
-      name: 'Failing endpoints',
+      name: t`Failing endpoints`,
       value: describeNumber(queue.failingEndpoints),
-      detail: 'Last attempt failed',
+      detail: t`Last attempt failed`,
       isBad: queue.failingEndpoints > 0,
     },
     {
-      name: 'Outcome unknown',
+      name: t`Outcome unknown`,
       value: describeNumber(pending.count),
       detail:
-        pending.count === 0 ? 'No message' : `Oldest for ${describeDuration(1000 * Math.round(pending.oldestSeconds))}`,
+        pending.count === 0
+          ? t`No message`
+          : t`Oldest for ${describeDuration(1000 * Math.round(pending.oldestSeconds))}`,
       isBad: pending.count > 0,
     },
     {
-      name: 'Database',
+      name: t`Database`,
       value: describeBytes(database.bytes),
-      detail: `${database.embedded ? 'Embedded' : 'PostgreSQL'} ${database.postgresVersion}`,
+      detail: `${database.embedded ? t`Embedded` : 'PostgreSQL'} ${database.postgresVersion}`,
     },
   ]
   return (

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -7,12 +9,12 @@ import { describeNumber, useSlowEndpoints } from './use-console.ts'
 export function SlowEndpointsSection() {
   const slow = useSlowEndpoints()
   return (
-    <Section title="Slowest endpoints" description="Webhook endpoints by average response time, last hour.">
+    <Section title={t`Slowest endpoints`} description={t`Webhook endpoints by average response time, last hour.`}>
       {slow.isPending && <LoadingSkeleton lines={3} />}
       {slow.isError && !slow.data && <ErrorAlert error={slow.error} onRetry={() => slow.refetch()} />}
       {slow.data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          No deliveries in the last hour.
+          <Trans>No deliveries in the last hour.</Trans>
         </Text>
       )}
       {slow.data && slow.data.length > 0 && (
@@ -20,12 +22,24 @@ export function SlowEndpointsSection() {
           <Table verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Endpoint</Table.Th>
-                <Table.Th>Account</Table.Th>
-                <Table.Th ta="right">Average</Table.Th>
-                <Table.Th ta="right">Slowest</Table.Th>
-                <Table.Th ta="right">Attempts</Table.Th>
-                <Table.Th ta="right">Failed</Table.Th>
+                <Table.Th>
+                  <Trans>Endpoint</Trans>
+                </Table.Th>
+                <Table.Th>
+                  <Trans>Account</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Average</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Slowest</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Attempts</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Failed</Trans>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

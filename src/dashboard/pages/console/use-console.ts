@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { formatNumber, numberFormat } from '../../language/format.ts'
 import { operatorApi } from '../../api/client.ts'
 
 export const consoleKey = ['console'] as const
@@ -22,16 +23,13 @@ export function useSlowEndpoints() {
   })
 }
 
-const number = new Intl.NumberFormat('en')
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-
 export function describeNumber(value: number): string {
-  return number.format(value)
+  return formatNumber(value)
 }
 
 /** A share, or nothing if there is nothing to share. */
 export function describeShare(part: number, whole: number): string {
-  return whole === 0 ? '' : percent.format(part / whole)
+  return whole === 0 ? '' : numberFormat({ style: 'percent', maximumFractionDigits: 1 }).format(part / whole)
 }
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
@@ -40,5 +38,7 @@ const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
 export function describeBytes(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
   const value = bytes / 1000 ** power
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`
+  const digits = value < 10 && power > 0 ? 1 : 0
+  const format = numberFormat({ minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return `${format.format(value)} ${units[power]}`
 }

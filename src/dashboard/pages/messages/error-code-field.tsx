@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro'
 import { Autocomplete, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
 import { FailureCode } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -29,11 +31,11 @@ export function ErrorCodeField({ value, onApply }: ErrorCodeFieldProps) {
   }
   return (
     <Autocomplete
-      label="Error code"
-      placeholder="131026"
+      label={t`Error code`}
+      placeholder={t`Such as 131026`}
       value={text}
       data={[...meanings.keys()]}
-      error={!isValid && 'Enter a code such as 131026 or WHATSAPP_UNAVAILABLE.'}
+      error={!isValid && t`Enter a code such as 131026 or WHATSAPP_UNAVAILABLE.`}
       comboboxProps={{ width: 320, position: 'bottom-end' }}
       filter={({ options, search }) =>
         options.filter((option) => 'value' in option && (search === value || option.value.includes(code)))
@@ -44,7 +46,7 @@ export function ErrorCodeField({ value, onApply }: ErrorCodeFieldProps) {
             {value}
           </Text>
           <Text size="xs" c="dimmed">
-            {meanings.get(value)}
+            {translateServerText(meanings.get(value) ?? '')}
           </Text>
         </div>
       )}

@@ -1,7 +1,10 @@
+import { plural, t } from '@lingui/core/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { formatNumber } from '../../language/format.ts'
 import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
 import { isWorthRetrying } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
@@ -25,35 +28,40 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
   return (
     <>
       <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => void start()}>
-        Export CSV
+        <Trans>Export CSV</Trans>
       </Button>
       <Modal
         opened={state.kind !== 'idle'}
         onClose={stop}
-        title="Export messages"
+        title={t`Export messages`}
         centered
         closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        closeButtonProps={{ 'aria-label': t`Close` }}
       >
         <Stack>
           {state.kind === 'reading' && (
             <>
               <Text size="sm" role="status">
-                {inWords(state.count)} messages loaded. The file is saved when all messages are loaded.
+                <Trans>
+                  <Plural value={state.count} one="# message loaded." other="# messages loaded." /> The file is saved
+                  when all messages are loaded.
+                </Trans>
               </Text>
-              <Progress value={100} animated striped aria-label="Loading messages" />
+              <Progress value={100} animated striped aria-label={t`Loading messages`} />
             </>
           )}
           {state.kind === 'failed' && <ErrorAlert error={state.error} onRetry={() => void start()} />}
           {state.kind === 'cut' && (
             <Text size="sm" role="status">
-              The file contains the newest {inWords(maxExported)} matching messages. To export older ones, narrow the
-              time range.
+              <Trans>
+                The file contains the newest {formatNumber(maxExported)} matching messages. To export older ones, narrow
+                the time range.
+              </Trans>
             </Text>
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={stop}>
-              {state.kind === 'reading' ? 'Cancel' : 'Close'}
+              {state.kind === 'reading' ? t`Cancel` : t`Close`}
             </Button>
           </Group>
         </Stack>
@@ -91,11 +99,7 @@ function useExport(filters: MessageFilters) {
 
 function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
-  notifySuccess(count === 1 ? '1 message exported.' : `${inWords(count)} messages exported.`)
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString('en')
+  notifySuccess(plural(count, { one: '# message exported.', other: '# messages exported.' }))
 }
 
 /** A size that browsers and spreadsheets handle well. */

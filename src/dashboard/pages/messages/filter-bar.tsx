@@ -1,15 +1,18 @@
-import { Box, Button, NativeSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { IconFilter } from '@tabler/icons-react'
+import { t } from '@lingui/core/macro'
+import { Box, NativeSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
 import type { Ref } from 'react'
+import { translate } from '../../language/i18n.ts'
 import { messageStatuses } from '../../../../contracts/api/message.ts'
+import { FailureStage } from '../../../../contracts/dashboard/message.ts'
+import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
 import { fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useTemplates } from '../templates/use-templates.ts'
 import { ErrorCodeField } from './error-code-field.tsx'
 import { FilterChips } from './filter-chips.tsx'
-import { type MessageFilters, type Range, ranges } from './message-filters.ts'
-import { statusNames } from './message-status.tsx'
+import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
+import { failureNames, statusNames } from './message-status.tsx'
 import { SearchField } from './search-field.tsx'
+import { type SendingNumber, useSendingNumbers } from './use-sending-numbers.ts'
 
 interface FilterBarProps {
   filters: MessageFilters
@@ -17,57 +20,76 @@ interface FilterBarProps {
   searchRef: Ref<HTMLInputElement>
 }
 
-const statusOptions = [
-  { value: '', label: 'Any status' },
-  ...messageStatuses.map((status) => ({ value: status, label: statusNames[status] })),
-]
-const rangeOptions = [
-  { value: 'any', label: 'Any time' },
-  ...Object.entries(ranges).map(([value, { label }]) => ({ value, label })),
-  { value: 'custom', label: 'Custom range' },
-] satisfies { value: string; label: string }[]
+function listStatuses() {
+  return [
+    { value: '', label: t`Any status` },
+    ...messageStatuses.flatMap((status) => [
+      { value: status, label: translate(statusNames[status]) },
+      ...(status === 'failed' ? listFailures() : []),
+    ]),
+  ]
+}
 
-/** The search, the filters and a chip for each active filter. On a phone, the filters are behind a button. */
+function listFailures() {
+  return FailureStage.options.map((failure) => ({ value: failure, label: translate(failureNames[failure]) }))
+}
+
+/** The status of an option, and how a message failed. */
+function readStatusOption(value: string): Pick<MessageFilters, 'status' | 'failure'> {
+  const failure = FailureStage.options.find((failure) => failure === value)
+  if (failure) return { status: 'failed', failure }
+  return { status: messageStatuses.find((status) => status === value) ?? '', failure: '' }
+}
+
+function listRanges() {
+  return [
+    { value: 'any', label: t`Any time` },
+    ...Object.entries(ranges).map(([value, { label }]) => ({ value, label: translate(label) })),
+    { value: 'custom', label: t`Custom range` },
+  ]
+}
+
+/** The search, the filters, and a chip for each active filter. */
 export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
-  const [opened, { toggle }] = useDisclosure()
   const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
+  const numbers = useSendingNumbers(filters.whatsAppAccountId)
+  // With one number, all messages are from it.
+  const hasNumbers = numbers.length > 1 || filters.whatsAppAccountId !== ''
   return (
-    <Box role="search" aria-label="Messages" mb="sm">
+    <Box role="search" aria-label={t`Messages`} mb="sm">
       <SearchField ref={searchRef} value={filters.search} onApply={(search) => change({ search, parts: '' })} />
-      <Button
-        hiddenFrom="sm"
-        fullWidth
-        mt="sm"
-        variant="default"
-        leftSection={<IconFilter size={16} />}
-        aria-expanded={opened}
-        onClick={toggle}
-      >
-        Filters
-      </Button>
-      <Box {...(!opened && { visibleFrom: 'sm' })} mt="sm">
-        <SimpleGrid type="container" cols={{ base: 1, '420px': 2, '720px': 4 }} spacing="sm">
+      <CollapsibleFilters active={countFilters(filters)}>
+        <SimpleGrid
+          type="container"
+          cols={{ base: 1, '420px': 2, '720px': hasNumbers ? 3 : 4, '860px': hasNumbers ? 5 : 4 }}
+          spacing="sm"
+        >
           <NativeSelect
-            label="Status"
-            data={statusOptions}
-            value={filters.status}
-            onChange={({ currentTarget: { value } }) =>
-              change({ status: messageStatuses.find((status) => status === value) ?? '' })
-            }
+            label={t`Status`}
+            data={listStatuses()}
+            value={filters.failure === '' ? filters.status : filters.failure}
+            onChange={({ currentTarget: { value } }) => change(readStatusOption(value))}
           />
           <NativeSelect
-            label="Time"
-            data={rangeOptions}
+            label={t`Time`}
+            data={listRanges()}
             value={filters.range}
             // All options are ranges.
             onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
           />
           <TemplatePicker value={filters.template} onChange={(template) => change({ template })} />
+          {hasNumbers && (
+            <NumberPicker
+              numbers={numbers}
+              value={filters.whatsAppAccountId}
+              onChange={(whatsAppAccountId) => change({ whatsAppAccountId })}
+            />
+          )}
           <ErrorCodeField value={filters.errorCode} onApply={(errorCode) => change({ errorCode })} />
         </SimpleGrid>
         {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
-      </Box>
-      <FilterChips filters={filters} onChange={onChange} />
+      </CollapsibleFilters>
+      <FilterChips filters={filters} numbers={numbers} onChange={onChange} />
     </Box>
   )
 }
@@ -78,15 +100,35 @@ function TemplatePicker({ value, onChange }: { value: string; onChange: (templat
   const names = templates.data?.items.map(({ name }) => name) ?? []
   return (
     <Select
-      label="Template"
-      placeholder="Any template"
+      label={t`Template`}
+      placeholder={t`Any template`}
       searchable
       clearable
-      clearButtonProps={{ 'aria-label': 'Clear template' }}
+      clearButtonProps={{ 'aria-label': t`Clear template` }}
       data={[...new Set([...names, ...(value === '' ? [] : [value])])]}
-      nothingFoundMessage="No such template"
+      nothingFoundMessage={t`No such template`}
       value={value === '' ? null : value}
       onChange={(template) => onChange(template ?? '')}
+    />
+  )
+}
+
+interface NumberPickerProps {
+  numbers: readonly SendingNumber[]
+  value: string
+  onChange: (whatsAppAccountId: string) => void
+}
+
+function NumberPicker({ numbers, value, onChange }: NumberPickerProps) {
+  return (
+    <NativeSelect
+      label={t`Sent from`}
+      data={[
+        { value: '', label: t`Any number` },
+        ...numbers.map(({ whatsAppAccountId, name }) => ({ value: whatsAppAccountId, label: name })),
+      ]}
+      value={value}
+      onChange={({ currentTarget: { value } }) => onChange(value)}
     />
   )
 }
@@ -104,15 +146,15 @@ function CustomRange({
     <SimpleGrid type="container" cols={{ base: 1, '420px': 2, '720px': 4 }} spacing="sm" mt="sm">
       <TextInput
         type="datetime-local"
-        label="From"
+        label={t`From`}
         value={toLocalInput(filters.from)}
         onChange={({ currentTarget: { value } }) => onChange({ from: fromLocalInput(value) ?? '' })}
       />
       <TextInput
         type="datetime-local"
-        label="Until"
+        label={t`Until`}
         value={toLocalInput(filters.until)}
-        error={isBackwards && 'Must be after the start time.'}
+        error={isBackwards && t`Must be after the start time.`}
         onChange={({ currentTarget: { value } }) => onChange({ until: fromLocalInput(value) ?? '' })}
       />
     </SimpleGrid>

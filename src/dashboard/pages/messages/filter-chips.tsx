@@ -1,7 +1,11 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Pill } from '@mantine/core'
-import { describeTime } from '../../ui/time.ts'
+import { translate } from '../../language/i18n.ts'
+import { describeExactly } from '../../ui/time.ts'
 import { type MessageFilters, noFilters, ranges } from './message-filters.ts'
-import { statusNames } from './message-status.tsx'
+import { failureNames, statusNames } from './message-status.tsx'
+import type { SendingNumber } from './use-sending-numbers.ts'
 
 interface Chip {
   name: string
@@ -12,53 +16,58 @@ interface Chip {
 
 interface FilterChipsProps {
   filters: MessageFilters
+  numbers: readonly SendingNumber[]
   onChange: (filters: MessageFilters) => void
 }
 
-/** The active filters, each of which can be removed. */
-export function FilterChips({ filters, onChange }: FilterChipsProps) {
-  const chips = listChips(filters)
+/**
+ * The active filters, each of which can be removed. Times name their zone, because the days that the overview links to are
+ * in the time zone of the account, which may be another than the reader's.
+ */
+export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
+  const chips = listChips(filters, numbers)
   if (chips.length === 0) return null
   return (
-    <Group gap="xs" mt="sm" role="group" aria-label="Active filters">
+    <Group gap="xs" mt="sm" role="group" aria-label={t`Active filters`}>
       {chips.map(({ name, value, without }) => (
         <Pill
           key={name}
           withRemoveButton
-          removeButtonProps={{ 'aria-label': `Remove filter ${name}`, 'aria-hidden': false, tabIndex: 0 }}
+          removeButtonProps={{ 'aria-label': t`Remove filter ${name}`, 'aria-hidden': false, tabIndex: 0 }}
           onRemove={() => onChange({ ...filters, ...without })}
         >
           {name}: {value}
         </Pill>
       ))}
       <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>
-        Clear filters
+        <Trans>Clear filters</Trans>
       </Button>
     </Group>
   )
 }
 
-function listChips({
-  status,
-  range,
-  from,
-  until,
-  search,
-  errorCode,
-  template,
-  to,
-  externalId,
-}: MessageFilters): Chip[] {
+function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): Chip[] {
+  const { status, failure, range, from, until, search, errorCode, template, whatsAppAccountId, to, externalId } =
+    filters
+  const number = numbers.find((one) => one.whatsAppAccountId === whatsAppAccountId)
   const chips: (Chip | false)[] = [
-    search !== '' && { name: 'Search', value: search, without: { search: '', parts: '' } },
-    status !== '' && { name: 'Status', value: statusNames[status], without: { status: '' } },
-    range !== 'any' && range !== 'custom' && { name: 'Time', value: ranges[range].label, without: { range: 'any' } },
-    range === 'custom' && from !== '' && { name: 'From', value: describeTime(from), without: withoutTime({ until }) },
-    range === 'custom' && until !== '' && { name: 'Until', value: describeTime(until), without: withoutTime({ from }) },
-    template !== '' && { name: 'Template', value: template, without: { template: '' } },
-    errorCode !== '' && { name: 'Error code', value: errorCode, without: { errorCode: '' } },
-    to !== '' && { name: 'Recipient', value: `+${to}`, without: { to: '' } },
-    externalId !== '' && { name: 'External ID', value: externalId, without: { externalId: '' } },
+    search !== '' && { name: t`Search`, value: search, without: { search: '', parts: '' } },
+    status !== '' && {
+      name: t`Status`,
+      value: translate(failure === '' ? statusNames[status] : failureNames[failure]),
+      without: { status: '', failure: '' },
+    },
+    range !== 'any' &&
+      range !== 'custom' && { name: t`Time`, value: translate(ranges[range].label), without: { range: 'any' } },
+    range === 'custom' &&
+      from !== '' && { name: t`From`, value: describeExactly(from), without: withoutTime({ until }) },
+    range === 'custom' &&
+      until !== '' && { name: t`Until`, value: describeExactly(until), without: withoutTime({ from }) },
+    template !== '' && { name: t`Template`, value: template, without: { template: '' } },
+    number !== undefined && { name: t`Sent from`, value: number.name, without: { whatsAppAccountId: '' } },
+    errorCode !== '' && { name: t`Error code`, value: errorCode, without: { errorCode: '' } },
+    to !== '' && { name: t`Recipient`, value: `+${to}`, without: { to: '' } },
+    externalId !== '' && { name: t`External ID`, value: externalId, without: { externalId: '' } },
   ]
   return chips.filter((chip) => chip !== false)
 }

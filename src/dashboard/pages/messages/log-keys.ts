@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro'
 import { useLocalStorage } from '@mantine/hooks'
 import { type RefObject, useEffect, useEffectEvent } from 'react'
 
@@ -12,12 +13,12 @@ export interface LogKeys {
 
 /** Keys and what they do, for the list of shortcuts. */
 export const shortcuts = [
-  { keys: ['/'], does: 'Search messages' },
-  { keys: ['j', '↓'], does: 'Next message' },
-  { keys: ['k', '↑'], does: 'Previous message' },
-  { keys: ['Enter'], does: 'Open the message' },
-  { keys: ['Esc'], does: 'Close the message' },
-  { keys: ['?'], does: 'Show keyboard shortcuts' },
+  { keys: ['/'], does: msg`Search messages` },
+  { keys: ['j', '↓'], does: msg`Next message` },
+  { keys: ['k', '↑'], does: msg`Previous message` },
+  { keys: ['Enter'], does: msg`Open the message` },
+  { keys: ['Esc'], does: msg`Close the message` },
+  { keys: ['?'], does: msg`Show keyboard shortcuts` },
 ]
 
 /** Shortcuts of a single character must be possible to turn off (WCAG 2.2, 2.1.4). */

@@ -1,18 +1,24 @@
-import { type MessageStatus, messageStatuses } from '../../../../contracts/api/message.ts'
+import { msg } from '@lingui/core/macro'
+import type { MessageStatus } from '../../../../contracts/api/message.ts'
+import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
 
-/** Relative time ranges, kept in the URL by name. */
+/** Time ranges, kept in the URL by name: calendar days in the time zone of the reader, and the time up to now. */
 export const ranges = {
-  '1h': { label: 'Last hour', milliseconds: 3_600_000 },
-  '24h': { label: 'Last 24 hours', milliseconds: 86_400_000 },
-  '7d': { label: 'Last 7 days', milliseconds: 7 * 86_400_000 },
-  '30d': { label: 'Last 30 days', milliseconds: 30 * 86_400_000 },
-  '90d': { label: 'Last 90 days', milliseconds: 90 * 86_400_000 },
+  today: { label: msg`Today`, daysAgo: 0 },
+  yesterday: { label: msg`Yesterday`, daysAgo: 1 },
+  '1h': { label: msg`Last hour`, milliseconds: 3_600_000 },
+  '24h': { label: msg`Last 24 hours`, milliseconds: 86_400_000 },
+  '7d': { label: msg`Last 7 days`, milliseconds: 7 * 86_400_000 },
+  '30d': { label: msg`Last 30 days`, milliseconds: 30 * 86_400_000 },
+  '90d': { label: msg`Last 90 days`, milliseconds: 90 * 86_400_000 },
 } as const
 export type Range = keyof typeof ranges | 'any' | 'custom'
 
 /** Filters of the message log. An empty string means no filter. */
 export interface MessageFilters {
   status: MessageStatus | ''
+  /** Of failed messages. */
+  failure: FailureStage | ''
   range: Range
   /** ISO times of a custom range. Either can be empty. */
   from: string
@@ -23,12 +29,14 @@ export interface MessageFilters {
   parts: 'yes' | ''
   errorCode: string
   template: string
+  whatsAppAccountId: string
   to: string
   externalId: string
 }
 
 export const noFilters: MessageFilters = {
   status: '',
+  failure: '',
   range: 'any',
   from: '',
   until: '',
@@ -36,6 +44,7 @@ export const noFilters: MessageFilters = {
   parts: '',
   errorCode: '',
   template: '',
+  whatsAppAccountId: '',
   to: '',
   externalId: '',
 }
@@ -44,8 +53,10 @@ export const noFilters: MessageFilters = {
 export function readFilters(search: URLSearchParams): MessageFilters {
   const range = search.get('range') ?? ''
   const [from, until] = [readTime(search.get('from')), readTime(search.get('until'))]
+  const failure = readFailureStage(search.get('failure') ?? '')
   return {
-    status: messageStatuses.find((status) => status === search.get('status')) ?? '',
+    status: failure === '' ? readStatus(search.get('status') ?? '') : 'failed',
+    failure,
     range: isRange(range) ? range : from !== '' || until !== '' ? 'custom' : 'any',
     from,
     until,
@@ -53,6 +64,7 @@ export function readFilters(search: URLSearchParams): MessageFilters {
     parts: search.get('parts') === 'yes' ? 'yes' : '',
     errorCode: search.get('errorCode') ?? '',
     template: search.get('template') ?? '',
+    whatsAppAccountId: search.get('whatsAppAccountId') ?? '',
     to: search.get('to') ?? '',
     externalId: search.get('externalId') ?? '',
   }
@@ -66,14 +78,16 @@ export function writeFilters({ range, from, until, ...rest }: MessageFilters): U
 
 /** The filters as input of `message.list`. */
 export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
-  const { status, search, parts, errorCode, template, to, externalId } = rest
-  const time = range === 'custom' ? { from, until } : { from: startOf(range, now), until: '' }
+  const { status, failure, search, parts, errorCode, template, whatsAppAccountId, to, externalId } = rest
+  const time = range === 'custom' ? { from, until } : toTimes(range, now)
   return {
     ...(status !== '' && { status }),
+    ...(failure !== '' && { failure }),
     ...(search !== '' && { search }),
     ...(parts !== '' && { parts: true }),
     ...(errorCode !== '' && { errorCode }),
     ...(template !== '' && { template }),
+    ...(whatsAppAccountId !== '' && { whatsAppAccountId }),
     ...(to !== '' && { to }),
     ...(externalId !== '' && { externalId }),
     ...(time.from !== '' && { from: time.from }),
@@ -85,8 +99,46 @@ export function isFiltered(filters: MessageFilters): boolean {
   return Object.keys(toListInput(filters, new Date())).length > 0
 }
 
-function startOf(range: Exclude<Range, 'custom'>, now: Date): string {
-  return range === 'any' ? '' : new Date(now.getTime() - ranges[range].milliseconds).toISOString()
+/** The active filters of the fields, without the search. */
+export function countFilters({ status, range, template, whatsAppAccountId, errorCode }: MessageFilters): number {
+  const given = [status, range === 'any' ? '' : range, template, whatsAppAccountId, errorCode]
+  return given.filter((value) => value !== '').length
+}
+
+/** Whether the filters list only failed messages. */
+export function isAboutFailures({ status, failure, errorCode }: MessageFilters): boolean {
+  return status === 'failed' || failure !== '' || errorCode !== ''
+}
+
+function toTimes(name: Exclude<Range, 'custom'>, now: Date): { from: string; until: string } {
+  if (name === 'any') return { from: '', until: '' }
+  const range = ranges[name]
+  if ('milliseconds' in range) return { from: new Date(now.getTime() - range.milliseconds).toISOString(), until: '' }
+  const from = startOfDay(now, range.daysAgo)
+  return { from, until: range.daysAgo === 0 ? '' : startOfDay(now, range.daysAgo - 1) }
+}
+
+function startOfDay(now: Date, daysAgo: number): string {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).toISOString()
+}
+
+/** Not from the contract, which the overview would have to load for its links to the log. */
+const statuses = {
+  pending: true,
+  sent: true,
+  failed: true,
+  delivered: true,
+  read: true,
+} satisfies Record<MessageStatus, true>
+
+function readStatus(text: string): MessageStatus | '' {
+  return Object.hasOwn(statuses, text) ? (text as MessageStatus) : ''
+}
+
+const failureStages = { rejected: true, undelivered: true } satisfies Record<FailureStage, true>
+
+function readFailureStage(text: string): FailureStage | '' {
+  return Object.hasOwn(failureStages, text) ? (text as FailureStage) : ''
 }
 
 function isRange(text: string): text is Range {

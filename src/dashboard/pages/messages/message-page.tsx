@@ -1,3 +1,5 @@
+import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
@@ -23,7 +25,7 @@ export function MessagePage() {
     <>
       <BackToLog />
       <PageHeader
-        title={data ? `Message to +${data.message.to}` : 'Message'}
+        title={data ? t`Message to +${data.message.to}` : t`Message`}
         actions={
           data && (
             <Group gap="xs">
@@ -55,7 +57,7 @@ function BackToLog() {
       mb="xs"
     >
       <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
-      Messages
+      <Trans>Messages</Trans>
     </Anchor>
   )
 }
@@ -69,20 +71,20 @@ function History({ history }: { history: MessageHistory }) {
       </Stack>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing={0}>
         <div>
-          <Section title="Timeline">
+          <Section title={t`Timeline`}>
             <MessageTimeline message={message} />
           </Section>
-          <Section title="Preview">
+          <Section title={t`Preview`}>
             <SentPreview history={history} />
           </Section>
         </div>
         <div>
-          <Section title="Details">
+          <Section title={t`Details`}>
             <MessageDetails message={message} />
           </Section>
           <Section
-            title="Webhook deliveries"
-            description="Events sent to your endpoints for this message. Open one to see its attempts."
+            title={t`Webhook deliveries`}
+            description={t`Events sent to your endpoints for this message. Open one to see its attempts.`}
           >
             <MessageDeliveries history={history} />
           </Section>

@@ -1,13 +1,23 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { translate } from '../../language/i18n.ts'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
-import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import type { Tone } from '../../ui/tone.ts'
 
 export const statusNames = {
-  pending: 'Pending',
-  sent: 'Sent',
-  delivered: 'Delivered',
-  read: 'Read',
-  failed: 'Failed',
-} satisfies Record<MessageStatus, string>
+  pending: msg`Pending`,
+  sent: msg`Sent`,
+  delivered: msg`Delivered`,
+  read: msg`Read`,
+  failed: msg`Failed`,
+} satisfies Record<MessageStatus, MessageDescriptor>
+
+export const failureNames = {
+  rejected: msg`Failed: rejected`,
+  undelivered: msg`Failed: undelivered`,
+} satisfies Record<FailureStage, MessageDescriptor>
 
 const tones = {
   pending: 'warning',
@@ -18,5 +28,5 @@ const tones = {
 } satisfies Record<MessageStatus, Tone>
 
 export function MessageStatusBadge({ status }: { status: MessageStatus }) {
-  return <StatusBadge tone={tones[status]}>{statusNames[status]}</StatusBadge>
+  return <StatusBadge tone={tones[status]}>{translate(statusNames[status])}</StatusBadge>
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
@@ -17,7 +19,7 @@ export function MessageTimeline({ message }: { message: Message }) {
         bulletSize={22}
         lineWidth={2}
         role="list"
-        aria-label="Steps"
+        aria-label={t`Steps`}
         styles={{ itemTitle: { fontSize: 'var(--mantine-font-size-sm)', fontWeight: 600 } }}
       >
         {steps.map((step) => (
@@ -59,8 +61,7 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
       <Text size="sm">
         {at !== undefined && <time dateTime={at}>{describeExactly(at)}</time>}
         {after !== undefined && ` · ${after}`}
-        {kind === 'open' && 'Not yet'}
-        {kind === 'unreported' && 'Time not reported by WhatsApp'}
+        {kind === 'unreported' && t`Time not reported by WhatsApp`}
       </Text>
     </>
   )
@@ -75,8 +76,10 @@ function UnknownOutcome({ since }: { since: string }) {
   if (now - Date.parse(since) < unknownAfterMilliseconds) return null
   return (
     <Text size="sm" mt="md">
-      WhatsApp’s response was lost, so the message may or may not have been sent. It stays pending until WhatsApp
-      reports a status. To retry without the risk of a duplicate, use the same Idempotency-Key.
+      <Trans>
+        WhatsApp’s response was lost, so the message may or may not have been sent. It stays pending until WhatsApp
+        reports a status. To retry without the risk of a duplicate, use the same Idempotency-Key.
+      </Trans>
     </Text>
   )
 }
@@ -93,7 +96,7 @@ interface Step {
 /** WhatsApp reports whole seconds, so a step can appear to precede the one before it. */
 function describeGap(before: string, at: string): string {
   const milliseconds = Date.parse(at) - Date.parse(before)
-  return milliseconds <= 0 ? 'within a second' : `${describeDuration(milliseconds)} later`
+  return milliseconds <= 0 ? t`within a second` : t`${describeDuration(milliseconds)} later`
 }
 
 /** The past and the possible next steps of a message. */
@@ -108,15 +111,21 @@ function toSteps(message: Message): Step[] {
 }
 
 function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message): Step[] {
-  const recorded: Step = { name: 'Recorded', meaning: 'Waybill recorded the message.', kind: 'done', at: createdAt }
-  const sent = step('Sent', 'WhatsApp accepted the message.', sentAt, status !== 'pending')
+  const recorded: Step = { name: t`Recorded`, meaning: t`Waybill recorded the message.`, kind: 'done', at: createdAt }
+  const sent = step({
+    name: t`Sent`,
+    meaning: t`WhatsApp accepted the message.`,
+    open: t`WhatsApp has not accepted the message yet.`,
+    at: sentAt,
+    isPast: status !== 'pending',
+  })
   if (status === 'failed')
     return [
       recorded,
       ...(sentAt === undefined ? [] : [sent]),
       {
-        name: 'Failed',
-        meaning: 'The message did not reach the recipient.',
+        name: t`Failed`,
+        meaning: t`The message did not reach the recipient.`,
         kind: 'failed',
         ...(failedAt && { at: failedAt }),
       },
@@ -125,13 +134,34 @@ function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }:
   return [
     recorded,
     sent,
-    step('Delivered', 'The message reached the recipient’s device.', deliveredAt, arrived),
-    step('Read', 'The recipient read the message. Some recipients turn off read receipts.', readAt, status === 'read'),
+    step({
+      name: t`Delivered`,
+      meaning: t`The message reached the recipient’s device.`,
+      open: t`The message has not reached the recipient’s device yet.`,
+      at: deliveredAt,
+      isPast: arrived,
+    }),
+    step({
+      name: t`Read`,
+      meaning: t`The recipient read the message.`,
+      open: t`The recipient has not read the message yet, or turned off read receipts.`,
+      at: readAt,
+      isPast: status === 'read',
+    }),
   ]
 }
 
+interface StepFacts {
+  name: string
+  meaning: string
+  /** What is true as long as the step is not reached. */
+  open: string
+  at: string | undefined
+  isPast: boolean
+}
+
 /** A later step implies this one, even if WhatsApp never reported it. */
-function step(name: string, meaning: string, at: string | undefined, isPast: boolean): Step {
+function step({ name, meaning, open, at, isPast }: StepFacts): Step {
   if (at !== undefined) return { name, meaning, kind: 'done', at }
-  return { name, meaning, kind: isPast ? 'unreported' : 'open' }
+  return isPast ? { name, meaning, kind: 'unreported' } : { name, meaning: open, kind: 'open' }
 }

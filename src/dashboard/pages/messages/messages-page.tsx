@@ -1,4 +1,7 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconMessages } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -10,11 +13,14 @@ import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
+import { TableSkeleton } from '../../ui/skeletons.tsx'
+import { NextStepButton } from '../getting-started/getting-started.tsx'
 import { ExportButton } from './export-button.tsx'
+import { FailureReasons } from './failure-reasons.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { MessagePanel, useIsBeside } from './message/message-panel.tsx'
-import { isFiltered, type MessageFilters, noFilters, toListInput } from './message-filters.ts'
+import { isAboutFailures, isFiltered, type MessageFilters, noFilters, toListInput } from './message-filters.ts'
 import styles from './messages-page.module.css'
 import { MessagesTable } from './messages-table.tsx'
 import { ShortcutsButton } from './shortcuts-button.tsx'
@@ -22,24 +28,28 @@ import { useLogAddress } from './use-log-address.ts'
 import { useLogNavigation } from './use-log-navigation.ts'
 import { ViewsMenu } from './views/views-menu.tsx'
 
+/** From this width on, the columns of the table fit beside the panel. */
+const roomForColumns = '(min-width: 106em)'
+
 export function MessagesPage() {
   const { accountId, viewedUntil } = useAccount()
   const address = useLogAddress()
   const { filters, openedId, show } = address
   const isBeside = useIsBeside() && openedId !== undefined
+  const asList = !useMediaQuery(roomForColumns, true, { getInitialValueInEffect: false }) && isBeside
   const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
     api.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
   const messages = log.data?.pages.flatMap(({ items }) => items) ?? []
-  const matched = log.data?.pages[0]?.matched
+  const { matched, lookedFor } = log.data?.pages[0] ?? {}
   const isEmpty = log.isSuccess && messages.length === 0 && !log.isPlaceholderData
   const hasNone = isEmpty && !isFiltered(filters) && filters.range === 'any'
-  const { list, search, help } = useLogNavigation(address)
+  const { list, search, help } = useLogNavigation(address, asList)
   return (
     <div className={isBeside ? styles['beside'] : undefined}>
       <PageHeader
-        title="Messages"
-        description="Messages sent through this account, newest first."
+        title={t`Messages`}
+        description={t`Messages sent through this account, newest first.`}
         actions={
           <>
             {!hasNone && <ShortcutsButton {...help} />}
@@ -50,9 +60,17 @@ export function MessagesPage() {
         }
       />
       {!hasNone && <FilterBar filters={filters} onChange={show} searchRef={search} />}
-      {log.isPending && <LoadingSkeleton lines={8} />}
+      {!hasNone && isAboutFailures(filters) && (
+        <FailureReasons filters={filters} onSelect={(errorCode) => show({ ...filters, errorCode })} />
+      )}
+      {log.isPending && <TableSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {hasNone && <NoMessagesYet />}
+      {lookedFor !== undefined && (
+        <Text size="sm" c="dimmed" mb="xs">
+          <Trans>Searched numbers for {lookedFor}, without the leading zeros.</Trans>
+        </Text>
+      )}
       {!hasNone && !log.isPending && (
         <Group justify="space-between" gap="xs" mb="xs" mih={30}>
           {messages.length > 0 && <Count accountId={accountId} filters={filters} shown={messages.length} />}
@@ -66,18 +84,14 @@ export function MessagesPage() {
       )}
       {isEmpty && !hasNone && (
         <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
-          The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and
-          complete wamids.
+          <Trans>
+            The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and
+            complete wamids.
+          </Trans>
         </NoMatches>
       )}
       {messages.length > 0 && (
-        <MessagesTable
-          ref={list}
-          messages={messages}
-          stale={log.isPlaceholderData}
-          narrow={isBeside}
-          address={address}
-        />
+        <MessagesTable ref={list} messages={messages} stale={log.isPlaceholderData} asList={asList} address={address} />
       )}
       {messages.length > 0 && messages.length < logPageSize && log.hasNextPage && <OnlyNewestSearched of="messages" />}
       <LoadMore query={more} />
@@ -110,14 +124,14 @@ function Count({ accountId, filters, shown }: CountProps) {
 }
 
 function describeCount({ count, kind }: MessageCount): string {
-  const messages = `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'}`
+  const messages = plural(count, { one: '# message', other: '# messages' })
   switch (kind) {
     case 'exact':
       return messages
     case 'estimate':
-      return `About ${messages} (estimated)`
+      return t`About ${messages} (estimated)`
     case 'minimum':
-      return `At least ${messages}`
+      return t`At least ${messages}`
   }
 }
 
@@ -128,9 +142,9 @@ function ExactMatch({ matched, onSearchParts }: { matched: Matched; onSearchPart
   if (matched !== 'recipient' && matched !== 'externalId') return null
   return (
     <Text size="sm" c="dimmed" component="div">
-      Exact matches of the {matched === 'recipient' ? 'recipient' : 'external ID'}.{' '}
+      {matched === 'recipient' ? t`Exact matches of the recipient.` : t`Exact matches of the external ID.`}{' '}
       <Button size="compact-xs" variant="subtle" onClick={onSearchParts}>
-        Search for parts instead
+        <Trans>Search for parts instead</Trans>
       </Button>
     </Text>
   )
@@ -140,29 +154,29 @@ function ExactMatch({ matched, onSearchParts }: { matched: Matched; onSearchPart
 function NoMessagesYet() {
   const { accountId } = useAccount()
   return (
-    <Section title="No messages yet">
+    <Section title={t`No messages yet`}>
       <EmptyState
         icon={IconMessages}
-        title="Send your first message"
+        title={t`Send your first message`}
         action={
           <Group gap="sm" justify="center">
-            <Button component={Link} to={`/${accountId}/public-api`}>
-              Get an API key
-            </Button>
+            <NextStepButton />
             <Button component="a" href="/docs" target="_blank" variant="default">
-              Read the documentation
+              <Trans>Read the documentation</Trans>
             </Button>
           </Group>
         }
       >
-        Messages that your application sends through the API appear here with their status. You can also send a test
-        message from{' '}
-        <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
-          Templates
-        </Anchor>
-        .{' '}
+        <Trans>
+          Messages that your application sends through the API appear here with their status. You can also send a test
+          message from{' '}
+          <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
+            Templates
+          </Anchor>
+          .{' '}
+        </Trans>
       </EmptyState>
-      <CodeBlock label="Example request" code={describeSend()} />
+      <CodeBlock label={t`Example request`} code={describeSend()} />
     </Section>
   )
 }

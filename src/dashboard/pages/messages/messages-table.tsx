@@ -1,62 +1,45 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { MouseEvent, Ref } from 'react'
 import { Link, useHref } from 'react-router'
-import type { Message } from '../../../../contracts/api/message.ts'
+import { translateServerText } from '../../language/server-text.ts'
+import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
 import { LogTime } from '../../ui/date-time.tsx'
+import { ErrorText } from '../../ui/error-text.tsx'
 import { MessageStatusBadge } from './message-status.tsx'
 import styles from './messages-table.module.css'
 import type { LogAddress } from './use-log-address.ts'
 
 interface MessagesTableProps {
-  messages: Message[]
+  messages: ListedMessage[]
   /** Whether these are results of the previous filter. */
   stale: boolean
-  /** The panel stands beside the table, which then has fewer columns. */
-  narrow: boolean
+  /** The panel stands beside, and leaves too little room for columns. */
+  asList: boolean
   address: LogAddress
   ref: Ref<HTMLDivElement>
 }
 
 interface RowProps {
-  message: Message
+  message: ListedMessage
   address: LogAddress
-  narrow: boolean
 }
 
-/** A table; on a small screen, a list. */
-export function MessagesTable({ messages, stale, narrow, address, ref }: MessagesTableProps) {
+/** A table; on a small screen and beside the panel, a list. */
+export function MessagesTable({ messages, stale, asList, address, ref }: MessagesTableProps) {
   return (
     <Paper ref={ref} withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
-      <Table
-        visibleFrom="md"
-        horizontalSpacing={narrow ? 'xs' : 'sm'}
-        fz="sm"
-        highlightOnHover
-        className={styles['table']}
+      {!asList && <Rows messages={messages} address={address} />}
+      <Stack
+        {...(!asList && { hiddenFrom: 'md' })}
+        gap={0}
+        component="ul"
+        aria-label={t`Messages`}
+        m={0}
+        p={0}
+        style={{ listStyle: 'none' }}
       >
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={narrow ? 158 : 182}>Time</Table.Th>
-            <Table.Th w={narrow ? 130 : 138}>Recipient</Table.Th>
-            <Table.Th {...(!narrow && { w: '19%' })}>Template</Table.Th>
-            <Table.Th w={narrow ? 108 : 118}>Status</Table.Th>
-            {!narrow && (
-              <>
-                <Table.Th>Reason</Table.Th>
-                <Table.Th w="14%" visibleFrom="lg">
-                  External ID
-                </Table.Th>
-              </>
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {messages.map((message) => (
-            <MessageRow key={message.messageId} message={message} address={address} narrow={narrow} />
-          ))}
-        </Table.Tbody>
-      </Table>
-      <Stack hiddenFrom="md" gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {messages.map((message) => (
           <MessageItem key={message.messageId} message={message} address={address} />
         ))}
@@ -65,7 +48,42 @@ export function MessagesTable({ messages, stale, narrow, address, ref }: Message
   )
 }
 
-function MessageRow({ message, address, narrow }: RowProps) {
+function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'address'>) {
+  return (
+    <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={172}>
+            <Trans>Time</Trans>
+          </Table.Th>
+          {/* A number has 15 digits at most. */}
+          <Table.Th w={172}>
+            <Trans>Recipient</Trans>
+          </Table.Th>
+          <Table.Th w="19%">
+            <Trans>Template</Trans>
+          </Table.Th>
+          <Table.Th w={118}>
+            <Trans>Status</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Reason</Trans>
+          </Table.Th>
+          <Table.Th w="13%" visibleFrom="lg">
+            <Trans>External ID</Trans>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {messages.map((message) => (
+          <MessageRow key={message.messageId} message={message} address={address} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function MessageRow({ message, address }: RowProps) {
   const clicks = useRowClicks(message, address)
   const isOpen = message.messageId === address.openedId
   return (
@@ -82,21 +100,17 @@ function MessageRow({ message, address, narrow }: RowProps) {
       <Table.Td>
         <MessageStatusBadge status={message.status} />
       </Table.Td>
-      {!narrow && (
-        <>
-          <Table.Td title={message.error && `${message.error.code} ${message.error.message}`}>
-            <Reason message={message} />
-          </Table.Td>
-          <Table.Td visibleFrom="lg" title={message.externalId}>
-            {message.externalId}
-          </Table.Td>
-        </>
-      )}
+      <Table.Td title={describeReason(message)}>
+        <Reason message={message} />
+      </Table.Td>
+      <Table.Td visibleFrom="lg" title={message.externalId}>
+        {message.externalId}
+      </Table.Td>
     </Table.Tr>
   )
 }
 
-function MessageItem({ message, address }: Omit<RowProps, 'narrow'>) {
+function MessageItem({ message, address }: RowProps) {
   const clicks = useRowClicks(message, address)
   const isOpen = message.messageId === address.openedId
   return (
@@ -117,7 +131,7 @@ function MessageItem({ message, address }: Omit<RowProps, 'narrow'>) {
         <TemplateName message={message} />
       </Text>
       {message.error && (
-        <Text size="xs" mt={2} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="xs" mt={2} lineClamp={2} title={describeReason(message)} style={{ overflowWrap: 'anywhere' }}>
           <Reason message={message} />
         </Text>
       )}
@@ -133,7 +147,7 @@ function MessageItem({ message, address }: Omit<RowProps, 'narrow'>) {
  * A click anywhere in a row acts like one on its link: the middle button and Ctrl open a tab. A click that selects text
  * opens nothing. Keyboards and screen readers use the link.
  */
-function useRowClicks({ messageId }: Message, { linkTo, open }: LogAddress) {
+function useRowClicks({ messageId }: ListedMessage, { linkTo, open }: LogAddress) {
   const href = useHref(linkTo(messageId).to)
   return {
     onClick: (event: MouseEvent) => {
@@ -158,7 +172,7 @@ function isOwnClick({ target }: MouseEvent): boolean {
   return !(target instanceof Element && target.closest('a') !== null)
 }
 
-function MessageLink({ message: { messageId, to }, address }: Omit<RowProps, 'narrow'>) {
+function MessageLink({ message: { messageId, to }, address }: RowProps) {
   return (
     <Anchor
       component={Link}
@@ -175,7 +189,7 @@ function MessageLink({ message: { messageId, to }, address }: Omit<RowProps, 'na
   )
 }
 
-function TemplateName({ message: { template, language } }: { message: Message }) {
+function TemplateName({ message: { template, language } }: { message: ListedMessage }) {
   return (
     <>
       {template}{' '}
@@ -186,17 +200,14 @@ function TemplateName({ message: { template, language } }: { message: Message })
   )
 }
 
-/** Why the message failed: the code and WhatsApp's words. */
-function Reason({ message: { error } }: { message: Message }) {
-  if (!error) return null
-  return (
-    <>
-      <Text span inherit ff="monospace" fz="xs" mr={6}>
-        {error.code}
-      </Text>
-      <Text span inherit c="dimmed">
-        {error.message}
-      </Text>
-    </>
-  )
+/** Why the message failed, in full and then in WhatsApp's own words. */
+function describeReason({ error, meaning }: ListedMessage): string | undefined {
+  if (!error) return undefined
+  const own = `${error.code} ${error.message}`
+  return meaning === undefined ? own : `${translateServerText(meaning)}\n${own}`
+}
+
+/** Why the message failed, as the overview says it. */
+function Reason({ message: { error, meaning } }: { message: ListedMessage }) {
+  return error ? <ErrorText code={error.code} text={meaning ?? error.message} /> : null
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -24,7 +25,7 @@ export function RequestOfMessage({ messageId }: { messageId: string }) {
     )
   return (
     <Text span inherit c="dimmed">
-      {data ? 'Not recorded' : isError ? 'Not available' : '…'}
+      {data ? t`Not recorded` : isError ? t`Not available` : '…'}
     </Text>
   )
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { CloseButton, Kbd, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
@@ -41,8 +42,8 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
       ref={ref}
       aria-keyshortcuts="/"
       type="search"
-      aria-label="Search messages"
-      placeholder="Number, external ID, template, message ID or wamid"
+      aria-label={t`Search messages`}
+      placeholder={t`Number, external ID, template, message ID or wamid`}
       leftSection={<IconSearch size={16} aria-hidden />}
       value={text}
       maxLength={maxLength}
@@ -62,7 +63,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
         ) : (
           <CloseButton
             size="sm"
-            aria-label="Clear search"
+            aria-label={t`Clear search`}
             onClick={() => {
               change('')
               apply.flush()

@@ -1,10 +1,13 @@
 import { useDisclosure } from '@mantine/hooks'
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { useLogKeys, useShortcutsSetting } from './log-keys.ts'
 import type { LogAddress } from './use-log-address.ts'
 
 /** Walks through the log by keyboard. The focus is the selection, so that screen readers follow it. */
-export function useLogNavigation({ openedId, open, close }: Pick<LogAddress, 'openedId' | 'open' | 'close'>) {
+export function useLogNavigation(
+  { openedId, open, close }: Pick<LogAddress, 'openedId' | 'open' | 'close'>,
+  asList: boolean,
+) {
   const list = useRef<HTMLDivElement>(null)
   const search = useRef<HTMLInputElement>(null)
   const { isOn } = useShortcutsSetting()
@@ -27,13 +30,22 @@ export function useLogNavigation({ openedId, open, close }: Pick<LogAddress, 'op
     onHelp: help.open,
   })
 
-  // The panel takes its focus with it.
-  const lastOpened = useRef(openedId)
-  useEffect(() => {
-    if (openedId === undefined && document.activeElement === document.body) findLink(lastOpened.current)?.focus()
-    lastOpened.current = openedId
+  const before = useRef({ openedId, asList })
+  useLayoutEffect(() => {
+    const shown = openedId ?? before.current.openedId
+    // Rows of the table and items of the list differ in height, so the message would move away from the pointer.
+    if (before.current.asList !== asList) findLink(shown)?.scrollIntoView({ block: 'nearest' })
+    // The panel takes its focus with it, and the list hides it when it becomes a table.
+    if (openedId === undefined && hasLostFocus()) findLink(shown)?.focus()
+    before.current = { openedId, asList }
   })
   return { list, search, help: { opened: helpOpened, onOpen: help.open, onClose: help.close } }
+}
+
+/** The browser takes the focus away from a hidden element only with its next frame. */
+function hasLostFocus(): boolean {
+  const { activeElement, body } = document
+  return activeElement === body || (activeElement instanceof HTMLAnchorElement && activeElement.offsetParent === null)
 }
 
 /** The links of the table or of the list, whichever the screen shows. */

@@ -1,26 +1,37 @@
-import { Anchor, SegmentedControl, Table, Text } from '@mantine/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, SegmentedControl, Table, Text, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconSelector } from '@tabler/icons-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
+import { displayNames } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview, Share } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
-import { noFilters, writeFilters } from '../messages/message-filters.ts'
+import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
-import { countFailed, describeCount, describeShare, stages, toLogRange } from './statistics.ts'
+import {
+  type BreakdownOrder,
+  countFailed,
+  describeCount,
+  describeShare,
+  measureShare,
+  toLogRange,
+  toRows,
+} from './statistics.ts'
 
 const dimensions = [
-  { value: 'templates', label: 'Template' },
-  { value: 'numbers', label: 'Number' },
-  { value: 'countries', label: 'Country' },
+  { value: 'templates', label: msg`Template`, table: msg`Messages by template` },
+  { value: 'numbers', label: msg`Number`, table: msg`Messages by number` },
+  { value: 'countries', label: msg`Country`, table: msg`Messages by country` },
 ] as const
 type Dimension = (typeof dimensions)[number]['value']
 
-const countryNames = new Intl.DisplayNames('en', { type: 'region' })
-
 export function describeCountry(code: string): string {
-  return code === '' ? 'Unknown' : (countryNames.of(code) ?? code)
+  return code === '' ? t`Unknown` : (displayNames({ type: 'region' }).of(code) ?? code)
 }
 
 function nameOf(dimension: Dimension, { key, name }: Share): string {
@@ -34,25 +45,29 @@ export function BreakdownSection({ overview }: { overview: Overview }) {
   const { totals, breakdownSince } = overview
   return (
     <Section
-      title="Breakdown"
+      title={t`Breakdown`}
       actions={
         <SegmentedControl
           size="xs"
-          aria-label="Break down by"
-          data={[...dimensions]}
+          aria-label={t`Break down by`}
+          data={dimensions.map(({ value, label }) => ({ value, label: translate(label) }))}
           value={dimension}
           onChange={setDimension}
         />
       }
     >
       {totals.attempted === 0 ? (
-        <Text size="sm">No messages in this period.</Text>
+        <Text size="sm">
+          <Trans>No messages in this period.</Trans>
+        </Text>
       ) : (
         <BreakdownTable dimension={dimension} overview={overview} />
       )}
       {breakdownSince !== undefined && (
         <Text size="xs" c="dimmed" mt="sm">
-          Messages recorded before <DateTime at={breakdownSince} /> are not broken down and count as others.
+          <Trans>
+            Messages recorded before <DateTime at={breakdownSince} /> are not broken down and count as others.
+          </Trans>
         </Text>
       )}
     </Section>
@@ -61,19 +76,16 @@ export function BreakdownSection({ overview }: { overview: Overview }) {
 
 function BreakdownTable({ dimension, overview }: { dimension: Dimension; overview: Overview }) {
   const { accountId } = useAccount()
-  const { totals } = overview
-  const shares = overview[dimension]
-  const others = subtract(totals, shares)
+  const [order, setOrder] = useState<BreakdownOrder>('attempted')
+  const { rows, others } = toRows(overview.totals, overview[dimension], order)
   // Bars compare with the largest row, so that small ones are still told apart.
-  const largest = Math.max(others.attempted, ...shares.map(({ attempted }) => attempted))
-  const label = dimensions.find(({ value }) => value === dimension)?.label
-  const linkOf = (key: string) =>
-    dimension === 'templates'
-      ? `/${accountId}/messages?${writeFilters({ ...noFilters, template: key, ...toLogRange(overview) })}`
-      : undefined
+  const largest = Math.max(1, ...[...rows, others].map((row) => measureShare(row, order)))
+  const names = dimensions.find(({ value }) => value === dimension) ?? dimensions[0]
+  const linkTo = (filters: Partial<MessageFilters>) =>
+    `/${accountId}/messages?${writeFilters({ ...noFilters, ...filters, ...toLogRange(overview) })}`
   return (
     <Table
-      aria-label={`Messages by ${label?.toLowerCase()}`}
+      aria-label={translate(names.table)}
       fz="sm"
       horizontalSpacing={0}
       verticalSpacing={6}
@@ -81,38 +93,81 @@ function BreakdownTable({ dimension, overview }: { dimension: Dimension; overvie
     >
       <Table.Thead>
         <Table.Tr c="dimmed" fz="xs">
-          <Table.Th scope="col">{label}</Table.Th>
-          <Table.Th scope="col">Attempted</Table.Th>
-          <Table.Th scope="col">Delivered</Table.Th>
-          <Table.Th scope="col">Read</Table.Th>
-          <Table.Th scope="col">Failed</Table.Th>
+          <Table.Th scope="col">{translate(names.label)}</Table.Th>
+          <SortableHeader name={t`Attempted`} isSorted={order === 'attempted'} onSort={() => setOrder('attempted')} />
+          <Table.Th scope="col">
+            <Trans>Delivered</Trans>
+          </Table.Th>
+          <Table.Th scope="col">
+            <Trans>Read</Trans>
+          </Table.Th>
+          <SortableHeader name={t`Failed`} isSorted={order === 'failed'} onSort={() => setOrder('failed')} />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {shares.map((share) => (
-          <BreakdownRow
-            key={share.key}
-            name={nameOf(dimension, share)}
-            to={linkOf(share.key)}
-            funnel={share}
-            largest={largest}
-          />
-        ))}
-        {others.attempted > 0 && <BreakdownRow name="Others" funnel={others} largest={largest} />}
+        {rows.map((row) => {
+          const filters = toFilters(dimension, row.key)
+          return (
+            <BreakdownRow
+              key={row.key}
+              name={nameOf(dimension, row)}
+              to={filters && linkTo(filters)}
+              toFailed={filters && linkTo({ ...filters, status: 'failed' })}
+              funnel={row}
+              order={order}
+              largest={largest}
+            />
+          )
+        })}
+        {others.attempted > 0 && <BreakdownRow name={t`Others`} funnel={others} order={order} largest={largest} />}
       </Table.Tbody>
     </Table>
+  )
+}
+
+/** The filter of the message log for a row. The log has none for countries. */
+function toFilters(dimension: Dimension, key: string): Partial<MessageFilters> | undefined {
+  switch (dimension) {
+    case 'templates':
+      return { template: key }
+    case 'numbers':
+      return { whatsAppAccountId: key }
+    case 'countries':
+      return undefined
+  }
+}
+
+interface SortableHeaderProps {
+  name: string
+  isSorted: boolean
+  onSort: () => void
+}
+
+/** The largest come first. */
+function SortableHeader({ name, isSorted, onSort }: SortableHeaderProps) {
+  return (
+    <Table.Th scope="col" aria-sort={isSorted ? 'descending' : undefined}>
+      <UnstyledButton className={styles['sort']} fz="inherit" fw="inherit" c="inherit" onClick={onSort}>
+        {name}
+        {isSorted ? <IconChevronDown size={12} aria-hidden /> : <IconSelector size={12} aria-hidden />}
+      </UnstyledButton>
+    </Table.Th>
   )
 }
 
 interface BreakdownRowProps {
   name: string
   to?: string | undefined
+  toFailed?: string | undefined
   funnel: Funnel
+  order: BreakdownOrder
   largest: number
 }
 
-function BreakdownRow({ name, to, funnel, largest }: BreakdownRowProps) {
+function BreakdownRow({ name, to, toFailed, funnel, order, largest }: BreakdownRowProps) {
   const { attempted, delivered, read } = funnel
+  const failed = countFailed(funnel)
+  const label = plural(failed, { one: `# failed message: ${name}`, other: `# failed messages: ${name}` })
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
@@ -123,12 +178,25 @@ function BreakdownRow({ name, to, funnel, largest }: BreakdownRowProps) {
             {breakable(name)}
           </Anchor>
         )}
-        <Bar segment="delivered" share={attempted / largest} />
+        <Bar segment={order === 'failed' ? 'undelivered' : 'delivered'} share={measureShare(funnel, order) / largest} />
       </Table.Th>
       <Table.Td fw={500}>{describeCount(attempted)}</Table.Td>
       <Table.Td>{describeShare(delivered, attempted)}</Table.Td>
       <Table.Td>{describeShare(read, delivered)}</Table.Td>
-      <Table.Td>{describeShare(countFailed(funnel), attempted)}</Table.Td>
+      <Table.Td>
+        <span className={styles['failed']}>
+          {failed === 0 || toFailed === undefined ? (
+            <span>{describeCount(failed)}</span>
+          ) : (
+            <Anchor component={Link} to={toFailed} fz="inherit" aria-label={label}>
+              {describeCount(failed)}
+            </Anchor>
+          )}{' '}
+          <Text span inherit c="dimmed">
+            {describeShare(failed, attempted)}
+          </Text>
+        </span>
+      </Table.Td>
     </Table.Tr>
   )
 }
@@ -141,10 +209,4 @@ function breakable(name: string) {
       {part}
     </Fragment>
   ))
-}
-
-function subtract(totals: Funnel, parts: readonly Funnel[]): Funnel {
-  const rest = { ...totals }
-  for (const part of parts) for (const stage of stages) rest[stage] -= part[stage]
-  return rest
 }

@@ -1,10 +1,15 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Code, SegmentedControl, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { formatList } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
-import { describeAmount, describeCardDate, describeCategory } from '../../ui/money.ts'
+import { describeAmount, describeCardDate, describeCategory, describePrice } from '../../ui/money.ts'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeCountry } from './breakdown-section.tsx'
@@ -14,8 +19,8 @@ import { type Selection, toInput } from './period.ts'
 import { describeCount } from './statistics.ts'
 
 const dimensions = [
-  { value: 'categories', label: 'Category' },
-  { value: 'countries', label: 'Country' },
+  { value: 'categories', label: msg`Category` },
+  { value: 'countries', label: msg`Country` },
 ] as const
 type Dimension = (typeof dimensions)[number]['value']
 
@@ -37,13 +42,13 @@ export function CostSection({ selection }: { selection: Selection }) {
   const hasCosts = data !== undefined && data.totals.billable + data.totals.free > 0
   return (
     <Section
-      title={data?.currency === undefined ? 'Billable messages' : 'Estimated cost'}
+      title={data?.currency === undefined ? t`Billable messages` : t`Estimated cost`}
       actions={
         hasCosts && (
           <SegmentedControl
             size="xs"
-            aria-label="Show costs by"
-            data={[...dimensions]}
+            aria-label={t`Show costs by`}
+            data={dimensions.map(({ value, label }) => ({ value, label: translate(label) }))}
             value={dimension}
             onChange={setDimension}
           />
@@ -52,7 +57,11 @@ export function CostSection({ selection }: { selection: Selection }) {
     >
       {costs.isPending && <LoadingSkeleton lines={4} />}
       {costs.isError && <ErrorAlert error={costs.error} onRetry={() => costs.refetch()} />}
-      {data && !hasCosts && <Text size="sm">WhatsApp reported no prices for messages of this period.</Text>}
+      {data && !hasCosts && (
+        <Text size="sm">
+          <Trans>WhatsApp reported no prices for messages of this period.</Trans>
+        </Text>
+      )}
       {data && hasCosts && (
         <>
           <Total costs={data} />
@@ -66,11 +75,14 @@ export function CostSection({ selection }: { selection: Selection }) {
 
 function Total({ costs: { totals, currency } }: { costs: Costs }) {
   const { billable, free, amount } = totals
-  const counts = `${describeCount(billable)} billable, ${describeCount(free)} free`
+  const counts = t`${describeCount(billable)} billable, ${describeCount(free)} free`
   if (currency === undefined || amount === undefined)
     return (
       <Text size="sm" mb="md">
-        <strong>{describeCount(billable)}</strong> of {describeCount(billable + free)} delivered messages are billable.
+        <Trans>
+          <strong>{describeCount(billable)}</strong> of {describeCount(billable + free)} delivered messages are
+          billable.
+        </Trans>
       </Text>
     )
   return (
@@ -79,10 +91,16 @@ function Total({ costs: { totals, currency } }: { costs: Costs }) {
         {describeAmount(amount, currency)}
       </Text>{' '}
       <Text span size="sm" c="dimmed">
-        for {counts}
+        <Trans>for {counts}</Trans>
+        {billable > 0 && ` · ${t`about ${describePrice(toAverage(amount, billable), currency)} each`}`}
       </Text>
     </Text>
   )
+}
+
+/** Approximate: what a message costs depends on its category and country. */
+function toAverage(amount: string, billable: number): string {
+  return (Number(amount) / billable).toFixed(4)
 }
 
 interface NamedCost extends Cost {
@@ -109,7 +127,7 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
   const largest = Math.max(...rows.map(sizeOf))
   return (
     <Table
-      aria-label={`Cost by ${dimension === 'categories' ? 'category' : 'country'}`}
+      aria-label={dimension === 'categories' ? t`Cost by category` : t`Cost by country`}
       fz="sm"
       horizontalSpacing={0}
       verticalSpacing={6}
@@ -118,9 +136,13 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
     >
       <Table.Thead>
         <Table.Tr c="dimmed" fz="xs">
-          <Table.Th scope="col">{dimension === 'categories' ? 'Category' : 'Country'}</Table.Th>
-          <Table.Th scope="col">Billable</Table.Th>
-          <Table.Th scope="col">Free</Table.Th>
+          <Table.Th scope="col">{dimension === 'categories' ? t`Category` : t`Country`}</Table.Th>
+          <Table.Th scope="col">
+            <Trans>Billable</Trans>
+          </Table.Th>
+          <Table.Th scope="col">
+            <Trans>Free</Trans>
+          </Table.Th>
           {currency !== undefined && <Table.Th scope="col">{currency}</Table.Th>}
         </Table.Tr>
       </Table.Thead>
@@ -139,11 +161,15 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
         {others.length > 0 && (
           <Table.Tr>
             <Table.Th scope="row" fw={400}>
-              {describeCount(others.length)} others
+              <Trans>{describeCount(others.length)} others</Trans>
             </Table.Th>
             <Table.Td>{describeCount(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
             <Table.Td>{describeCount(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
-            {currency !== undefined && <Table.Td>In the total</Table.Td>}
+            {currency !== undefined && (
+              <Table.Td>
+                <Trans>In the total</Trans>
+              </Table.Td>
+            )}
           </Table.Tr>
         )}
       </Table.Tbody>
@@ -153,26 +179,34 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
 
 /** Without any rate, 0 would be wrong. */
 function describeRowAmount({ billable, unrated, amount = '0' }: Cost, currency: string): string {
-  return billable > 0 && unrated === billable ? 'No rate' : describeAmount(amount, currency)
+  return billable > 0 && unrated === billable ? t`No rate` : describeAmount(amount, currency)
 }
 
 const reasonNames = {
-  free_customer_service: 'inside a customer service window',
-  free_entry_point: 'after a free entry point',
-  free_group_customer_service: 'inside a customer service window of a group',
-  free: 'for another reason',
-} satisfies Record<Costs['freeReasons'][number]['reason'], string>
+  free_customer_service: msg`inside a customer service window`,
+  free_entry_point: msg`after a free entry point`,
+  free_group_customer_service: msg`inside a customer service window of a group`,
+  free: msg`for another reason`,
+} satisfies Record<Costs['freeReasons'][number]['reason'], MessageDescriptor>
 
 function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }: { costs: Costs }) {
-  const free = freeReasons.map(({ reason, count }) => `${describeCount(count)} ${reasonNames[reason]}`)
+  const free = freeReasons.map(({ reason, count }) => `${describeCount(count)} ${translate(reasonNames[reason])}`)
   const notes = [
-    free.length > 0 && `Free: ${free.join(', ')}.`,
+    free.length > 0 && t`Free: ${free.join(', ')}.`,
     currency !== undefined &&
       totals.unrated > 0 &&
-      `Without a rate, and not in the amounts: ${countMessages(totals.unrated, 'billable')}.`,
-    unpriced > 0 && `Without a price from WhatsApp, and not in these numbers: ${countMessages(unpriced, 'delivered')}.`,
-    rateCards.length > 0 &&
-      `At the list rates in ${currency} valid from ${rateCards.map(describeCardDate).join(' and ')}. Meta’s invoice decides: volume tiers and taxes are not included.`,
+      plural(totals.unrated, {
+        one: 'Without a rate, and not in the amounts: # billable message.',
+        other: 'Without a rate, and not in the amounts: # billable messages.',
+      }),
+    unpriced > 0 &&
+      plural(unpriced, {
+        one: 'Without a price from WhatsApp, and not in these numbers: # delivered message.',
+        other: 'Without a price from WhatsApp, and not in these numbers: # delivered messages.',
+      }),
+    currency !== undefined &&
+      rateCards.length > 0 &&
+      t`At the list rates in ${currency} valid from ${formatList(rateCards.map(describeCardDate))}. Meta’s invoice decides: volume tiers and taxes are not included.`,
   ].filter((note) => note !== false)
   return (
     <>
@@ -183,17 +217,15 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
       ))}
       {currency === undefined && (
         <Text size="xs" c="dimmed" mt="xs">
-          No rate card is imported, so there are no amounts. An operator imports one with{' '}
-          <Code fz="inherit">waybill rates import</Code>.{' '}
-          <Anchor href="/docs/costs" target="_blank" fz="inherit" underline="always">
-            Read about costs
-          </Anchor>
+          <Trans>
+            No rate card is imported, so there are no amounts. An operator imports one with{' '}
+            <Code fz="inherit">waybill rates import</Code>.{' '}
+            <Anchor href="/docs/costs" target="_blank" fz="inherit" underline="always">
+              Read about costs
+            </Anchor>
+          </Trans>
         </Text>
       )}
     </>
   )
-}
-
-function countMessages(count: number, which: string): string {
-  return `${describeCount(count)} ${which} ${count === 1 ? 'message' : 'messages'}`
 }

@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro'
 import { BarChart, type BarChartSeries } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Paper, Text } from '@mantine/core'
+import { numberFormat } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import styles from './overview.module.css'
 import {
   abbreviateDay,
@@ -16,13 +19,13 @@ import {
   toSegments,
 } from './statistics.ts'
 
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-
-const series: BarChartSeries[] = segments.map((segment) => ({
-  name: segment,
-  label: segmentNames[segment],
-  color: `var(--overview-${segment})`,
-}))
+function listSeries(): BarChartSeries[] {
+  return segments.map((segment) => ({
+    name: segment,
+    label: translate(segmentNames[segment]),
+    color: `var(--overview-${segment})`,
+  }))
+}
 
 const maxLabels = 7
 
@@ -34,7 +37,7 @@ export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: st
       h="100%"
       data={days.map((counts) => ({ slot: slotKey(counts), counts, ...toSegments(counts) }))}
       dataKey="slot"
-      series={series}
+      series={listSeries()}
       type="stacked"
       maxBarWidth={32}
       // The chart is an image; keyboards and screen readers use the table.
@@ -42,11 +45,11 @@ export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: st
       barChartProps={{ barCategoryGap: '18%', margin: { bottom: 30, left: 10, right: 20 } }}
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
-      xAxisLabel={`${days[0]?.time === undefined ? 'Day' : 'Hour'} (${timeZone})`}
+      xAxisLabel={days[0]?.time === undefined ? t`Day (${timeZone})` : t`Hour (${timeZone})`}
       xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateSlot, interval: 'preserveEnd' }}
-      yAxisLabel="Messages"
+      yAxisLabel={t`Messages`}
       yAxisProps={{ ticks, domain: [0, ticks.at(-1) ?? 0], interval: 0, width: 56 }}
-      valueFormatter={(value) => compact.format(value)}
+      valueFormatter={(value) => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value)}
       tooltipProps={{
         cursor: { fill: 'var(--chart-cursor-fill)' },
         content: ({ active, payload }) => {
@@ -80,7 +83,7 @@ function DayTooltip({ counts }: { counts: DayCounts }) {
       </Text>
       {stages.map((stage) => (
         <div key={stage} className={styles['tooltipLine']}>
-          <Text size="sm">{stageNames[stage]}</Text>
+          <Text size="sm">{translate(stageNames[stage])}</Text>
           <Text size="sm" fw={500}>
             {describeCount(counts[stage])}
           </Text>

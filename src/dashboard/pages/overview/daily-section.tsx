@@ -1,5 +1,8 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, ScrollArea, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
 import { Swatch } from './figures.tsx'
@@ -16,38 +19,56 @@ import {
   stageNames,
   stages,
 } from './statistics.ts'
-import { TimeZoneControl } from './time-zone-control.tsx'
 
-/** Loaded separately, because the chart library is large. */
+/** Loaded separately, because the chart library and the list of time zones are large. */
 const DailyChart = lazy(async () => ({ default: (await import('./daily-chart.tsx')).DailyChart }))
+const LoadedTimeZoneControl = lazy(async () => ({ default: (await import('./time-zone-control.tsx')).TimeZoneControl }))
 
-const unitNames = { day: 'day', hour: 'hour' } satisfies Record<Overview['unit'], string>
+function TimeZoneControl({ timeZone }: { timeZone: string }) {
+  return (
+    <Suspense>
+      <LoadedTimeZoneControl timeZone={timeZone} />
+    </Suspense>
+  )
+}
 
 /** A chart and the same data as a table, which screen readers always get. */
 export function DailySection({ overview }: { overview: Overview }) {
   const [asTable, setAsTable] = useState(false)
   const { totals, unit, timeZone, utcBefore } = overview
   const days = fitDays(overview)
-  const title = `Messages by ${unitNames[unit]}`
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const title = unit === 'day' ? t`Messages by day` : t`Messages by hour`
   const isEmpty = totals.attempted === 0
-  const table = <DailyTable days={days} label={`${title}, in ${timeZone}`} />
+  const table = <DailyTable days={days} label={t`${title}, in ${timeZone}`} />
   return (
     <Section
       title={title}
       description={
         <>
-          By the time they were recorded, in {timeZone}. <TimeZoneControl timeZone={timeZone} />
+          <Trans>
+            By the time they were recorded, in {timeZone}. <TimeZoneControl timeZone={timeZone} />
+          </Trans>
+          {own !== timeZone && (
+            <Text span inherit display="block">
+              <Trans>Lists show times in the time zone of your computer, {own}.</Trans>
+            </Text>
+          )}
         </>
       }
       actions={
         !isEmpty && (
           <Button size="xs" variant="default" onClick={() => setAsTable(!asTable)}>
-            {asTable ? 'Show as chart' : 'Show as table'}
+            {asTable ? t`Show as chart` : t`Show as table`}
           </Button>
         )
       }
     >
-      {isEmpty && <Text size="sm">No messages in this period.</Text>}
+      {isEmpty && (
+        <Text size="sm">
+          <Trans>No messages in this period.</Trans>
+        </Text>
+      )}
       {!isEmpty && asTable && (
         <ScrollArea.Autosize mah={340} type="auto" viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}>
           {table}
@@ -66,7 +87,7 @@ export function DailySection({ overview }: { overview: Overview }) {
       )}
       {utcBefore !== undefined && (
         <Text size="xs" c="dimmed" mt="xs">
-          Days before {describeDay(utcBefore)} are in UTC.
+          <Trans>Days before {describeDay(utcBefore)} are in UTC.</Trans>
         </Text>
       )}
     </Section>
@@ -79,7 +100,7 @@ function Legend() {
       {segments.map((segment) => (
         <Text key={segment} size="xs" className={styles['named']}>
           <Swatch segment={segment} />
-          {segmentNames[segment]}
+          {translate(segmentNames[segment])}
         </Text>
       ))}
     </Group>
@@ -87,8 +108,14 @@ function Legend() {
 }
 
 function describeChart(title: string, { days, totals, unit }: Overview): string {
-  const counts = stages.map((stage) => `${describeCount(totals[stage])} ${stageNames[stage].toLowerCase()}`)
-  return `${title}, over ${days.length} ${unitNames[unit]}s: ${counts.join(', ')}. A table follows.`
+  const counts = stages
+    .map((stage) => `${describeCount(totals[stage])} ${translate(stageNames[stage]).toLowerCase()}`)
+    .join(', ')
+  const period =
+    unit === 'day'
+      ? plural(days.length, { one: '# day', other: '# days' })
+      : plural(days.length, { one: '# hour', other: '# hours' })
+  return t`${title}, over ${period}: ${counts}. A table follows.`
 }
 
 /** The latest first. */
@@ -97,10 +124,10 @@ function DailyTable({ days, label }: { days: DayCounts[]; label: string }) {
     <Table aria-label={label} fz="sm" stickyHeader className={styles['numbers']}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">{days[0]?.time === undefined ? 'Day' : 'Hour'}</Table.Th>
+          <Table.Th scope="col">{days[0]?.time === undefined ? t`Day` : t`Hour`}</Table.Th>
           {stages.map((stage) => (
             <Table.Th key={stage} scope="col" ta="right">
-              {stageNames[stage]}
+              {translate(stageNames[stage])}
             </Table.Th>
           ))}
         </Table.Tr>

@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import { translateServerText } from '../../language/server-text.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
@@ -10,28 +13,32 @@ import { countFailed, describeCount, describeShare, toLogRange } from './statist
 
 type Failure = Overview['failures'][number]
 
-/** The reasons with their counts, which add up to the refused and undelivered messages of the period. */
+/** The reasons with their counts, which add up to the rejected and undelivered messages of the period. */
 export function FailuresSection({ overview }: { overview: Overview }) {
   const { failures, totals } = overview
   const failed = countFailed(totals)
   const others = failed - failures.reduce((sum, failure) => sum + countFailed(failure), 0)
   return (
-    <Section title="Failure reasons" description="Most frequent first. Select a reason to see its messages.">
+    <Section title={t`Failure reasons`} description={t`Most frequent first. Select a reason to see its messages.`}>
       {failed === 0 ? (
-        <Text size="sm">No messages failed in this period.</Text>
+        <Text size="sm">
+          <Trans>No messages failed in this period.</Trans>
+        </Text>
       ) : (
         <>
           <Text size="sm" mb="md">
-            <strong>{describeCount(failed)}</strong> failed: {describeSplit(totals)}.
+            <Trans>
+              <strong>{describeCount(failed)}</strong> failed: {describeSplit(totals)}.
+            </Trans>
           </Text>
-          <Stack component="ul" gap="md" m={0} p={0} aria-label="Reasons" className={styles['list']}>
+          <Stack component="ul" gap="md" m={0} p={0} aria-label={t`Reasons`} className={styles['list']}>
             {failures.map((failure) => (
               <FailureReason key={failure.code} failure={failure} overview={overview} />
             ))}
           </Stack>
           {others > 0 && (
             <Text size="sm" mt="md" c="dimmed">
-              Other reasons: {describeCount(others)}
+              <Trans>Other reasons: {describeCount(others)}</Trans>
             </Text>
           )}
         </>
@@ -47,7 +54,7 @@ interface FailureReasonProps {
 
 function FailureReason({ failure, overview }: FailureReasonProps) {
   const { accountId } = useAccount()
-  const { code, meaning } = failure
+  const { code, meaning, advice } = failure
   const [count, failed] = [countFailed(failure), countFailed(overview.totals)]
   return (
     <li>
@@ -57,7 +64,7 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
           to={`/${accountId}/messages?${writeFilters({ ...noFilters, errorCode: code, ...toLogRange(overview) })}`}
           fz="inherit"
         >
-          {meaning}
+          {translateServerText(meaning)}
         </Anchor>
         <span className={styles['count']}>
           {describeCount(count)}{' '}
@@ -68,18 +75,23 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
       </Group>
       <Bar segment={failure.refused > failure.undelivered ? 'refused' : 'undelivered'} share={count / failed} />
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {code !== '' && `${/^\d+$/.test(code) ? 'WhatsApp error' : 'Error'} ${code} · `}
+        {code !== '' && `${/^\d+$/.test(code) ? t`WhatsApp error ${code}` : t`Error ${code}`} · `}
         {describeSplit(failure)}
       </Text>
+      {advice !== undefined && (
+        <Text size="xs" mt={2}>
+          {translateServerText(advice)}
+        </Text>
+      )}
     </li>
   )
 }
 
-/** `2 refused`, `1 undelivered` or both. */
+/** `2 rejected`, `1 undelivered` or both. */
 function describeSplit({ refused, undelivered }: Pick<Funnel, 'refused' | 'undelivered'>): string {
   const parts = [
-    refused > 0 && `${describeCount(refused)} refused`,
-    undelivered > 0 && `${describeCount(undelivered)} undelivered`,
+    refused > 0 && t`${describeCount(refused)} rejected`,
+    undelivered > 0 && t`${describeCount(undelivered)} undelivered`,
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -1,6 +1,11 @@
-import { Box, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core'
-import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import { t } from '@lingui/core/macro'
+import { Anchor, Box, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight, IconInfoCircle } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { useAccount } from '../../session/session.ts'
+import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { type Change, compare } from './change.ts'
 import styles from './overview.module.css'
 import { describeRange } from './period.ts'
@@ -15,53 +20,60 @@ import {
   type Stage,
   stageNames,
   stages,
+  toLogRange,
 } from './statistics.ts'
 
 /** What a stage means. */
 function explainStage(stage: Stage, totals: Funnel): string {
   switch (stage) {
     case 'attempted':
-      return 'Sends with an outcome. Pending messages are not counted yet.'
+      return t`Sends with an outcome. Pending messages are not counted yet.`
     case 'accepted':
-      return `Accepted by WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.`
+      return t`Accepted by WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.`
     case 'delivered':
-      return 'Reached the recipient, read or not.'
+      return t`Reached the recipient, read or not.`
     case 'read':
-      return 'Some recipients turn off read receipts, so more may have been read.'
+      return t`Some recipients turn off read receipts, so more may have been read.`
     case 'refused':
-      return 'Failed without being accepted by WhatsApp.'
+      return t`Failed without being accepted by WhatsApp.`
     case 'undelivered':
-      return 'Accepted by WhatsApp, then failed.'
+      return t`Accepted by WhatsApp, then failed.`
   }
 }
 
 /** The number of a stage relative to the stage before it. */
 function describeStage(stage: Stage, totals: Funnel, days: readonly DayCounts[]): string {
-  if (stage === 'attempted')
-    return `${describeAverage(totals.attempted, days.length)} per ${days[0]?.time === undefined ? 'day' : 'hour'}`
-  if (stage === 'read') return `${describeShare(totals.read, totals.delivered)} of delivered`
-  return `${describeShare(totals[stage], totals.attempted)} of attempted`
+  if (stage === 'attempted') {
+    const average = describeAverage(totals.attempted, days.length)
+    return days[0]?.time === undefined ? t`${average} per day` : t`${average} per hour`
+  }
+  if (stage === 'read') return t`${describeShare(totals.read, totals.delivered)} of delivered`
+  return t`${describeShare(totals[stage], totals.attempted)} of attempted`
 }
 
-interface FiguresProps extends Pick<Overview, 'totals' | 'previous'> {
+/** What lists the failed messages of a stage in the log. */
+const failures: Partial<Record<Stage, MessageFilters['failure']>> = { refused: 'rejected', undelivered: 'undelivered' }
+
+interface FiguresProps {
+  overview: Overview
   days: readonly DayCounts[]
 }
 
 /** The funnel of the period: attempted, accepted, delivered and read, then the failures. */
-export function Figures({ totals, previous, days }: FiguresProps) {
+export function Figures({ overview, days }: FiguresProps) {
   return (
     <Box component="dl" className={styles['figures']}>
       {stages.map((stage) => (
-        <Figure key={stage} stage={stage} totals={totals} previous={previous} days={days} />
+        <Figure key={stage} stage={stage} overview={overview} days={days} />
       ))}
     </Box>
   )
 }
 
-function Figure({ stage, totals, previous, days }: FiguresProps & { stage: Stage }) {
-  const change = compare(stage, totals, previous?.totals)
+function Figure({ stage, overview, days }: FiguresProps & { stage: Stage }) {
+  const { totals, previous } = overview
   return (
-    <Paper withBorder className={styles['figure']}>
+    <Paper radius={0} className={styles['figure']}>
       <Text component="dt" size="sm" c="dimmed" fw={500}>
         <Tooltip
           label={explainStage(stage, totals)}
@@ -70,34 +82,65 @@ function Figure({ stage, totals, previous, days }: FiguresProps & { stage: Stage
           events={{ hover: true, focus: true, touch: true }}
         >
           <UnstyledButton fz="inherit" fw="inherit" c="inherit" className={styles['explained']}>
-            {stageNames[stage]}
+            {translate(stageNames[stage])}
+            <IconInfoCircle size={14} aria-hidden />
           </UnstyledButton>
         </Tooltip>
       </Text>
       <Text component="dd" m={0} mt={2} className={styles['value']}>
-        {describeCount(totals[stage])}
+        <Count stage={stage} overview={overview} />
       </Text>
       <Text component="dd" m={0} className={styles['share']}>
         {describeStage(stage, totals, days)}
       </Text>
-      <ChangeText change={change} stage={stage} previous={previous} />
+      {previous && <ChangeText change={compare(stage, totals, previous.totals)} stage={stage} previous={previous} />}
       <Sparkline values={days.map((day) => day[stage])} segment={lineOf[stage]} />
     </Paper>
   )
 }
 
-const directionNames = { up: 'Up', down: 'Down' }
-
-function ChangeText({ change, stage, previous }: { change: Change; stage: Stage } & Pick<Overview, 'previous'>) {
-  const { text, direction, tone } = change
-  const Icon = direction === 'up' ? IconArrowUpRight : IconArrowDownRight
-  const before = previous && `${describeRange(previous)}: ${describeCount(previous.totals[stage])}`
+/** Of failed messages, a link to them. */
+function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
+  const { accountId } = useAccount()
+  const count = overview.totals[stage]
+  const failure = failures[stage]
+  if (failure === undefined || count === 0) return describeCount(count)
+  const filters = { ...noFilters, status: 'failed' as const, failure, ...toLogRange(overview) }
   return (
-    <Text component="dd" m={0} className={styles['change']} data-tone={tone} title={before}>
+    <Anchor
+      component={Link}
+      to={`/${accountId}/messages?${writeFilters(filters)}`}
+      inherit
+      c="inherit"
+      aria-label={`${describeCount(count)} ${translate(stageNames[stage])}`}
+    >
+      {describeCount(count)}
+    </Anchor>
+  )
+}
+
+interface ChangeTextProps {
+  change: Change
+  stage: Stage
+  previous: NonNullable<Overview['previous']>
+}
+
+function ChangeText({ change, stage, previous }: ChangeTextProps) {
+  const { direction, tone } = change
+  const Icon = direction === 'up' ? IconArrowUpRight : IconArrowDownRight
+  const title = `${describeRange(previous)}: ${describeCount(previous.totals[stage])}`
+  return (
+    <Text component="dd" m={0} className={styles['change']} data-tone={tone} title={title}>
       {direction && <Icon size={14} stroke={2} aria-hidden />}
-      {direction ? `${directionNames[direction]} ${text}` : text}
+      {describeChange(change)}
     </Text>
   )
+}
+
+function describeChange(change: Change): string {
+  if (change.direction === undefined) return change.text
+  const { text, before, direction } = change
+  return direction === 'up' ? t`Up ${text} from ${before}` : t`Down ${text} from ${before}`
 }
 
 /** The colour of a stage; `attempted` and `accepted` share one. */

@@ -1,5 +1,6 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
-import { IconSend } from '@tabler/icons-react'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
@@ -8,8 +9,11 @@ import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { GettingStarted } from '../getting-started/getting-started.tsx'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
+import { AttentionSection } from './attention-section.tsx'
 import { BreakdownSection } from './breakdown-section.tsx'
 import { CostSection } from './cost-section.tsx'
 import { DailySection } from './daily-section.tsx'
@@ -20,6 +24,7 @@ import styles from './overview.module.css'
 import { describeRange, fitDays, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { PeriodControls } from './period-controls.tsx'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
+import { useAttention } from './use-attention.ts'
 
 export function OverviewPage() {
   const { accountId } = useAccount()
@@ -27,13 +32,16 @@ export function OverviewPage() {
   const selection = readSelection(search)
   const overview = useOverview(accountId, selection)
   const latest = useLatestMessages(accountId)
-  const data = overview.data
+  const attention = useAttention(accountId)
+  // All at once, so that nothing moves.
+  const data = attention.isPending ? undefined : overview.data
   const isEmpty = data !== undefined && data.firstDay === undefined && latest.data?.length === 0
+  const isNew = latest.data !== undefined && latest.data.length < latestCount
   return (
     <>
       <PageHeader
-        title="Overview"
-        description={data && !isEmpty ? describePeriod(data) : 'Message outcomes in the selected period.'}
+        title={t`Overview`}
+        description={data && !isEmpty ? describePeriod(data) : t`Message outcomes in the selected period.`}
         actions={
           !isEmpty && (
             <PeriodControls
@@ -45,10 +53,12 @@ export function OverviewPage() {
         }
       />
       {overview.isError && <ErrorAlert error={overview.error} onRetry={() => overview.refetch()} />}
-      {overview.isPending && <OverviewSkeleton />}
+      {!overview.isError && data === undefined && <OverviewSkeleton />}
       {data && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
-          <Figures totals={data.totals} previous={data.previous} days={fitDays(data)} />
+          {isNew && <GettingStarted hasMessages />}
+          <AttentionSection />
+          <Figures overview={data} days={fitDays(data)} />
           <div className={styles['chartAndLatest']}>
             <DailySection overview={data} />
             <LatestMessages latest={latest} />
@@ -63,7 +73,7 @@ export function OverviewPage() {
           </div>
         </div>
       )}
-      {isEmpty && <NoMessagesYet />}
+      {isEmpty && <GettingStarted />}
     </>
   )
 }
@@ -71,9 +81,10 @@ export function OverviewPage() {
 function describePeriod({ days, unit, previous }: Overview): string {
   const [first, last] = [days[0], days.at(-1)]
   const shown =
-    unit === 'hour' || !first || !last ? 'Last 24 hours' : describeRange({ from: first.date, until: last.date })
-  if (!previous) return shown
-  return `${shown}, compared with ${unit === 'hour' ? 'the 24 hours before' : describeRange(previous)}`
+    unit === 'hour' || !first || !last ? t`Last 24 hours` : describeRange({ from: first.date, until: last.date })
+  // Said once, because it holds for all figures.
+  if (!previous) return t`${shown}. No complete earlier period to compare with.`
+  return t`${shown}, compared with ${unit === 'hour' ? t`the 24 hours before` : describeRange(previous)}`
 }
 
 /** Pages in the background do not refresh. */
@@ -104,19 +115,23 @@ type LatestMessagesQuery = ReturnType<typeof useLatestMessages>
 function LatestMessages({ latest }: { latest: LatestMessagesQuery }) {
   const { accountId } = useAccount()
   return (
-    <Section title="Latest messages">
-      {latest.isPending && <LoadingSkeleton />}
+    <Section title={t`Latest messages`}>
+      {latest.isPending && <ItemsSkeleton items={5} />}
       {latest.isError && <ErrorAlert error={latest.error} onRetry={() => latest.refetch()} />}
-      {latest.data?.length === 0 && <Text size="sm">No recent messages.</Text>}
+      {latest.data?.length === 0 && (
+        <Text size="sm">
+          <Trans>No recent messages.</Trans>
+        </Text>
+      )}
       {latest.data && latest.data.length > 0 && (
         <>
-          <Stack component="ul" gap={0} m={0} p={0} aria-label="Latest messages" className={styles['list']}>
+          <Stack component="ul" gap={0} m={0} p={0} aria-label={t`Latest messages`} className={styles['list']}>
             {latest.data.map((message) => (
               <LatestMessage key={message.messageId} message={message} />
             ))}
           </Stack>
           <Anchor component={Link} to={`/${accountId}/messages`} size="sm" display="inline-block" mt="sm">
-            All messages
+            <Trans>All messages</Trans>
           </Anchor>
         </>
       )}
@@ -141,34 +156,5 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
         <DateTime at={createdAt} />
       </Group>
     </li>
-  )
-}
-
-/** Shown for new accounts. */
-function NoMessagesYet() {
-  const { accountId } = useAccount()
-  return (
-    <Section title="No messages yet">
-      <EmptyState
-        icon={IconSend}
-        title="Send your first message"
-        action={
-          <Group gap="sm" justify="center">
-            <Button component={Link} to={`/${accountId}/public-api`}>
-              Open Public API
-            </Button>
-            <Button component="a" href="/docs" target="_blank" variant="default">
-              Read the documentation
-            </Button>
-          </Group>
-        }
-      >
-        Get an API key and an example request from Public API, or send a test message from{' '}
-        <Anchor component={Link} to={`/${accountId}/templates`} inherit underline="always">
-          Templates
-        </Anchor>
-        . Delivery statistics appear here after the first message.
-      </EmptyState>
-    </Section>
   )
 }

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Box, Paper, Skeleton, VisuallyHidden } from '@mantine/core'
 import styles from './overview.module.css'
 import { stages } from './statistics.ts'
@@ -6,10 +7,12 @@ import { stages } from './statistics.ts'
 export function OverviewSkeleton() {
   return (
     <Box role="status" className={styles['body']}>
-      <VisuallyHidden>Loading</VisuallyHidden>
+      <VisuallyHidden>
+        <Trans>Loading</Trans>
+      </VisuallyHidden>
       <Box className={styles['figures']}>
         {stages.map((stage) => (
-          <Paper key={stage} withBorder className={styles['figure']}>
+          <Paper key={stage} radius={0} className={styles['figure']}>
             <Skeleton height={14} width="55%" />
             <Skeleton height={26} width="45%" mt={8} />
             <Skeleton height={11} width="75%" mt={8} />

@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Input, Popover, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar } from '@tabler/icons-react'
 import { type SubmitEvent, useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
-import { checkRange, type Preset, presets, type Selection } from './period.ts'
+import { calendarPresets, checkRange, describeDates, type Preset, presets, type Selection } from './period.ts'
 
 interface PeriodControlsProps {
   selection: Selection
@@ -14,37 +17,54 @@ interface PeriodControlsProps {
 
 export function PeriodControls({ selection, overview, onSelect }: PeriodControlsProps) {
   const [opened, { toggle, close }] = useDisclosure()
-  const isCustom = selection.period !== undefined
+  const dates = describeDates(selection)
+  const select = (selected: Selection) => {
+    onSelect(selected)
+    close()
+  }
   return (
     <>
       <SegmentedControl
-        aria-label="Period"
-        data={[...presets, ...(isCustom ? [{ value: 'custom', label: 'Dates' }] : [])]}
-        value={selection.preset ?? 'custom'}
-        // All other values are presets.
-        onChange={(value) =>
-          value !== 'custom' && onSelect({ preset: value as Preset, period: undefined, compareWith: undefined })
-        }
+        aria-label={t`Period`}
+        data={presets.map(({ value, label }) => ({ value, label: translate(label) }))}
+        // None is chosen if the dates are; the button beside it says which.
+        value={dates === undefined ? selection.preset : ''}
+        // All values are presets.
+        onChange={(value) => onSelect(selectPreset(value as Preset))}
       />
       <Popover opened={opened} onChange={close} position="bottom-end" trapFocus shadow="md" width={320}>
         <Popover.Target>
-          <Button variant="default" leftSection={<IconCalendar size={16} />} onClick={toggle}>
-            Dates
+          <Button
+            variant={dates === undefined ? 'default' : 'light'}
+            leftSection={<IconCalendar size={16} />}
+            aria-label={dates === undefined ? undefined : t`Dates: ${dates}`}
+            onClick={toggle}
+          >
+            {dates ?? t`Dates`}
           </Button>
         </Popover.Target>
-        <Popover.Dropdown aria-label="Dates">
-          <DatesForm
-            selection={selection}
-            overview={overview}
-            onApply={(selected) => {
-              onSelect(selected)
-              close()
-            }}
-          />
+        <Popover.Dropdown aria-label={t`Dates`}>
+          <Group gap="xs" grow mb="md">
+            {calendarPresets.map(({ value, label }) => (
+              <Button
+                key={value}
+                variant={selection.preset === value ? 'light' : 'default'}
+                aria-pressed={selection.preset === value}
+                onClick={() => select(selectPreset(value))}
+              >
+                {translate(label)}
+              </Button>
+            ))}
+          </Group>
+          <DatesForm selection={selection} overview={overview} onApply={select} />
         </Popover.Dropdown>
       </Popover>
     </>
   )
+}
+
+function selectPreset(preset: Preset): Selection {
+  return { preset, period: undefined, compareWith: undefined }
 }
 
 interface DatesFormProps {
@@ -82,20 +102,22 @@ function DatesForm({ selection, overview, onApply }: DatesFormProps) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <RangeFields
-          name="Period"
+          name={t`Period`}
           range={period}
           onChange={setPeriod}
           problem={isChecked ? problems.period : undefined}
         />
         <RangeFields
-          name="Compare with"
-          hint="Leave empty for the period before."
+          name={t`Compare with`}
+          hint={t`Leave empty for the period before.`}
           range={compareWith}
           onChange={setCompareWith}
           problem={isChecked ? problems.compareWith : undefined}
         />
         <Group justify="flex-end">
-          <Button type="submit">Apply</Button>
+          <Button type="submit">
+            <Trans>Apply</Trans>
+          </Button>
         </Group>
       </Stack>
     </form>
@@ -124,14 +146,14 @@ function RangeFields({ name, hint, range, onChange, problem }: RangeFieldsProps)
       <Group grow gap="xs" mt={4} align="flex-start" wrap="nowrap">
         <TextInput
           type="date"
-          label="From"
+          label={t`From`}
           value={range.from}
           error={problem !== undefined}
           onChange={({ currentTarget: { value } }) => onChange({ ...range, from: value })}
         />
         <TextInput
           type="date"
-          label="Until"
+          label={t`Until`}
           value={range.until}
           error={problem !== undefined}
           onChange={({ currentTarget: { value } }) => onChange({ ...range, until: value })}

@@ -1,14 +1,23 @@
+import { msg, t } from '@lingui/core/macro'
+import { translate } from '../../language/i18n.ts'
 import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { abbreviateDay, describeDay } from './statistics.ts'
 
 /** Periods that end now. */
 export const presets = [
-  { value: '24h', label: '24 hours' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
+  { value: '24h', label: msg`24 hours` },
+  { value: '7', label: msg`7 days` },
+  { value: '30', label: msg`30 days` },
+  { value: '90', label: msg`90 days` },
 ] as const
-export type Preset = (typeof presets)[number]['value']
+
+/** Periods of the calendar, in the time zone of the account. */
+export const calendarPresets = [
+  { value: 'thisMonth', label: msg`This month` },
+  { value: 'previousWeek', label: msg`Previous week` },
+] as const
+type CalendarPreset = (typeof calendarPresets)[number]['value']
+export type Preset = (typeof presets)[number]['value'] | CalendarPreset
 
 export interface Selection {
   /** Undefined: `period` is chosen. */
@@ -23,8 +32,8 @@ const usual: Preset = '30'
 /** The selection is kept in the URL, so that it survives reloads and can be shared. */
 export function readSelection(search: URLSearchParams): Selection {
   const period = readRange(search, 'from', 'until')
-  const named = search.get('hours') === '24' ? '24h' : search.get('days')
-  const preset = presets.find(({ value }) => value === named)?.value ?? usual
+  const named = search.get('hours') === '24' ? '24h' : (search.get('days') ?? search.get('calendar'))
+  const preset = [...presets, ...calendarPresets].find(({ value }) => value === named)?.value ?? usual
   return {
     preset: period ? undefined : preset,
     period,
@@ -43,6 +52,7 @@ export function writeSelection({ preset, period, compareWith }: Selection): URLS
     search.set('from', period.from)
     search.set('until', period.until)
   } else if (preset === '24h') search.set('hours', '24')
+  else if (isCalendar(preset)) search.set('calendar', preset)
   else search.set('days', preset ?? usual)
   if (compareWith) {
     search.set('compareFrom', compareWith.from)
@@ -51,11 +61,23 @@ export function writeSelection({ preset, period, compareWith }: Selection): URLS
   return search
 }
 
+function isCalendar(preset: Preset | undefined): preset is CalendarPreset {
+  return calendarPresets.some(({ value }) => value === preset)
+}
+
+/** The name of a selection that is none of the last days. */
+export function describeDates({ preset, period }: Selection): string | undefined {
+  if (period) return describeRange(period)
+  const calendar = calendarPresets.find(({ value }) => value === preset)
+  return calendar && translate(calendar.label)
+}
+
 /** The selection as input of `overview.get`. */
 export function toInput({ preset, period, compareWith }: Selection) {
   const days = ([7, 30, 90] as const).find((count) => String(count) === preset)
   return {
     ...(preset === '24h' && { hours: 24 as const }),
+    ...(isCalendar(preset) && { calendar: preset }),
     ...(days !== undefined && { days }),
     ...(period && { period }),
     ...(compareWith && { compareWith }),
@@ -67,9 +89,9 @@ const maxDays = 92
 
 /** Returns what is wrong with a range. */
 export function checkRange({ from, until }: DayRange): string | undefined {
-  if (!isDay(from) || !isDay(until)) return 'Enter both dates.'
-  if (until < from) return 'The last day is before the first.'
-  if (countDays({ from, until }) > maxDays) return `Choose ${maxDays} days at most.`
+  if (!isDay(from) || !isDay(until)) return t`Enter both dates.`
+  if (until < from) return t`The last day is before the first.`
+  if (countDays({ from, until }) > maxDays) return t`Choose ${maxDays} days at most.`
   return undefined
 }
 

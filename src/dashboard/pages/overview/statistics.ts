@@ -1,3 +1,6 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 
 export type DayCounts = Overview['days'][number]
@@ -14,13 +17,13 @@ export const stages = [
 export type Stage = keyof Funnel
 
 export const stageNames = {
-  attempted: 'Attempted',
-  accepted: 'Accepted',
-  delivered: 'Delivered',
-  read: 'Read',
-  refused: 'Refused',
-  undelivered: 'Undelivered',
-} satisfies Record<Stage, string>
+  attempted: msg({ message: 'Attempted', context: 'number of messages' }),
+  accepted: msg({ message: 'Accepted', context: 'number of messages' }),
+  delivered: msg({ message: 'Delivered', context: 'number of messages' }),
+  read: msg({ message: 'Read', context: 'number of messages' }),
+  refused: msg({ message: 'Rejected', context: 'number of messages' }),
+  undelivered: msg({ message: 'Undelivered', context: 'number of messages' }),
+} satisfies Record<Stage, MessageDescriptor>
 
 /** Accepted messages that neither arrived nor failed. */
 export function countInTransit({ accepted, delivered, undelivered }: Funnel): number {
@@ -31,59 +34,79 @@ export function countFailed({ refused, undelivered }: Pick<Funnel, 'refused' | '
   return refused + undelivered
 }
 
+/** What the rows of the breakdown are sorted by. */
+export type BreakdownOrder = 'attempted' | 'failed'
+
+const maxRows = 10
+
+export function measureShare(share: Funnel, order: BreakdownOrder): number {
+  return order === 'failed' ? countFailed(share) : share.attempted
+}
+
+/** The rows of the breakdown, largest first, and the sum of all other messages. */
+export function toRows<Row extends Funnel>(
+  totals: Funnel,
+  shares: readonly Row[],
+  order: BreakdownOrder,
+): { rows: Row[]; others: Funnel } {
+  const rows = shares.toSorted((a, b) => measureShare(b, order) - measureShare(a, order)).slice(0, maxRows)
+  const others = { ...totals }
+  for (const row of rows) for (const stage of stages) others[stage] -= row[stage]
+  return { rows, others }
+}
+
 /** Parts of a bar from the bottom. The top of a part is at the number of its stage; together they are as high as `attempted`. */
 export const segments = ['read', 'delivered', 'inTransit', 'undelivered', 'refused'] as const
 export type Segment = (typeof segments)[number]
 
 export const segmentNames = {
-  read: 'Read',
-  delivered: 'Delivered, not read',
-  inTransit: 'Accepted, not delivered yet',
-  undelivered: 'Undelivered',
-  refused: 'Refused',
-} satisfies Record<Segment, string>
+  read: msg({ message: 'Read', context: 'number of messages' }),
+  delivered: msg`Delivered, not read`,
+  inTransit: msg`Accepted, not delivered yet`,
+  undelivered: msg({ message: 'Undelivered', context: 'number of messages' }),
+  refused: msg({ message: 'Rejected', context: 'number of messages' }),
+} satisfies Record<Segment, MessageDescriptor>
 
 export function toSegments(funnel: Funnel): Record<Segment, number> {
   const { delivered, read, refused, undelivered } = funnel
   return { read, delivered: delivered - read, inTransit: countInTransit(funnel), undelivered, refused }
 }
 
-const count = new Intl.NumberFormat('en')
-const percentage = new Intl.NumberFormat('en', { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const onePlace = { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 } as const
 const smallest = 0.001
 
 export function describeCount(value: number): string {
-  return count.format(value)
+  return formatNumber(value)
 }
-
-const average = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** `124`, or `2.4` of small numbers. */
 export function describeAverage(total: number, slots: number): string {
   if (slots === 0) return '–'
   const exact = total / slots
-  return average.format(exact < 10 ? exact : Math.round(exact))
+  return numberFormat({ maximumFractionDigits: 1 }).format(exact < 10 ? exact : Math.round(exact))
 }
 
-/** `98.2%`, or `–` if the whole is 0. Only exact values are shown as 0.0% or 100.0%. */
+/** As it is shown: in steps of 0.1%. Only exact values are 0 or 1. */
+export function roundShare(part: number, whole: number): number {
+  if (part <= 0) return 0
+  if (part >= whole) return 1
+  const rounded = Math.round((part / whole) * 1000) / 1000
+  return Math.min(Math.max(rounded, smallest), 1 - smallest)
+}
+
+/** `98.2%`, or `–` if the whole is 0. */
 export function describeShare(part: number, whole: number): string {
-  if (whole === 0) return '–'
-  if (part <= 0) return percentage.format(0)
-  if (part >= whole) return percentage.format(1)
-  return percentage.format(Math.min(Math.max(part / whole, smallest), 1 - smallest))
+  return whole === 0 ? '–' : numberFormat(onePlace).format(roundShare(part, whole))
 }
-
-const full = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
-const short = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 /** `Nov 20, 2026`. Formatted in UTC, because the local time zone could shift the day. */
 export function describeDay(date: string): string {
-  return full.format(new Date(date))
+  return dateFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date))
 }
 
 /** `Nov 20` */
 export function abbreviateDay(date: string): string {
-  return short.format(new Date(date))
+  return dateFormat({ month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(date))
 }
 
 /** `2026-11-20`, or `2026-11-20 14:00` of an hour. */
@@ -128,10 +151,10 @@ interface DeliveryStep {
 export const quickSeconds = 10
 
 const units = [
-  { seconds: 86_400, one: 'day', many: 'days' },
-  { seconds: 3_600, one: 'h', many: 'h' },
-  { seconds: 60, one: 'min', many: 'min' },
-  { seconds: 1, one: 's', many: 's' },
+  { seconds: 86_400, write: (count: number) => plural(count, { one: '# day', other: '# days' }) },
+  { seconds: 3_600, write: (count: number) => `${count} h` },
+  { seconds: 60, write: (count: number) => `${count} min` },
+  { seconds: 1, write: (count: number) => `${count} s` },
 ]
 
 /** Delivery times by bucket. Empty buckets at the end are left out. */
@@ -150,17 +173,16 @@ export function toSteps(counts: Overview['timeToDelivered']): { steps: DeliveryS
 }
 
 function describeStep(from: number, until: number | undefined): string {
-  if (until === undefined) return `${describe(from)} or more`
-  if (from === 0) return `Under ${describe(until)}`
+  if (until === undefined) return t`${describe(from)} or more`
+  if (from === 0) return t`Under ${describe(until)}`
   const [start, end] = [describe(from), describe(until)]
-  const [value, unit] = start.split(' ')
-  return end.endsWith(` ${unit}`) ? `${value} to ${end}` : `${start} to ${end}`
+  const [value = '', unit] = start.split(' ')
+  return t`${end.endsWith(` ${unit}`) ? value : start} to ${end}`
 }
 
 function describe(seconds: number): string {
-  const unit = units.find((unit) => seconds >= unit.seconds) ?? { seconds: 1, one: 's', many: 's' }
-  const value = seconds / unit.seconds
-  return `${value} ${value === 1 ? unit.one : unit.many}`
+  const unit = units.find((unit) => seconds >= unit.seconds)
+  return unit ? unit.write(seconds / unit.seconds) : `${seconds} s`
 }
 
 function sum(counts: readonly { count: number }[]): number {

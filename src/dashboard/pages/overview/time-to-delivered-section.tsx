@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
@@ -13,22 +15,24 @@ interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> 
 export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDeliveredSectionProps) {
   const { steps, total, quick } = toSteps(timeToDelivered)
   return (
-    <Section title="Delivery time" description="From acceptance by WhatsApp to delivery.">
+    <Section title={t`Delivery time`} description={t`From acceptance by WhatsApp to delivery.`}>
       {total === 0 ? (
         <Text size="sm">
           {delivered === 0
-            ? 'No messages delivered in this period.'
-            : 'WhatsApp reported no delivery times for this period.'}
+            ? t`No messages delivered in this period.`
+            : t`WhatsApp reported no delivery times for this period.`}
         </Text>
       ) : (
         <>
           <Text size="sm" mb="sm">
-            <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
+            <Trans>
+              <strong>{describeShare(quick, total)}</strong> delivered within {quickSeconds} seconds.
+            </Trans>
             {total < delivered &&
-              ` WhatsApp reported the delivery time of ${describeCount(total)} of ${describeCount(delivered)} delivered messages; some are only reported as read.`}
+              ` ${t`WhatsApp reported the delivery time of ${describeCount(total)} of ${describeCount(delivered)} delivered messages; some are only reported as read.`}`}
           </Text>
           <Table
-            aria-label="Delivery time"
+            aria-label={t`Delivery time`}
             fz="sm"
             withRowBorders={false}
             verticalSpacing={5}
@@ -38,14 +42,14 @@ export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDel
             <Table.Thead>
               <Table.Tr c="dimmed" fz="xs">
                 <Table.Th scope="col" fw={500}>
-                  Time
+                  <Trans>Time</Trans>
                 </Table.Th>
                 <Table.Td w="100%" />
                 <Table.Th scope="col" fw={500} ta="right">
-                  Messages
+                  <Trans>Messages</Trans>
                 </Table.Th>
                 <Table.Th scope="col" fw={500} ta="right">
-                  Share
+                  <Trans>Share</Trans>
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>

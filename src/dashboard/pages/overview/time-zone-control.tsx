@@ -1,10 +1,17 @@
-import { Anchor, Autocomplete, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+
+/** Loaded when the dialog opens, because the list of time zones is large. */
+const TimeZoneSelect = lazy(async () => ({
+  default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
+}))
 
 /** Changes the time zone of the account, which all members see. */
 export function TimeZoneControl({ timeZone }: { timeZone: string }) {
@@ -14,9 +21,9 @@ export function TimeZoneControl({ timeZone }: { timeZone: string }) {
   return (
     <>
       <Anchor component="button" type="button" size="sm" onClick={open}>
-        Change time zone
+        <Trans>Change time zone</Trans>
       </Anchor>
-      <Modal opened={opened} onClose={close} title="Time zone">
+      <Modal opened={opened} onClose={close} title={t`Time zone`}>
         <TimeZoneForm timeZone={timeZone} onDone={close} />
       </Modal>
     </>
@@ -29,9 +36,9 @@ function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => vo
   const [problem, setProblem] = useState<string>()
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const save = useChange({
-    change: () => api.overview.setTimeZone.mutate({ accountId, timeZone: value.trim() }),
+    change: () => api.overview.setTimeZone.mutate({ accountId, timeZone: value }),
     invalidates: [['overview', accountId]],
-    done: ({ timeZone }) => `Days are now in ${timeZone}.`,
+    done: ({ timeZone }) => t`Days are now in ${timeZone}.`,
     onDone,
     onFailure: (error) => setProblem(readFailure(error).message),
   })
@@ -45,29 +52,30 @@ function TimeZoneForm({ timeZone, onDone }: { timeZone: string; onDone: () => vo
     >
       <Stack gap="md">
         <Text size="sm" c="dimmed">
-          Days and hours of the overview are in this time zone, for all members of the account. The API stays in UTC.
+          <Trans>
+            Days and hours of the overview are in this time zone, for all members of the account. The API stays in UTC.
+          </Trans>
         </Text>
-        <Autocomplete
-          label="Time zone"
-          data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]}
-          limit={20}
-          value={value}
-          onChange={(zone) => {
-            setValue(zone)
-            setProblem(undefined)
-          }}
-          error={problem}
-        />
+        <Suspense>
+          <TimeZoneSelect
+            value={value}
+            onChange={(zone) => {
+              setValue(zone)
+              setProblem(undefined)
+            }}
+            error={problem}
+          />
+        </Suspense>
         <Group justify="space-between">
           {own === timeZone ? (
             <span />
           ) : (
             <Button variant="subtle" px={0} onClick={() => setValue(own)}>
-              Use {own}
+              <Trans>Use {own}</Trans>
             </Button>
           )}
           <Button type="submit" loading={save.isPending}>
-            Save
+            <Trans>Save</Trans>
           </Button>
         </Group>
       </Stack>

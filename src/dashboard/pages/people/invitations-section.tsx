@@ -1,29 +1,35 @@
-import { Button, Group, Text } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { PendingInvitation } from '../../../../contracts/dashboard/member.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
+import { CopyField } from '../../ui/copy.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { PersonList, PersonRow } from './person-row.tsx'
 import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 
 export function InvitationsSection() {
   const { data, error, isPending, refetch } = useInvitations()
   return (
-    <Section title="Pending invitations" description="Each link works once and expires after one day.">
-      {isPending && <LoadingSkeleton lines={2} />}
+    <Section title={t`Pending invitations`} description={t`Each link works once and expires after one day.`}>
+      {isPending && <ItemsSkeleton items={1} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.items.length === 0 && (
         <Text size="sm" c="dimmed">
-          No invitations are pending.
+          <Trans>No invitations are pending.</Trans>
         </Text>
       )}
-      <PersonList label="Pending invitations">
+      <PersonList label={t`Pending invitations`}>
         {data?.items.map((invitation, index) => (
           <InvitationRow key={invitation.email} invitation={invitation} isFirst={index === 0} />
         ))}
@@ -39,8 +45,17 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
   const revoke = useChange({
     change: () => api.member.revokeInvitation.mutate({ accountId, email }),
     invalidates: [peopleKey(accountId)],
-    done: 'Invitation revoked.',
+    done: t`Invitation revoked.`,
     onDone: close,
+  })
+  const [link, setLink] = useState<string>()
+  const again = useChange({
+    change: () => api.member.invite.mutate({ accountId, email, role }),
+    invalidates: [peopleKey(accountId)],
+    onDone: (sent) =>
+      sent.link === undefined
+        ? notifySuccess(t`A new link is on its way to ${email}. The previous one no longer works.`)
+        : setLink(sent.link),
   })
   return (
     <PersonRow
@@ -48,27 +63,66 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
       name={
         <Group gap="xs">
           {email}
-          {emailWaiting && <StatusBadge tone="warning">Email not sent yet</StatusBadge>}
+          {emailWaiting && (
+            <StatusBadge tone="warning">
+              <Trans>Email not sent yet</Trans>
+            </StatusBadge>
+          )}
         </Group>
       }
       description={
         <>
-          {roleNames[role]}, expires <DateTime at={expiresAt} />, invited by {invitedBy ?? 'an operator'}
+          {translate(roleNames[role])},{' '}
+          <Trans>
+            expires <DateTime at={expiresAt} />
+          </Trans>
+          , {invitedBy === undefined ? t`invited by an operator` : t`invited by ${invitedBy}`}
         </>
       }
     >
-      <Button variant="default" onClick={open} aria-label={`Revoke the invitation of ${email}`}>
-        Revoke
+      <Button
+        variant="default"
+        loading={again.isPending}
+        onClick={() => again.mutate()}
+        aria-label={t`Send again to ${email}`}
+      >
+        <Trans>Send again</Trans>
       </Button>
+      <Button variant="default" onClick={open} aria-label={t`Revoke the invitation of ${email}`}>
+        <Trans>Revoke</Trans>
+      </Button>
+      <Modal opened={link !== undefined} onClose={() => setLink(undefined)} title={t`New invitation link`}>
+        {link !== undefined && <NewLink email={email} link={link} onClose={() => setLink(undefined)} />}
+      </Modal>
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title="Revoke this invitation?"
-        consequence={`The invitation link for ${email} stops working.`}
-        confirmLabel="Revoke"
+        title={t`Revoke this invitation?`}
+        consequence={t`The invitation link for ${email} stops working.`}
+        confirmLabel={t`Revoke`}
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}
       />
     </PersonRow>
+  )
+}
+
+/** On a server that sends no email: the link was not kept, so a new one is made. */
+function NewLink({ email, link, onClose }: { email: string; link: string; onClose: () => void }) {
+  return (
+    <Stack>
+      <Text size="sm">
+        <Trans>
+          This server does not send email. Send the link to {email} yourself. The previous link no longer works, and
+          this one is not shown again.
+        </Trans>
+      </Text>
+      <CopyField label={t`Invitation link`} value={link} />
+      <Group justify="flex-end">
+        <Button onClick={onClose}>
+          <Trans>Done</Trans>
+        </Button>
+      </Group>
+    </Stack>
   )
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -23,7 +25,7 @@ export function InviteModal({ opened, onClose }: InviteModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setSent(undefined)}
-      title={sent ? `${sent.email} is invited` : 'Invite person'}
+      title={sent ? t`${sent.email} is invited` : t`Invite person`}
       // A click outside would discard the link.
       closeOnClickOutside={false}
     >
@@ -36,27 +38,28 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
   return (
     <Stack>
       {link === undefined ? (
-        <Text size="sm">The link is on its way to {email}. It works once and expires after one day.</Text>
+        <Text size="sm">
+          <Trans>The link is on its way to {email}. It works once and expires after one day.</Trans>
+        </Text>
       ) : (
         <>
           <Text size="sm">
-            This server does not send email. Send the link to {email} yourself. Anyone who has it can join in their
-            place. It works once, expires after one day, and is not shown again.
+            <Trans>
+              This server does not send email. Send the link to {email} yourself. Anyone who has it can join in their
+              place. It works once, expires after one day, and is not shown again.
+            </Trans>
           </Text>
-          <CopyField label="Invitation link" value={link} />
+          <CopyField label={t`Invitation link`} value={link} />
         </>
       )}
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>
+          <Trans>Done</Trans>
+        </Button>
       </Group>
     </Stack>
   )
 }
-
-const roleChoices = [
-  { value: 'viewer', label: 'Viewer: read-only access' },
-  { value: 'owner', label: 'Owner: full access' },
-]
 
 interface InviteFormProps {
   onSent: (sent: SentInvitation) => void
@@ -68,7 +71,7 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
     initialValues: { email: '', role: 'viewer' },
-    validate: { email: (email) => (email.trim() === '' ? 'Enter an email address.' : null) },
+    validate: { email: (email) => (email.trim() === '' ? t`Enter an email address.` : null) },
   })
   const invite = useChange({
     change: ({ email, role }: typeof form.values) =>
@@ -88,22 +91,29 @@ function InviteForm({ onSent, onCancel }: InviteFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Invitation failed" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Invitation failed`} error={problem} />}
         <TextInput
-          label="Email address"
+          label={t`Email address`}
           type="email"
           autoComplete="off"
           data-autofocus
           placeholder="ada@example.com"
           {...form.getInputProps('email')}
         />
-        <NativeSelect label="Role" data={roleChoices} {...form.getInputProps('role')} />
+        <NativeSelect
+          label={t`Role`}
+          data={[
+            { value: 'viewer', label: t`Viewer: read-only access` },
+            { value: 'owner', label: t`Owner: full access` },
+          ]}
+          {...form.getInputProps('role')}
+        />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={invite.isPending}>
-            Invite
+            <Trans>Invite</Trans>
           </Button>
         </Group>
       </Stack>

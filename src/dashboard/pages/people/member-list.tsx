@@ -1,11 +1,14 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { Member } from '../../../../contracts/dashboard/member.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
 import { api } from '../../api/client.ts'
-import { useChange } from '../../api/use-change.ts'
+import { useChange, useChoice } from '../../api/use-change.ts'
 import { sessionKey, useAccount, useUser } from '../../session/session.ts'
-import { StatusBadge } from '../../ui/badges.tsx'
+import { LabelBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { PersonList, PersonRow } from './person-row.tsx'
 import { peopleKey, roleNames } from './use-people.ts'
@@ -15,7 +18,7 @@ export function MemberList({ members }: { members: Member[] }) {
   const { email: own } = useUser()
   const isOnlyOwner = members.filter(({ role }) => role === 'owner').length === 1
   return (
-    <PersonList label="Members">
+    <PersonList label={t`Members`}>
       {members.map((member, index) => (
         <PersonRow
           key={member.email}
@@ -27,7 +30,7 @@ export function MemberList({ members }: { members: Member[] }) {
             <MemberActions member={member} isYou={member.email === own} />
           ) : (
             <Text size="sm" c="dimmed">
-              {canChange ? 'Only owner' : roleNames[member.role]}
+              {canChange ? t`Owner (the only one)` : translate(roleNames[member.role])}
             </Text>
           )}
         </PersonRow>
@@ -40,8 +43,16 @@ function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
   return (
     <Group gap="xs">
       {member.name}
-      {isYou && <StatusBadge tone="active">You</StatusBadge>}
-      {member.twoFactor && <StatusBadge tone="good">Authenticator app</StatusBadge>}
+      {isYou && (
+        <LabelBadge>
+          <Trans>You</Trans>
+        </LabelBadge>
+      )}
+      {member.twoFactor && (
+        <LabelBadge>
+          <Trans>Authenticator app</Trans>
+        </LabelBadge>
+      )}
     </Group>
   )
 }
@@ -57,51 +68,51 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
   const close = () => setAsking(undefined)
   // Their own role is part of the session.
   const invalidates = [peopleKey(accountId), ...(isYou ? [sessionKey] : [])]
-  const setRole = useChange({
+  const setRole = useChoice(role, {
     change: (role: Role) => api.member.setRole.mutate({ accountId, email, role }),
     invalidates,
-    done: ({ role }) => `${name} is now ${role === 'owner' ? 'an owner' : 'a viewer'}.`,
+    done: ({ role }) => (role === 'owner' ? t`${name} is now an owner.` : t`${name} is now a viewer.`),
     onDone: close,
   })
   const remove = useChange({
     change: () => api.member.remove.mutate({ accountId, email }),
     invalidates,
-    done: `${name} was removed.`,
+    done: t`${name} was removed.`,
     onDone: close,
   })
-  const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setAsking('role') : setRole.mutate(chosen))
+  const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setAsking('role') : setRole.choose(chosen))
   return (
     <>
       <NativeSelect
         size="sm"
-        aria-label={`Role of ${email}`}
-        data={Object.entries(roleNames).map(([value, label]) => ({ value, label }))}
-        value={setRole.isPending ? setRole.variables : role}
+        aria-label={t`Role of ${email}`}
+        data={Object.entries(roleNames).map(([value, label]) => ({ value, label: translate(label) }))}
+        value={setRole.shown}
         disabled={setRole.isPending}
         onChange={(event) => choose(event.currentTarget.value === 'owner' ? 'owner' : 'viewer')}
       />
-      <Button variant="default" onClick={() => setAsking('removal')} aria-label={isYou ? 'Leave' : `Remove ${email}`}>
-        {isYou ? 'Leave' : 'Remove'}
+      <Button variant="default" onClick={() => setAsking('removal')} aria-label={isYou ? t`Leave` : t`Remove ${email}`}>
+        {isYou ? t`Leave` : t`Remove`}
       </Button>
       <ConfirmModal
         opened={asking === 'role'}
         onClose={close}
-        title="Become a viewer?"
-        consequence={`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
-        confirmLabel="Become a viewer"
+        title={t`Become a viewer?`}
+        consequence={t`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
+        confirmLabel={t`Become a viewer`}
         pending={setRole.isPending}
-        onConfirm={() => setRole.mutate('viewer')}
+        onConfirm={() => setRole.choose('viewer')}
       />
       <ConfirmModal
         opened={asking === 'removal'}
         onClose={close}
-        title={isYou ? `Leave ${accountName}?` : `Remove ${name}?`}
+        title={isYou ? t`Leave ${accountName}?` : t`Remove ${name}?`}
         consequence={
           isYou
-            ? 'You lose access immediately. Only another owner can invite you again.'
-            : `${email} loses access to ${accountName} immediately. To return, they need a new invitation.`
+            ? t`You lose access immediately. Only another owner can invite you again.`
+            : t`${email} loses access to ${accountName} immediately. To return, they need a new invitation.`
         }
-        confirmLabel={isYou ? 'Leave' : 'Remove'}
+        confirmLabel={isYou ? t`Leave` : t`Remove`}
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />

@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { InviteModal } from './invite-modal.tsx'
 import { MemberList } from './member-list.tsx'
@@ -16,16 +19,16 @@ export function PeoplePage() {
   return (
     <>
       <PageHeader
-        title="People"
-        description={`Who can sign in to ${name}. Owners have full access, viewers have read-only access.`}
+        title={t`People`}
+        description={t`Who can sign in to ${name}. Owners have full access, viewers have read-only access.`}
         actions={
           <ChangeButton leftSection={<IconUserPlus size={16} />} onClick={open}>
-            Invite
+            <Trans>Invite</Trans>
           </ChangeButton>
         }
       />
-      <Section title="Members">
-        {isPending && <LoadingSkeleton />}
+      <Section title={t`Members`}>
+        {isPending && <ItemsSkeleton />}
         {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
         {data && <MemberList members={data.items} />}
       </Section>

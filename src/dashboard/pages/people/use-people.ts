@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -28,4 +29,4 @@ export function useInvitations() {
   })
 }
 
-export const roleNames = { owner: 'Owner', viewer: 'Viewer' }
+export const roleNames = { owner: msg`Owner`, viewer: msg`Viewer` }

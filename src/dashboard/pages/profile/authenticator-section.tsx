@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
@@ -20,8 +22,8 @@ export function AuthenticatorSection() {
   return (
     <>
       <Section
-        title="Authenticator app"
-        description="Requires a code from an app on your phone in addition to your password."
+        title={t`Authenticator app`}
+        description={t`Requires a code from an app on your phone in addition to your password.`}
         actions={
           setUp !== 'under way' && (
             <Button
@@ -30,7 +32,7 @@ export function AuthenticatorSection() {
               ref={setUp === 'over' ? takeFocus : undefined}
               onClick={twoFactor ? ask : () => setSetUp('under way')}
             >
-              {twoFactor ? 'Turn off' : 'Set up'}
+              {twoFactor ? t`Turn off` : t`Set up`}
             </Button>
           )
         }
@@ -48,16 +50,18 @@ function Present({ isOn }: { isOn: boolean }) {
     <Stack gap="sm">
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <Box flex="none">
-          <StatusBadge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'On' : 'Off'}</StatusBadge>
+          <StatusBadge tone={isOn ? 'good' : 'neutral'}>{isOn ? t`On` : t`Off`}</StatusBadge>
         </Box>
         <Text size="sm">
-          {isOn ? 'Sign-in requires your password and a code.' : 'Sign-in requires only your password.'}
+          {isOn ? t`Sign-in requires your password and a code.` : t`Sign-in requires only your password.`}
         </Text>
       </Group>
       {organisation !== undefined && (
         <Text size="sm" c="dimmed" maw={680}>
-          This applies to password sign-in only. Sign-in with {organisation} does not ask for this code. You need a
-          password here to set it up.
+          <Trans>
+            This applies to password sign-in only. Sign-in with {organisation} does not ask for this code. You need a
+            password here to set it up.
+          </Trans>
         </Text>
       )}
     </Stack>
@@ -66,7 +70,7 @@ function Present({ isOn }: { isOn: boolean }) {
 
 function TurnOffModal({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Turn off your authenticator app?" centered>
+    <Modal opened={opened} onClose={onClose} title={t`Turn off your authenticator app?`} centered>
       <TurnOffForm onClose={onClose} />
     </Modal>
   )
@@ -77,12 +81,12 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
-    validate: { currentPassword: (password) => (password === '' ? 'Enter your password.' : null) },
+    validate: { currentPassword: (password) => (password === '' ? t`Enter your password.` : null) },
   })
   const turnOff = useChange({
     change: turnOffAuthenticator,
     invalidates: [sessionKey],
-    done: 'Authenticator app turned off.',
+    done: t`Authenticator app turned off.`,
     onDone: onClose,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -94,12 +98,14 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">
-          Sign-in will require only your password, and your backup codes will stop working. You can then remove Waybill
-          from the app.
+          <Trans>
+            Sign-in will require only your password, and your backup codes will stop working. You can then remove
+            Waybill from the app.
+          </Trans>
         </Text>
-        {problem !== undefined && <ErrorAlert title="Authenticator app not turned off" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Authenticator app not turned off`} error={problem} />}
         <PasswordField
-          label="Your password"
+          label={t`Your password`}
           autoComplete="current-password"
           data-autofocus
           key={form.key('currentPassword')}
@@ -107,10 +113,10 @@ function TurnOffForm({ onClose }: { onClose: () => void }) {
         />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" color="red.9" loading={turnOff.isPending}>
-            Turn off
+            <Trans>Turn off</Trans>
           </Button>
         </Group>
       </Stack>

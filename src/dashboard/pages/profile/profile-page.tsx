@@ -1,6 +1,9 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useUser } from '../../session/session.ts'
@@ -12,29 +15,33 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { AuthenticatorSection } from './authenticator-section.tsx'
 import { SessionsSection, sessionsKey } from './sessions-section.tsx'
 
-const roleNames = { owner: 'Owner', viewer: 'Viewer' }
+const roleNames = { owner: msg`Owner`, viewer: msg`Viewer` }
 
 export function ProfilePage() {
   const { name, email, accounts } = useUser()
   return (
     <>
-      <PageHeader title="Profile" description="Your personal details and sign-in settings." />
-      <Section title="Details">
+      <PageHeader title={t`Profile`} description={t`Your personal details and sign-in settings.`} />
+      <Section title={t`Details`}>
         <DescriptionList
           items={[
-            { name: 'Name', value: name },
-            { name: 'Email', value: email },
+            { name: t`Name`, value: name },
+            { name: t`Email`, value: email },
           ]}
         />
       </Section>
       {accounts.length > 0 && (
-        <Section title="Your accounts" description="Owners have full access. Viewers have read-only access.">
+        <Section title={t`Your accounts`} description={t`Owners have full access. Viewers have read-only access.`}>
           <DescriptionList
-            items={accounts.map(({ accountId, name, role }) => ({ id: accountId, name, value: roleNames[role] }))}
+            items={accounts.map(({ accountId, name, role }) => ({
+              id: accountId,
+              name,
+              value: translate(roleNames[role]),
+            }))}
           />
         </Section>
       )}
-      <Section title="Change password" description="Changing your password ends all your other sessions.">
+      <Section title={t`Change password`} description={t`Changing your password ends all your other sessions.`}>
         <ChangePasswordForm email={email} />
       </Section>
       <AuthenticatorSection />
@@ -51,14 +58,14 @@ function ChangePasswordForm({ email }: { email: string }) {
     mode: 'uncontrolled',
     initialValues: empty,
     validate: {
-      currentPassword: (password) => (password === '' ? 'Enter your current password.' : null),
-      newPassword: (password) => (password === '' ? 'Enter a new password.' : null),
+      currentPassword: (password) => (password === '' ? t`Enter your current password.` : null),
+      newPassword: (password) => (password === '' ? t`Enter a new password.` : null),
     },
   })
   const change = useChange({
     change: changePassword,
     invalidates: [sessionsKey],
-    done: 'Password changed. All other sessions have ended.',
+    done: t`Password changed. All other sessions have ended.`,
     onDone: () => form.reset(),
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
@@ -69,24 +76,24 @@ function ChangePasswordForm({ email }: { email: string }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        {problem !== undefined && <ErrorAlert title="Password not changed" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Password not changed`} error={problem} />}
         <input type="hidden" autoComplete="username" name="username" value={email} readOnly />
         <PasswordField
-          label="Current password"
+          label={t`Current password`}
           autoComplete="current-password"
           key={form.key('currentPassword')}
           {...form.getInputProps('currentPassword')}
         />
         <PasswordField
-          label="New password"
-          description="At least 12 characters."
+          label={t`New password`}
+          description={t`At least 12 characters.`}
           autoComplete="new-password"
           key={form.key('newPassword')}
           {...form.getInputProps('newPassword')}
         />
         <Box>
           <Button type="submit" loading={change.isPending}>
-            Change password
+            <Trans>Change password</Trans>
           </Button>
         </Box>
       </Stack>

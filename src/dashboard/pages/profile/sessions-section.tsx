@@ -1,12 +1,16 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
-import { StatusBadge } from '../../ui/badges.tsx'
+import { translateServerText } from '../../language/server-text.ts'
+import { LabelBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 
 export const sessionsKey = ['sessions']
 
@@ -18,22 +22,22 @@ export function SessionsSection() {
   const revokeOthers = useChange({
     change: () => api.session.revokeOthers.mutate({}),
     invalidates: [sessionsKey],
-    done: 'All other sessions have ended.',
+    done: t`All other sessions have ended.`,
   })
   const hasOthers = data?.items.some(({ current }) => !current) === true
   return (
     <Section
-      title="Sessions"
-      description="Where you are signed in. A session ends one week after sign-in. If you do not recognise one, end it and change your password."
+      title={t`Sessions`}
+      description={t`Where you are signed in. A session ends one week after sign-in. If you do not recognise one, end it and change your password.`}
       actions={
         hasOthers && (
           <Button variant="default" loading={revokeOthers.isPending} onClick={() => revokeOthers.mutate()}>
-            End all other sessions
+            <Trans>End all other sessions</Trans>
           </Button>
         )
       }
     >
-      {isPending && <LoadingSkeleton />}
+      {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       <Box component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {data?.items.map((session, index) => (
@@ -45,11 +49,12 @@ export function SessionsSection() {
 }
 
 function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }) {
-  const { sessionId, device, address, signedInAt, lastSeenAt, current } = session
+  const { sessionId, address, signedInAt, lastSeenAt, current } = session
+  const device = describeDevice(session.device)
   const revoke = useChange({
     change: () => api.session.revoke.mutate({ sessionId }),
     invalidates: [sessionsKey],
-    done: 'Session ended.',
+    done: t`Session ended.`,
   })
   return (
     <Box component="li" py="sm" style={isFirst ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}>
@@ -59,10 +64,16 @@ function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }
             <Text size="sm" fw={600}>
               {device}
             </Text>
-            {current && <StatusBadge tone="active">This session</StatusBadge>}
+            {current && (
+              <LabelBadge>
+                <Trans>This session</Trans>
+              </LabelBadge>
+            )}
           </Group>
           <Text component="div" size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {address}, last seen <DateTime at={lastSeenAt} />, signed in <DateTime at={signedInAt} />
+            <Trans>
+              {address}, last seen <DateTime at={lastSeenAt} />, signed in <DateTime at={signedInAt} />
+            </Trans>
           </Text>
         </Box>
         {!current && (
@@ -70,12 +81,18 @@ function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }
             variant="default"
             loading={revoke.isPending}
             onClick={() => revoke.mutate()}
-            aria-label={`End the session of ${device} from ${address}`}
+            aria-label={t`End the session of ${device} from ${address}`}
           >
-            End session
+            <Trans>End session</Trans>
           </Button>
         )}
       </Group>
     </Box>
   )
+}
+
+/** The server says `Firefox on Linux`. */
+function describeDevice(device: string): string {
+  const [, browser, system] = /^(.+) on (.+)$/.exec(device) ?? []
+  return browser === undefined || system === undefined ? translateServerText(device) : t`${browser} on ${system}`
 }

@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Box, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconDownload, IconKey } from '@tabler/icons-react'
 import { QRCodeSVG } from 'qrcode.react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
 import { sessionKey, useUser } from '../../session/session.ts'
@@ -47,7 +49,7 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { currentPassword: '' },
-    validate: { currentPassword: (password) => (password === '' ? 'Enter your password.' : null) },
+    validate: { currentPassword: (password) => (password === '' ? t`Enter your password.` : null) },
   })
   const start = useChange({
     change: startAuthenticatorSetup,
@@ -62,10 +64,12 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
   return (
     <form onSubmit={submit} noValidate>
       <Stack maw={400}>
-        <Title order={3}>1. Confirm your password</Title>
-        {problem !== undefined && <ErrorAlert title="Setup not started" error={problem} />}
+        <Title order={3}>
+          <Trans>1. Confirm your password</Trans>
+        </Title>
+        {problem !== undefined && <ErrorAlert title={t`Setup not started`} error={problem} />}
         <PasswordField
-          label="Your password"
+          label={t`Your password`}
           autoComplete="current-password"
           ref={takeFocus}
           key={form.key('currentPassword')}
@@ -73,10 +77,10 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
         />
         <Group gap="sm">
           <Button type="submit" loading={start.isPending}>
-            Continue
+            <Trans>Continue</Trans>
           </Button>
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
         </Group>
       </Stack>
@@ -95,10 +99,14 @@ function ConnectStep({ uri, onConnected, onCancel }: ConnectStepProps) {
   const secret = new URL(uri).searchParams.get('secret') ?? ''
   return (
     <Stack>
-      <StepTitle>2. Connect the app</StepTitle>
+      <StepTitle>
+        <Trans>2. Connect the app</Trans>
+      </StepTitle>
       <Text size="sm" maw={680}>
-        In your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
-        and scan this QR code.
+        <Trans>
+          In your authenticator app, such as Google Authenticator, Microsoft Authenticator or 1Password, add an account
+          and scan this QR code.
+        </Trans>
       </Text>
       <Group gap="xl" align="flex-start">
         <QrCode uri={uri} />
@@ -122,7 +130,7 @@ function QrCode({ uri }: { uri: string }) {
         marginSize={4}
         bgColor="#ffffff"
         fgColor="#000000"
-        title="QR code for your authenticator app"
+        title={t`QR code for your authenticator app`}
       />
     </Box>
   )
@@ -132,15 +140,15 @@ function Secret({ secret, uri }: { secret: string; uri: string }) {
   return (
     <Stack gap="xs" align="flex-start">
       <Text size="sm" fw={600} id="authenticator-secret">
-        Or enter this key
+        <Trans>Or enter this key</Trans>
       </Text>
       <Text size="sm" ff="monospace" aria-labelledby="authenticator-secret" role="group">
         {secret.match(/.{1,4}/g)?.join(' ')}
       </Text>
       <Group gap="sm">
-        <CopyButton text={secret} label="Copy key" />
+        <CopyButton text={secret} label={t`Copy key`} />
         <Anchor href={uri} size="sm" hiddenFrom="sm">
-          Open in an app on this phone
+          <Trans>Open in an app on this phone</Trans>
         </Anchor>
       </Group>
     </Stack>
@@ -173,19 +181,19 @@ function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Authenticator app not turned on" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Authenticator app not turned on`} error={problem} />}
         <CodeField
-          label="Code from the app"
-          description="Six digits that change every 30 seconds."
+          label={t`Code from the app`}
+          description={t`Six digits that change every 30 seconds.`}
           key={form.key('code')}
           {...form.getInputProps('code')}
         />
         <Group gap="sm">
           <Button type="submit" loading={confirm.isPending}>
-            Turn on
+            <Trans>Turn on</Trans>
           </Button>
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
         </Group>
       </Stack>
@@ -200,21 +208,27 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
     saveFile(
       'waybill-backup-codes.txt',
       [
-        `Waybill backup codes for ${email}\nEach code works once, in place of a code from the authenticator app.\n\n`,
+        t`Waybill backup codes for ${email}\nEach code works once, in place of a code from the authenticator app.\n\n`,
         `${codes.join('\n')}\n`,
       ],
       'text/plain',
     )
   return (
     <Stack maw={560}>
-      <StepTitle>3. Save your backup codes</StepTitle>
+      <StepTitle>
+        <Trans>3. Save your backup codes</Trans>
+      </StepTitle>
       <Text size="sm">
-        Your authenticator app is on. If you lose your phone, enter one of these codes after your password. Each code
-        works once.
+        <Trans>
+          Your authenticator app is on. If you lose your phone, enter one of these codes after your password. Each code
+          works once.
+        </Trans>
       </Text>
-      <Alert icon={<IconKey />} title="These codes are shown only once">
+      <Alert icon={<IconKey />} title={t`These codes are shown only once`}>
         <Stack gap="md">
-          <Text size="sm">Store them where you can reach them without your phone, such as in a password manager.</Text>
+          <Text size="sm">
+            <Trans>Store them where you can reach them without your phone, such as in a password manager.</Trans>
+          </Text>
           <SimpleGrid
             component="ul"
             cols={2}
@@ -222,7 +236,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
             verticalSpacing={4}
             m={0}
             p={0}
-            aria-label="Backup codes"
+            aria-label={t`Backup codes`}
             style={{ listStyle: 'none' }}
           >
             {codes.map((code) => (
@@ -232,22 +246,24 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
             ))}
           </SimpleGrid>
           <Group gap="sm">
-            <CopyButton text={codes.join('\n')} label="Copy codes" />
+            <CopyButton text={codes.join('\n')} label={t`Copy codes`} />
             <Button variant="default" size="xs" leftSection={<IconDownload size={14} />} onClick={save}>
-              Download as text file
+              <Trans>Download as text file</Trans>
             </Button>
           </Group>
         </Stack>
       </Alert>
       <Group>
-        <Button onClick={onDone}>I have saved them</Button>
+        <Button onClick={onDone}>
+          <Trans>I have saved them</Trans>
+        </Button>
       </Group>
     </Stack>
   )
 }
 
 /** Takes the focus when its step starts, because the focused button is gone. */
-function StepTitle({ children }: { children: string }) {
+function StepTitle({ children }: { children: ReactNode }) {
   return (
     <Title order={3} ref={takeFocus} tabIndex={-1} style={{ outline: 'none' }}>
       {children}

@@ -1,14 +1,18 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, Code, Group, Modal, Paper, Stack, Text, TextInput, Tooltip } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import ipaddr from 'ipaddr.js'
 import { type FormEvent, useEffect, useState } from 'react'
+import { formatList } from '../../language/format.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { StatusBadge } from '../../ui/badges.tsx'
+import { LabelBadge, StatusBadge } from '../../ui/badges.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
+import { useRecentUse } from './use-recent-use.ts'
 
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
@@ -18,21 +22,32 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   const save = useChange({
     change: (allowList: string[]) => api.publicApi.setAllowList.mutate({ accountId, allowList }),
     invalidates: [apiAccessKey(accountId)],
-    done: 'Allow-list saved.',
+    done: t`Allow-list saved.`,
     onDone: () => setConfirming(undefined),
     onFailure: () => setConfirming(undefined),
   })
+  const callers = useRecentUse()?.addresses ?? []
   const propose = (next: string[]) => {
-    const locksOut = you.allowed && covers(next, you.address) === false
+    const locksOut = listLockedOut(next, { allowList, callers, you }).length > 0
     const opensToAll = next.length === 0 && allowList.length > 0
     if (locksOut || opensToAll) setConfirming(next)
     else save.mutate(next)
   }
   return (
     <Section
-      title="IP allow-list"
-      description="If the list has entries, the API accepts requests only from these addresses. The dashboard is not restricted."
-      actions={allowList.length === 0 && <StatusBadge tone="neutral">All addresses allowed</StatusBadge>}
+      title={t`IP allow-list`}
+      description={t`If the list has entries, the API accepts requests only from these addresses. The dashboard is not restricted.`}
+      actions={
+        allowList.length === 0 ? (
+          <StatusBadge tone="neutral">
+            <Trans>All addresses allowed</Trans>
+          </StatusBadge>
+        ) : (
+          <StatusBadge tone="good">
+            {plural(allowList.length, { one: 'Restricted to # entry', other: 'Restricted to # entries' })}
+          </StatusBadge>
+        )
+      }
     >
       <Stack>
         <AllowListEntries
@@ -53,6 +68,7 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
       </Stack>
       <AllowListWarning
         proposed={confirming}
+        lockedOut={confirming ? listLockedOut(confirming, { allowList, callers, you }) : []}
         address={you.address}
         pending={save.isPending}
         onSave={save.mutate}
@@ -79,15 +95,19 @@ function AllowListEntries({ allowList, you, pending, onRemove }: AllowListEntrie
               <Code fz="sm" bg="transparent" p={0}>
                 {entry}
               </Code>
-              {covers([entry], you.address) && <StatusBadge tone="good">You</StatusBadge>}
+              {covers([entry], you.address) && (
+                <LabelBadge>
+                  <Trans>You</Trans>
+                </LabelBadge>
+              )}
             </Group>
             {canChange && (
-              <Tooltip label={`Remove ${entry}`}>
+              <Tooltip label={t`Remove ${entry}`}>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
                   disabled={pending}
-                  aria-label={`Remove ${entry}`}
+                  aria-label={t`Remove ${entry}`}
                   onClick={() => onRemove(entry)}
                 >
                   <IconTrash size={16} />
@@ -124,7 +144,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
     // People paste several entries at once.
     const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
     if (entries.length > 0) onAdd(entries)
-    else setRefused('Enter an address or a range.')
+    else setRefused(t`Enter an address or a range.`)
   }
   return (
     <form onSubmit={submit} noValidate>
@@ -132,7 +152,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         <TextInput
           w="100%"
           maw={520}
-          label="Address or range"
+          label={t`Address or range`}
           placeholder="192.0.2.10 or 192.0.2.0/24"
           autoComplete="off"
           spellCheck={false}
@@ -145,11 +165,11 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
         />
         <Group gap="sm">
           <Button type="submit" variant="default" loading={pending}>
-            Add to list
+            <Trans>Add to list</Trans>
           </Button>
           {offered !== undefined && (
             <Button variant="subtle" disabled={pending} onClick={() => onAdd([offered])}>
-              Add my address ({offered})
+              <Trans>Add my address ({offered})</Trans>
             </Button>
           )}
         </Group>
@@ -167,6 +187,8 @@ function readRefusal(error: unknown): string {
 interface AllowListWarningProps {
   /** The list to confirm; undefined if there is none. */
   proposed: string[] | undefined
+  /** The addresses that it would reject: those that called the API lately, and the user's. */
+  lockedOut: string[]
   /** The user's address. */
   address: string
   pending: boolean
@@ -175,37 +197,64 @@ interface AllowListWarningProps {
 }
 
 /** Confirms a list that would lock out the user or allow everyone. */
-function AllowListWarning({ proposed, address, pending, onSave, onClose }: AllowListWarningProps) {
+function AllowListWarning({ proposed, lockedOut, address, pending, onSave, onClose }: AllowListWarningProps) {
   const opensToAll = proposed?.length === 0
+  const isOwnOnly = lockedOut.every((one) => one === address)
   return (
     <Modal
       opened={proposed !== undefined}
       onClose={onClose}
       centered
-      title={opensToAll ? 'Allow all addresses?' : 'Lock out your own address?'}
+      title={
+        opensToAll
+          ? t`Allow all addresses?`
+          : isOwnOnly
+            ? t`Leave out your own address?`
+            : t`Leave out addresses that call the API?`
+      }
     >
       <Text size="sm">
         {opensToAll
-          ? 'An empty list allows requests with your key from any address.'
-          : `The new list does not include your IP address, ${address}. API requests from it will be rejected once the list is saved. The dashboard is not affected.`}
+          ? t`An empty list allows requests with your key from any address.`
+          : isOwnOnly
+            ? t`The new list does not include your IP address, ${address}. API requests from it will be rejected, so leave it out only if your applications call from other addresses. The dashboard is not affected.`
+            : t`The new list does not include addresses that called the API in the last 24 hours, or yours: ${formatList(lockedOut)}. API requests from them will be rejected.`}
       </Text>
       <Stack gap="sm" mt="lg">
         {!opensToAll && proposed && (
-          <Button loading={pending} onClick={() => onSave([...proposed, address])}>
-            Save and add my address
+          <Button loading={pending} onClick={() => onSave([...proposed, ...lockedOut])} data-autofocus>
+            {isOwnOnly
+              ? t`Save and add my address`
+              : plural(lockedOut.length, { one: 'Save and add # address', other: 'Save and add # addresses' })}
           </Button>
         )}
         <Group gap="sm" grow>
-          <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
+          <Button variant="default" onClick={onClose} {...(opensToAll && { 'data-autofocus': true })}>
+            <Trans>Cancel</Trans>
           </Button>
-          <Button color="red.9" loading={pending} onClick={() => onSave(proposed ?? [])}>
-            {opensToAll ? 'Allow all addresses' : 'Save anyway'}
+          <Button
+            {...(opensToAll ? { color: 'red.9' } : { variant: 'default' })}
+            loading={pending}
+            onClick={() => onSave(proposed ?? [])}
+          >
+            {opensToAll
+              ? t`Allow all addresses`
+              : plural(lockedOut.length, { one: 'Save without it', other: 'Save without them' })}
           </Button>
         </Group>
       </Stack>
     </Modal>
   )
+}
+
+/** The addresses that a new list would reject and the present one does not. */
+function listLockedOut(
+  next: string[],
+  { allowList, callers, you }: { callers: string[] } & Pick<ApiAccess, 'allowList' | 'you'>,
+): string[] {
+  const allowed = callers.filter((address) => covers(allowList, address))
+  const callersAndYou = [...new Set([...allowed, ...(you.allowed ? [you.address] : [])])]
+  return callersAndYou.filter((address) => covers(next, address) === false)
 }
 
 /**

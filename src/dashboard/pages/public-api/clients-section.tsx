@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Select, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { CodeBlock, CopyField } from '../../ui/copy.tsx'
@@ -32,32 +34,34 @@ export function ClientsSection() {
   const generator = generators.find(({ name }) => name === chosen)
   return (
     <Section
-      title="Clients and types"
+      title={t`Clients and types`}
       description={
         <>
-          Checks your code against this account’s templates and this server’s API. See{' '}
-          <Anchor href="/docs/typescript" inherit>
-            TypeScript client
-          </Anchor>
-          .
+          <Trans>
+            Checks your code against this account’s templates and this server’s API. See{' '}
+            <Anchor href="/docs/typescript" inherit>
+              TypeScript client
+            </Anchor>
+            .
+          </Trans>
         </>
       }
     >
       <Stack>
         <CopyField
-          label="Types of your templates"
-          description="With the TypeScript client, a misspelled template or a missing variable then does not compile."
+          label={t`Types of your templates`}
+          description={t`With the TypeScript client, a misspelled template or a missing variable then does not compile.`}
           value={`npx waybill-client types --url ${url}`}
         />
         <Select
-          label="Generated client"
+          label={t`Generated client`}
           maw={360}
           allowDeselect={false}
           data={generators.map(({ name }) => name)}
           value={chosen}
           onChange={(value) => setChosen(value ?? chosen)}
         />
-        {generator && <CodeBlock label="Command for a generated client" code={generator.command(url)} />}
+        {generator && <CodeBlock label={t`Command for a generated client`} code={generator.command(url)} />}
       </Stack>
     </Section>
   )

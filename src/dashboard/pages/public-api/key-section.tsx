@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconExternalLink, IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -33,56 +35,69 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   })
   return (
     <Section
-      title="API key"
-      description="Your applications send this key with every request. Anyone who has it can send messages from this account."
+      title={t`API key`}
+      description={t`Your applications send this key with every request. Anyone who has it can send messages from this account.`}
       actions={
         storedKey && (
           <>
             <ChangeButton variant="default" onClick={() => setConfirming('regenerate')}>
-              Regenerate
+              <Trans>Regenerate</Trans>
             </ChangeButton>
             <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>
-              Revoke
+              <Trans>Revoke</Trans>
             </ChangeButton>
           </>
         )
       }
     >
       <Stack>
-        {issuedKey !== undefined && <NewSecret label="API key" secret={issuedKey} onDone={() => onIssued(undefined)} />}
+        {issuedKey !== undefined && (
+          <NewSecret label={t`API key`} secret={issuedKey} onDone={() => onIssued(undefined)} />
+        )}
         {storedKey ? (
           <KeyDetails storedKey={storedKey} />
         ) : (
           <EmptyState
             icon={IconKey}
-            title="No API key"
+            title={t`No API key`}
             action={
               <ChangeButton loading={generate.isPending} onClick={() => generate.mutate()}>
-                Generate key
+                <Trans>Generate key</Trans>
               </ChangeButton>
             }
           >
             {canChange
-              ? 'Requests are rejected until you generate a key.'
-              : 'Requests are rejected until an owner generates a key.'}
+              ? t`Requests are rejected until you generate a key.`
+              : t`Requests are rejected until an owner generates a key.`}
           </EmptyState>
         )}
       </Stack>
       <ConfirmModal
         opened={confirming === 'regenerate'}
         onClose={close}
-        title="Regenerate the API key?"
-        consequence="The current key stops working immediately. Requests are rejected until your applications use the new key."
-        confirmLabel="Regenerate key"
+        title={t`Regenerate the API key?`}
+        consequence={
+          <>
+            <Trans>
+              The current key stops working immediately. Requests are rejected until your applications use the new key.
+            </Trans>{' '}
+            {storedKey?.lastUsedAt !== undefined && (
+              <Trans>
+                Last send with it: <DateTime at={storedKey.lastUsedAt} />.
+              </Trans>
+            )}
+          </>
+        }
+        confirmLabel={t`Regenerate key`}
         pending={regenerate.isPending}
         onConfirm={() => regenerate.mutate()}
       />
       <ConfirmModal
         opened={confirming === 'revoke'}
         onClose={close}
-        title="Revoke the API key?"
-        consequence="The key stops working immediately and permanently. Requests are rejected until you generate a new key."
-        confirmLabel="Revoke key"
+        title={t`Revoke the API key?`}
+        consequence={t`The key stops working immediately and permanently. Requests are rejected until you generate a new key.`}
+        confirmLabel={t`Revoke key`}
         pending={revoke.isPending}
         onConfirm={() => revoke.mutate()}
       />
@@ -94,18 +109,18 @@ function KeyDetails({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey
   return (
     <DescriptionList
       items={[
-        { name: 'Starts with', value: <Code fz="sm">{start}…</Code> },
-        { name: 'Created', value: <DateTime at={createdAt} /> },
+        { name: t`Starts with`, value: <Code fz="sm">{start}…</Code> },
+        { name: t`Created`, value: <DateTime at={createdAt} /> },
         {
-          name: 'Last send',
+          name: t`Last send`,
           value:
             lastUsedAt === undefined ? (
-              'Never'
+              t`Never`
             ) : (
               <>
                 <DateTime at={lastUsedAt} />{' '}
                 <Text span inherit c="dimmed">
-                  (tests included)
+                  <Trans>(tests included)</Trans>
                 </Text>
               </>
             ),
@@ -126,9 +141,11 @@ interface NewSecretProps {
 /** Shows a new secret, once. */
 function NewSecret({ label, secret, onDone }: NewSecretProps) {
   return (
-    <Alert icon={<IconKey />} title={`Copy your ${label} now`} role="status">
+    <Alert icon={<IconKey />} title={t`Copy your ${label} now`} role="status">
       <Stack gap="sm">
-        <Text size="sm">It is shown only once. Store it with your application’s other secrets.</Text>
+        <Text size="sm">
+          <Trans>It is shown only once. Store it with your application’s other secrets.</Trans>
+        </Text>
         <TextInput
           label={label}
           value={secret}
@@ -137,17 +154,17 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
         />
         <Group gap="sm">
-          <CopyButton text={secret} label={`Copy ${label}`} />
+          <CopyButton text={secret} label={t`Copy ${label}`} />
           <Button
             size="xs"
             variant="default"
             leftSection={<IconExternalLink size={14} />}
             onClick={() => openReference(secret)}
           >
-            Try it in the docs
+            <Trans>Try it in the docs</Trans>
           </Button>
           <Button size="xs" variant="subtle" onClick={onDone}>
-            I have saved it
+            <Trans>I have saved it</Trans>
           </Button>
         </Group>
       </Stack>
@@ -156,7 +173,7 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
 }
 
 /** Of the operation that sends a message. */
-const referencePage = '/docs/api#tag/message/POST/api/v1/message/send'
+const referencePage = '/docs/api#tag/messages/POST/api/v1/message/send'
 
 /**
  * Opens the API reference in a new tab, which takes the key from its session storage (`docs/browser/setup.js`). The key is
@@ -165,7 +182,7 @@ const referencePage = '/docs/api#tag/message/POST/api/v1/message/send'
 function openReference(apiKey: string): void {
   const tab = window.open('', '_blank')
   if (!tab)
-    return notifyFailureMessage('Your browser blocked the new tab. Allow it, or open the documentation yourself.')
+    return notifyFailureMessage(t`Your browser blocked the new tab. Allow it, or open the documentation yourself.`)
   tab.sessionStorage.setItem('waybill-docs-api-key', apiKey)
   tab.opener = null
   tab.location.href = new URL(referencePage, window.location.origin).href
@@ -189,7 +206,7 @@ function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => vo
     revoke: useChange({
       change: () => api.publicApi.revokeKey.mutate({ accountId }),
       invalidates,
-      done: 'API key revoked.',
+      done: t`API key revoked.`,
       onDone: () => onIssued(undefined),
     }),
   }

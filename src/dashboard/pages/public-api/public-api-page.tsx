@@ -1,29 +1,38 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Group, Progress, Switch, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
+import { formatNumber } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { CopyField } from '../../ui/copy.tsx'
-import { PageHeader, Section } from '../../ui/page.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { LogTime } from '../../ui/date-time.tsx'
+import { PageHeader, Section, useHashTarget } from '../../ui/page.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { AllowListSection } from './allow-list-section.tsx'
 import { ClientsSection } from './clients-section.tsx'
 import { KeySection } from './key-section.tsx'
+import { MessageContentsSection } from './message-contents-section.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
 import { type ApiAccess, apiAccessKey, useApiAccess } from './use-api-access.ts'
+import { useRecentUse } from './use-recent-use.ts'
 
 export function PublicApiPage() {
   const access = useApiAccess()
   /** Kept only in the memory of this page; the server stores a hash. */
   const [issuedKey, setIssuedKey] = useState<string>()
+  useHashTarget(access.data !== undefined)
   return (
     <>
-      <PageHeader title="Public API" description="API access for your applications." />
-      {access.isPending && <LoadingSkeleton lines={8} />}
+      <PageHeader title={t`Public API`} description={t`API access for your applications.`} />
+      {access.isPending && <CardsSkeleton cards={4} />}
       {access.isError && !access.data && <ErrorAlert error={access.error} onRetry={() => access.refetch()} />}
       {access.data && (
         <>
@@ -35,6 +44,7 @@ export function PublicApiPage() {
           <AllowListSection allowList={access.data.allowList} you={access.data.you} />
           <AccessSection enabled={access.data.enabled} />
           <TemplateChangesSection enabled={access.data.templateChanges} />
+          <MessageContentsSection keptDays={access.data.messageContentsDays} />
           <ClientsSection />
         </>
       )}
@@ -48,10 +58,10 @@ function AccessOffAlert() {
       color="red"
       mb="lg"
       icon={<IconAlertTriangle />}
-      title="Every request with your key is rejected"
+      title={t`Every request with your key is rejected`}
       role="status"
     >
-      API access is turned off for this account. To accept requests again, turn it on below.
+      <Trans>API access is turned off for this account. To accept requests again, turn it on below.</Trans>
     </Alert>
   )
 }
@@ -64,11 +74,13 @@ function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> })
       color="yellow"
       mb="lg"
       icon={<IconAlertTriangle />}
-      title={`Your IP address ${you.address} is not on the allow-list`}
+      title={t`Your IP address ${you.address} is not on the allow-list`}
       role="status"
     >
-      API requests from your address are rejected. The dashboard is not affected. If your applications use other
-      addresses, no action is needed.
+      <Trans>
+        API requests from your address are rejected. The dashboard is not affected. If your applications use other
+        addresses, no action is needed.
+      </Trans>
     </Alert>
   )
 }
@@ -79,19 +91,19 @@ function AccessSection({ enabled }: { enabled: boolean }) {
   const change = useChange({
     change: (enabled: boolean) => api.publicApi.setAccess.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
-    done: ({ enabled }) => (enabled ? 'API access is on.' : 'API access is off.'),
+    done: ({ enabled }) => (enabled ? t`API access is on.` : t`API access is off.`),
     onDone: close,
   })
   return (
     <Section
-      title="API access"
-      description="When off, every request with your key is rejected."
-      actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
+      title={t`API access`}
+      description={t`When off, every request with your key is rejected.`}
+      actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? t`On` : t`Off`}</StatusBadge>}
     >
-      <Tooltip label={viewersHint} disabled={canChange} position="top-start">
+      <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
         <Group w="fit-content">
           <Switch
-            label="Allow API requests"
+            label={t`Allow API requests`}
             checked={enabled}
             disabled={!canChange || change.isPending}
             onChange={() => (enabled ? open() : change.mutate(true))}
@@ -100,15 +112,15 @@ function AccessSection({ enabled }: { enabled: boolean }) {
       </Tooltip>
       {!canChange && (
         <Text size="xs" c="dimmed" mt="xs">
-          {viewersHint}.
+          {translate(viewersHint)}.
         </Text>
       )}
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title="Turn off API access?"
-        consequence="Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported."
-        confirmLabel="Turn off"
+        title={t`Turn off API access?`}
+        consequence={t`Every request with your key is rejected, so your applications cannot send messages. Messages that were already sent are still delivered and reported.`}
+        confirmLabel={t`Turn off`}
         pending={change.isPending}
         onConfirm={() => change.mutate(false)}
       />
@@ -122,18 +134,18 @@ function TemplateChangesSection({ enabled }: { enabled: boolean }) {
   const change = useChange({
     change: (enabled: boolean) => api.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
-    done: ({ enabled }) => (enabled ? 'The API key may change templates.' : 'The API key may not change templates.'),
+    done: ({ enabled }) => (enabled ? t`The API key may change templates.` : t`The API key may not change templates.`),
   })
   return (
     <Section
-      title="Template changes"
-      description="Whether the API key may create, change and delete templates. Sending needs no permission of its own."
-      actions={<StatusBadge tone={enabled ? 'good' : 'neutral'}>{enabled ? 'On' : 'Off'}</StatusBadge>}
+      title={t`Template changes`}
+      description={t`Whether the API key may create, change and delete templates. Sending needs no permission of its own.`}
+      actions={<StatusBadge tone={enabled ? 'good' : 'neutral'}>{enabled ? t`On` : t`Off`}</StatusBadge>}
     >
-      <Tooltip label={viewersHint} disabled={canChange} position="top-start">
+      <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
         <Group w="fit-content">
           <Switch
-            label="Allow template changes"
+            label={t`Allow template changes`}
             checked={enabled}
             disabled={!canChange || change.isPending}
             onChange={() => change.mutate(!enabled)}
@@ -144,35 +156,60 @@ function TemplateChangesSection({ enabled }: { enabled: boolean }) {
   )
 }
 
-const number = new Intl.NumberFormat('en')
-
 function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateLimit'>) {
   const { accountId } = useAccount()
   const share = limit === 0 ? 100 : (used / limit) * 100
   return (
     <Section
-      title="Rate limit"
-      description="Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later."
+      title={t`Rate limit`}
+      description={t`Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later.`}
     >
       <Text size="sm" mb={6}>
-        {number.format(used)} of {number.format(limit)} used this minute
+        <Trans>
+          {formatNumber(used)} of {formatNumber(limit)} used this minute
+        </Trans>
       </Text>
       <Progress.Root size="lg">
-        <Progress.Section value={share} color={colourOf(share)} aria-label="Used this minute" />
+        <Progress.Section value={share} color={colourOf(share)} aria-label={t`Used this minute`} />
       </Progress.Root>
+      <RecentUse />
       {used >= limit && (
         <Text size="sm" c="var(--mantine-color-error)" mt="xs" role="status">
-          Limit reached. Requests are rejected until the minute ends.
+          <Trans>Limit reached. Requests are rejected until the minute ends.</Trans>
         </Text>
       )}
       <Box mt="md">
         <CopyField
-          label="Raise the limit"
-          description="Only the operator of this server can: with this command and a number of your choice."
+          label={t`Raise the limit`}
+          description={t`Only the operator of this server can: with this command and a number of your choice.`}
           value={`waybill account update ${accountId} --rate-limit ${raised(limit)}`}
         />
       </Box>
     </Section>
+  )
+}
+
+/** How close to the limit the API came, since one minute says little. */
+function RecentUse() {
+  const use = useRecentUse()
+  if (!use) return null
+  const { since, highestMinute, rejected } = use
+  return (
+    <Text size="sm" c="dimmed" mt="xs">
+      {highestMinute === undefined ? (
+        <Trans>
+          No sends by the API since <LogTime at={since} />.
+        </Trans>
+      ) : (
+        <Trans>
+          Highest minute since <LogTime at={since} />: {formatNumber(highestMinute.sends)} by the API, at{' '}
+          <LogTime at={highestMinute.at} />.
+        </Trans>
+      )}{' '}
+      {rejected === 0
+        ? t`No request was answered with 429.`
+        : plural(rejected, { one: '# request was answered with 429.', other: '# requests were answered with 429.' })}
+    </Text>
   )
 }
 

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Select, SimpleGrid, Stack, Tabs, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -27,51 +29,55 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
   const request = { ...example, to: to === undefined || to === '' ? example.to : to }
   return (
     <Section
-      title="Example request"
+      title={t`Example request`}
       description={
         <>
-          The key belongs in the environment of your server, not in the code. For details, see{' '}
-          <Anchor href="/docs" inherit>
-            the documentation
-          </Anchor>
-          .
+          <Trans>
+            The key belongs in the environment of your server, not in the code. For details, see{' '}
+            <Anchor href="/docs" inherit>
+              the documentation
+            </Anchor>
+            .
+          </Trans>
         </>
       }
     >
       <Stack>
         {templates.isSuccess && examples.length === 0 && (
           <Text size="sm">
-            This account has no sendable template yet, so the request below uses a placeholder.{' '}
-            <Anchor component={Link} to={`/${accountId}/templates`} inherit>
-              View templates
-            </Anchor>
+            <Trans>
+              This account has no sendable template yet, so the request below uses a placeholder.{' '}
+              <Anchor component={Link} to={`/${accountId}/templates`} inherit>
+                View templates
+              </Anchor>
+            </Trans>
           </Text>
         )}
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
           {examples.length > 0 && (
             <Select
-              label="Template"
-              description="Its own example values are filled in."
+              label={t`Template`}
+              description={t`Its own example values are filled in.`}
               searchable
               allowDeselect={false}
               data={examples.map((example) => ({ value: nameOf(example), label: nameOf(example) }))}
               value={nameOf(example)}
-              nothingFoundMessage="No such template"
+              nothingFoundMessage={t`No such template`}
               onChange={(value) => setChosen(value ?? undefined)}
             />
           )}
           <TextInput
-            label="Recipient"
-            description="Country code and number, digits only."
+            label={t`Recipient`}
+            description={t`Country code and number, digits only.`}
             inputMode="numeric"
             placeholder={example.to}
             value={to ?? ''}
-            error={to !== undefined && /\D/.test(to) ? 'Use digits only.' : undefined}
+            error={to !== undefined && /\D/.test(to) ? t`Use digits only.` : undefined}
             onChange={(event) => setTo(event.currentTarget.value)}
           />
         </SimpleGrid>
         <SandboxRecipientSelect disabled={false} onChoose={setTo} />
-        <CopyField label="Environment variable" value={`export WAYBILL_API_KEY=${apiKey}`} />
+        <CopyField label={t`Environment variable`} value={`export WAYBILL_API_KEY=${apiKey}`} />
         <Languages request={request} />
       </Stack>
     </Section>
@@ -95,18 +101,20 @@ function Languages({ request }: { request: SendMessageRequest }) {
       {snippets.data.map((snippet) => (
         <Tabs.Panel key={snippet.label} value={snippet.label}>
           <CodeBlock
-            label={snippet.language === 'sh' ? 'curl command' : `${snippet.label} code`}
+            label={snippet.language === 'sh' ? t`curl command` : t`${snippet.label} code`}
             code={fillSnippet(snippet, { url: window.location.origin, request })}
           />
         </Tabs.Panel>
       ))}
       <Group mt="xs">
         <Text size="xs" c="dimmed">
-          Add an{' '}
-          <Anchor href="/docs/idempotency" inherit>
-            Idempotency-Key
-          </Anchor>{' '}
-          to every send of your application, so that a repeated request sends nothing twice.
+          <Trans>
+            Add an{' '}
+            <Anchor href="/docs/idempotency" inherit>
+              Idempotency-Key
+            </Anchor>{' '}
+            to every send of your application, so that a repeated request sends nothing twice.
+          </Trans>
         </Text>
       </Group>
     </Tabs>
@@ -120,7 +128,7 @@ function useSnippets() {
     queryFn: async ({ signal }): Promise<Snippet[]> => {
       const response = await fetch('/docs/index.md', { signal })
       const snippets = response.ok ? readSnippets(await response.text()) : []
-      if (snippets.length === 0) throw new Error('The examples of the documentation could not be loaded.')
+      if (snippets.length === 0) throw new Error('no examples in the guide')
       return snippets
     },
     staleTime: Infinity,

@@ -1,73 +1,81 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import { type RequestOutcome, requestOutcomes } from '../../../../contracts/dashboard/request.ts'
-import { isErrorCode, isFiltered, noFilters, type RequestFilters, timeRanges, toTimeRange } from './request-filters.ts'
+import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
+import { ErrorCodeField } from './error-code-field.tsx'
+import { countFilters, isFiltered, noFilters, type RequestFilters, timeRanges, toTimeRange } from './request-filters.ts'
 
-const outcomeNames = {
-  succeeded: 'Succeeded',
-  failed: 'Failed',
-  '4xx': 'Failed with 4xx',
-  '5xx': 'Failed with 5xx',
-} satisfies Record<RequestOutcome, string>
+export const outcomeNames = {
+  succeeded: msg`Succeeded`,
+  failed: msg`Failed`,
+  '4xx': msg`Failed with 4xx`,
+  '5xx': msg`Failed with 5xx`,
+} satisfies Record<RequestOutcome, MessageDescriptor>
 
 interface FilterBarProps {
   filters: RequestFilters
+  /** Error codes of the account's own requests. */
+  frequentCodes: readonly string[]
   onChange: (filters: RequestFilters) => void
 }
 
-export function FilterBar({ filters, onChange }: FilterBarProps) {
+export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) {
   const change = (changes: Partial<RequestFilters>) => onChange({ ...filters, ...changes })
   return (
-    <Box role="search" aria-label="API requests" mb="md">
+    <Box role="search" aria-label={t`API requests`} mb="md">
       <AppliedField
-        label="Search requests"
+        label={t`Search requests`}
         hideLabel
-        placeholder="Request ID, message ID or external ID"
+        placeholder={t`Request ID, message ID or external ID`}
         icon={<IconSearch size={16} aria-hidden />}
         value={filters.search}
         onApply={(search) => change({ search })}
       />
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" mt="sm">
-        <NativeSelect
-          label="Outcome"
-          data={[
-            { value: '', label: 'Any outcome' },
-            ...requestOutcomes.map((outcome) => ({ value: outcome, label: outcomeNames[outcome] })),
-          ]}
-          value={filters.outcome}
-          onChange={({ currentTarget: { value } }) =>
-            change({ outcome: requestOutcomes.find((outcome) => outcome === value) ?? '' })
-          }
-        />
-        <NativeSelect
-          label="Time"
-          data={[
-            { value: '', label: 'Any time' },
-            ...Object.entries(timeRanges).map(([value, { label }]) => ({ value, label })),
-          ]}
-          value={filters.range}
-          onChange={({ currentTarget: { value } }) => change({ range: toTimeRange(value) })}
-        />
-        <AppliedField
-          label="Path"
-          placeholder="/message/send"
-          value={filters.path}
-          onApply={(path) => change({ path })}
-        />
-        <AppliedField
-          label="Error code"
-          placeholder="VALIDATION_ERROR"
-          value={filters.errorCode}
-          problem={(code) => !isErrorCode(code.toUpperCase()) && 'Enter a code such as VALIDATION_ERROR.'}
-          onApply={(code) => change({ errorCode: code.toUpperCase() })}
-        />
-      </SimpleGrid>
+      <CollapsibleFilters active={countFilters(filters)}>
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
+          <NativeSelect
+            label={t`Outcome`}
+            data={[
+              { value: '', label: t`Any outcome` },
+              ...requestOutcomes.map((outcome) => ({ value: outcome, label: translate(outcomeNames[outcome]) })),
+            ]}
+            value={filters.outcome}
+            onChange={({ currentTarget: { value } }) =>
+              change({ outcome: requestOutcomes.find((outcome) => outcome === value) ?? '' })
+            }
+          />
+          <NativeSelect
+            label={t`Time`}
+            data={[
+              { value: '', label: t`Any time` },
+              ...Object.entries(timeRanges).map(([value, { label }]) => ({ value, label: translate(label) })),
+            ]}
+            value={filters.range}
+            onChange={({ currentTarget: { value } }) => change({ range: toTimeRange(value) })}
+          />
+          <AppliedField
+            label={t`Path`}
+            placeholder="/message/send"
+            value={filters.path}
+            onApply={(path) => change({ path })}
+          />
+          <ErrorCodeField
+            value={filters.errorCode}
+            frequent={frequentCodes}
+            onApply={(errorCode) => change({ errorCode })}
+          />
+        </SimpleGrid>
+      </CollapsibleFilters>
       {isFiltered(filters) && (
         <Group mt="xs">
           <Button size="compact-xs" variant="subtle" onClick={() => onChange(noFilters)}>
-            Clear filters
+            <Trans>Clear filters</Trans>
           </Button>
         </Group>
       )}
@@ -82,14 +90,13 @@ interface AppliedFieldProps {
   icon?: ReactNode
   /** The applied text. */
   value: string
-  problem?: (text: string) => string | false
   onApply: (text: string) => void
 }
 
 const waitMilliseconds = 400
 
 /** Applied when the user pauses or presses Enter. */
-function AppliedField({ label, hideLabel, placeholder, icon, value, problem, onApply }: AppliedFieldProps) {
+function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: AppliedFieldProps) {
   const [text, setText] = useState(value)
   // `value` follows what was applied with a delay. Only a different value replaces the input.
   const [applied, setApplied] = useState(value)
@@ -99,7 +106,7 @@ function AppliedField({ label, hideLabel, placeholder, icon, value, problem, onA
   }
   const apply = useDebouncedCallback((typed: string) => {
     const next = typed.trim()
-    if (next === applied || (problem && problem(next) !== false)) return
+    if (next === applied) return
     setApplied(next)
     onApply(next)
   }, waitMilliseconds)
@@ -110,7 +117,6 @@ function AppliedField({ label, hideLabel, placeholder, icon, value, problem, onA
       placeholder={placeholder}
       leftSection={icon}
       value={text}
-      error={problem?.(text.trim())}
       maxLength={255}
       autoComplete="off"
       spellCheck={false}

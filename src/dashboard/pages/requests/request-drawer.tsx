@@ -1,15 +1,19 @@
-import { Anchor, Drawer, Stack, Text, Title } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
-import { Copyable, CodeBlock } from '../../ui/copy.tsx'
+import { CodeBlock, Copyable, CopyButton } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { DetailsSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { HttpStatus } from './requests-table.tsx'
+import { toCurl } from './to-curl.ts'
 
 interface RequestDrawerProps {
   /** The opened request. */
@@ -25,8 +29,8 @@ export function RequestDrawer({ requestId, onClose }: RequestDrawerProps) {
       position="right"
       size="min(640px, 100%)"
       padding="lg"
-      title="API request"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={t`API request`}
+      closeButtonProps={{ 'aria-label': t`Close` }}
       styles={{ title: { fontWeight: 650, fontSize: '1.125rem' } }}
     >
       {requestId !== undefined && <RequestDetails key={requestId} requestId={requestId} />}
@@ -41,7 +45,7 @@ function RequestDetails({ requestId }: { requestId: string }) {
     queryFn: ({ signal }) => api.request.get.query({ accountId, requestId }, { signal }),
   })
   if (data) return <Details request={data} />
-  return error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <LoadingSkeleton lines={8} />
+  return error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <DetailsSkeleton items={8} />
 }
 
 function Details({ request }: { request: ApiRequestDetails }) {
@@ -51,20 +55,20 @@ function Details({ request }: { request: ApiRequestDetails }) {
     <Stack gap="lg">
       <DescriptionList
         items={[
-          { name: 'Request ID', value: <Copyable label="request ID" value={request.requestId} /> },
-          { name: 'Time', value: <LogTime at={request.at} /> },
-          { name: 'Call', value: `${request.method} ${request.path}` },
-          { name: 'Status', value: <HttpStatus request={request} /> },
-          ...(errorCode === undefined ? [] : [{ name: 'Error code', value: <ErrorCode code={errorCode} /> }]),
-          { name: 'Duration', value: describeDuration(request.durationMilliseconds) },
-          { name: 'API key', value: `${request.keyStart}…` },
-          { name: 'Address', value: request.address },
+          { name: t`Request ID`, value: <Copyable label={t`request ID`} value={request.requestId} /> },
+          { name: t`Time`, value: <LogTime at={request.at} /> },
+          { name: t`Call`, value: `${request.method} ${request.path}` },
+          { name: t`Status`, value: <HttpStatus request={request} /> },
+          ...(errorCode === undefined ? [] : [{ name: t`Error code`, value: <ErrorCode code={errorCode} /> }]),
+          { name: t`Duration`, value: describeDuration(request.durationMilliseconds) },
+          { name: t`API key`, value: `${request.keyStart}…` },
+          { name: t`Address`, value: request.address },
           ...(externalId === undefined
             ? []
-            : [{ name: 'External ID', value: <Copyable label="external ID" value={externalId} /> }]),
+            : [{ name: t`External ID`, value: <Copyable label={t`external ID`} value={externalId} /> }]),
           ...messageIds.map((messageId) => ({
             id: messageId,
-            name: 'Message',
+            name: t`Message`,
             value: (
               <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} inherit>
                 {messageId}
@@ -73,20 +77,29 @@ function Details({ request }: { request: ApiRequestDetails }) {
           })),
         ]}
       />
-      {request.request !== undefined && <Body title="Request" text={request.request} />}
-      {request.answer !== undefined && <Body title="Response" text={request.answer} />}
-      {errorCode === undefined ? (
-        <Text size="sm" c="dimmed">
-          The request and the response are kept for failures only.
-        </Text>
-      ) : (
-        request.request !== undefined && (
-          <Text size="sm" c="dimmed">
-            Codes, variables and secrets are hidden.
-          </Text>
-        )
+      {errorCode !== undefined && (
+        <Group>
+          <CopyButton text={() => toCurl(request, window.location.origin)} label={t`Copy as curl`} />
+        </Group>
       )}
+      {request.request !== undefined && <Body title={t`Request`} text={request.request} />}
+      {request.answer !== undefined && <Body title={t`Response`} text={request.answer} />}
+      <Text size="sm" c="dimmed">
+        <BodiesNote request={request} />
+      </Text>
     </Stack>
+  )
+}
+
+function BodiesNote({ request: { errorCode, request, answer } }: { request: ApiRequestDetails }) {
+  if (errorCode === undefined) return <Trans>The request and the response are kept for failures only.</Trans>
+  if (request !== undefined) return <Trans>Codes, variables and secrets are hidden.</Trans>
+  if (answer !== undefined) return null
+  return (
+    <Trans>
+      The request and the response of this failure were not kept: it had no valid key, or there were too many failures
+      in that minute.
+    </Trans>
   )
 }
 

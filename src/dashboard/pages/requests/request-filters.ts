@@ -3,7 +3,12 @@ import { FailureCode } from '../../../../contracts/fields.ts'
 import { ranges } from '../messages/message-filters.ts'
 
 /** Requests are kept for days. */
-export const timeRanges = { '1h': ranges['1h'], '24h': ranges['24h'], '7d': ranges['7d'] } as const
+export const timeRanges = {
+  today: ranges.today,
+  '1h': ranges['1h'],
+  '24h': ranges['24h'],
+  '7d': ranges['7d'],
+} as const
 type TimeRange = keyof typeof timeRanges
 
 /** Filters of the request log. An empty string means no filter. */
@@ -37,20 +42,40 @@ export function writeFilters(filters: RequestFilters): URLSearchParams {
 export function toListInput({ outcome, range, errorCode, path, search }: RequestFilters, now: Date) {
   return {
     ...(outcome !== '' && { outcome }),
-    ...(range !== '' && { from: new Date(now.getTime() - timeRanges[range].milliseconds).toISOString() }),
+    ...(range !== '' && { from: startOf(range, now) }),
     ...(errorCode !== '' && { errorCode }),
     ...(path !== '' && { path }),
     ...(search !== '' && { search }),
   }
 }
 
+function startOf(name: TimeRange, now: Date): string {
+  const range = timeRanges[name]
+  const start =
+    'milliseconds' in range
+      ? new Date(now.getTime() - range.milliseconds)
+      : new Date(now.getFullYear(), now.getMonth(), now.getDate())
+  return start.toISOString()
+}
+
 export function isFiltered(filters: RequestFilters): boolean {
   return Object.values(filters).some((value) => value !== '')
+}
+
+/** The active filters of the fields, without the search. */
+export function countFilters({ outcome, range, path, errorCode }: RequestFilters): number {
+  return [outcome, range, path, errorCode].filter((value) => value !== '').length
 }
 
 export function toTimeRange(text: string): TimeRange | '' {
   // The keys of a table are the keys of its type.
   return Object.hasOwn(timeRanges, text) ? (text as TimeRange) : ''
+}
+
+/** A part of a code stands for the first code that has it. */
+export function completeCode(typed: string, codes: readonly string[]): string {
+  if (typed === '' || codes.includes(typed)) return typed
+  return codes.find((code) => code.startsWith(typed)) ?? codes.find((code) => code.includes(typed)) ?? typed
 }
 
 export function isErrorCode(text: string): boolean {

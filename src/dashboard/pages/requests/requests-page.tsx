@@ -1,24 +1,32 @@
-import { Button } from '@mantine/core'
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { IconArrowsExchange } from '@tabler/icons-react'
 import { useMemo } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
+import { formatList } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
 import { logPageSize, useLog } from '../../api/use-log.ts'
 import { useAccount } from '../../session/session.ts'
 import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
-import { FilterBar } from './filter-bar.tsx'
+import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
+import { TableSkeleton } from '../../ui/skeletons.tsx'
+import { NextStepButton } from '../getting-started/getting-started.tsx'
+import { FilterBar, outcomeNames } from './filter-bar.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import {
   isFiltered,
   noFilters,
   readFilters,
   type RequestFilters,
+  timeRanges,
   toListInput,
   writeFilters,
 } from './request-filters.ts'
 import { RequestsTable } from './requests-table.tsx'
+import { Summary } from './summary.tsx'
+import { useSummary } from './use-summary.ts'
 
 export function RequestsPage() {
   const { accountId } = useAccount()
@@ -28,6 +36,7 @@ export function RequestsPage() {
     api.request.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
   const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
+  const summary = useSummary(filters)
   const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData
   const show = (changed: RequestFilters) => setSearch(writeFilters(changed), { replace: true })
   const queryOf = (requestId: string) => {
@@ -38,17 +47,36 @@ export function RequestsPage() {
   return (
     <>
       <PageHeader
-        title="API requests"
-        description="Calls made with the API key of this account, newest first. They appear about a second after their response."
+        title={t`API requests`}
+        description={
+          <>
+            <Trans>
+              Calls made with the API key of this account, newest first. They appear about a second after their
+              response. Calls with an unknown or revoked key belong to no account and are not listed.
+            </Trans>
+            {summary?.keptDays !== undefined && ` ${t`Requests are kept for at least ${inDays(summary.keptDays)}.`}`}
+          </>
+        }
       />
-      <FilterBar filters={filters} onChange={show} />
-      {log.isPending && <LoadingSkeleton lines={8} />}
+      <FilterBar
+        filters={filters}
+        frequentCodes={summary?.errorCodes.map(({ errorCode }) => errorCode) ?? []}
+        onChange={show}
+      />
+      {summary && (requests.length > 0 || summary.errorCodes.length > 0) && (
+        <Summary
+          summary={summary}
+          shown={log.isPlaceholderData ? 0 : requests.length}
+          errorCode={filters.errorCode}
+          onFilter={(errorCode) => show({ ...filters, errorCode })}
+        />
+      )}
+      {log.isPending && <TableSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {isEmpty && !isFiltered(filters) && <NoRequestsYet />}
       {isEmpty && isFiltered(filters) && (
         <NoMatches of="requests" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
-          The search takes a complete request ID (header X-Request-Id), message ID or external ID. Requests are kept for
-          some days only.
+          <EmptyHint filters={filters} keptDays={summary?.keptDays} />
         </NoMatches>
       )}
       {requests.length > 0 && <RequestsTable requests={requests} stale={log.isPlaceholderData} queryOf={queryOf} />}
@@ -59,20 +87,40 @@ export function RequestsPage() {
   )
 }
 
-function NoRequestsYet() {
-  const { accountId } = useAccount()
+/** Names the filters, since none of the requests that are kept passes all of them. */
+function EmptyHint({ filters, keptDays }: { filters: RequestFilters; keptDays: number | undefined }) {
+  const { outcome, range, path, errorCode, search } = filters
+  const active = [
+    ...(search === '' ? [] : [t`the search “${search}”`]),
+    ...(outcome === '' ? [] : [t`the outcome “${translate(outcomeNames[outcome])}”`]),
+    ...(range === '' ? [] : [t`the time “${translate(timeRanges[range].label)}”`]),
+    ...(path === '' ? [] : [t`the path “${path}”`]),
+    ...(errorCode === '' ? [] : [t`the error code “${errorCode}”`]),
+  ]
   return (
-    <EmptyState
-      icon={IconArrowsExchange}
-      title="No requests yet"
-      action={
-        <Button component={Link} to={`/${accountId}/public-api`}>
-          Get an API key
-        </Button>
-      }
-    >
-      Calls that your application makes with the API key appear here, with the error if they failed. Calls without a
-      valid key belong to no account and are not listed.
+    <>
+      <Trans>No request matches {formatList(active)}.</Trans>{' '}
+      {search !== '' && (
+        <>
+          <Trans>The search takes a complete request ID (header X-Request-Id), message ID or external ID.</Trans>{' '}
+        </>
+      )}
+      {keptDays !== undefined && t`Requests are kept for at least ${inDays(keptDays)}.`}
+    </>
+  )
+}
+
+function inDays(days: number): string {
+  return plural(days, { one: '# day', other: '# days' })
+}
+
+function NoRequestsYet() {
+  return (
+    <EmptyState icon={IconArrowsExchange} title={t`No requests yet`} action={<NextStepButton />}>
+      <Trans>
+        Calls that your application makes with the API key appear here, with the error if they failed. Calls without a
+        valid key belong to no account and are not listed.
+      </Trans>
     </EmptyState>
   )
 }

@@ -1,9 +1,11 @@
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { MouseEvent } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
+import { ErrorText } from '../../ui/error-text.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import styles from '../messages/messages-table.module.css'
 
@@ -22,16 +24,26 @@ export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) 
       <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={182}>Time</Table.Th>
-            <Table.Th w={76}>Method</Table.Th>
-            <Table.Th>Path</Table.Th>
-            <Table.Th w={76}>Status</Table.Th>
-            <Table.Th w="24%">Error code</Table.Th>
-            <Table.Th w={92} ta="right">
-              Duration
+            <Table.Th w={182}>
+              <Trans>Time</Trans>
             </Table.Th>
-            <Table.Th w="14%" visibleFrom="lg">
-              Address
+            <Table.Th w={76}>
+              <Trans>Method</Trans>
+            </Table.Th>
+            <Table.Th>
+              <Trans>Path</Trans>
+            </Table.Th>
+            <Table.Th w={76}>
+              <Trans>Status</Trans>
+            </Table.Th>
+            <Table.Th w="30%">
+              <Trans>Error</Trans>
+            </Table.Th>
+            <Table.Th w={92} ta="right">
+              <Trans>Duration</Trans>
+            </Table.Th>
+            <Table.Th w={128} visibleFrom="lg">
+              <Trans>Address</Trans>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -68,8 +80,8 @@ function RequestRow({ request, query }: RowProps) {
       <Table.Td>
         <HttpStatus request={request} />
       </Table.Td>
-      <Table.Td ff="monospace" fz="xs" title={request.errorCode}>
-        {request.errorCode}
+      <Table.Td title={request.errorMessage}>
+        <ErrorText code={request.errorCode} text={request.errorMessage} />
       </Table.Td>
       <Table.Td ta="right">{describeDuration(request.durationMilliseconds)}</Table.Td>
       <Table.Td visibleFrom="lg" title={request.address}>
@@ -91,8 +103,8 @@ function RequestItem({ request, query }: RowProps) {
         </Box>
       </Group>
       {request.errorCode !== undefined && (
-        <Text size="xs" ff="monospace" mt={2} style={{ overflowWrap: 'anywhere' }}>
-          {request.errorCode}
+        <Text size="xs" mt={2} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+          <ErrorText code={request.errorCode} text={request.errorMessage} />
         </Text>
       )}
       <Text size="xs" c="dimmed" mt={2}>

@@ -1,7 +1,10 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import { showInForm } from '../../api/failure.ts'
 import { SignedOutLayout } from '../../layout/signed-out-layout.tsx'
 import { PendingSignInExpired } from '../../session/auth-request.ts'
@@ -19,14 +22,14 @@ export function CodeStep({ onSignedIn, onRestart }: CodeStepProps) {
   const [kind, setKind] = useState<CodeKind>('app')
   const { description, other, toOther } = kinds[kind]
   return (
-    <SignedOutLayout title="Enter your code" description={description}>
+    <SignedOutLayout title={t`Enter your code`} description={translate(description)}>
       <CodeForm key={kind} kind={kind} onSignedIn={onSignedIn} onExpired={onRestart} />
       <Stack gap="xs" mt="lg" align="center">
         <Anchor component="button" type="button" size="sm" onClick={() => setKind(other)}>
-          {toOther}
+          {translate(toOther)}
         </Anchor>
         <Anchor component="button" type="button" size="sm" onClick={() => onRestart()}>
-          Sign in as a different user
+          <Trans>Sign in as a different user</Trans>
         </Anchor>
       </Stack>
     </SignedOutLayout>
@@ -44,7 +47,7 @@ interface CodeFormProps {
 
 /** The second sign-in step, for users with an authenticator app. */
 function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
-  const { verify, check, field } = kinds[kind]
+  const { verify, check, label, field } = kinds[kind]
   const [problem, setProblem] = useState<string>()
   const form = useForm({ mode: 'uncontrolled', initialValues: { code: '' }, validate: { code: check } })
   const attempt = useMutation({
@@ -63,10 +66,16 @@ function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
-        <CodeField {...field} ref={takeFocus} key={form.key('code')} {...form.getInputProps('code')} />
+        {problem !== undefined && <ErrorAlert title={t`Sign-in failed`} error={problem} />}
+        <CodeField
+          label={translate(label)}
+          {...field}
+          ref={takeFocus}
+          key={form.key('code')}
+          {...form.getInputProps('code')}
+        />
         <Button type="submit" loading={attempt.isPending}>
-          Sign in
+          <Trans>Sign in</Trans>
         </Button>
       </Stack>
     </form>
@@ -75,20 +84,21 @@ function CodeForm({ kind, onSignedIn, onExpired }: CodeFormProps) {
 
 const kinds = {
   app: {
-    description: 'Enter the code that your authenticator app shows for Waybill.',
+    description: msg`Enter the code that your authenticator app shows for Waybill.`,
     verify: verifyCode,
     check: checkCode,
-    field: { label: 'Six-digit code' },
+    label: msg`Six-digit code`,
+    field: {},
     other: 'backup',
-    toOther: 'Use a backup code instead',
+    toOther: msg`Use a backup code instead`,
   },
   backup: {
-    description:
-      'Enter one of the backup codes you saved when you set up your authenticator app. Each code works once.',
+    description: msg`Enter one of the backup codes you saved when you set up your authenticator app. Each code works once.`,
     verify: verifyBackupCode,
-    check: (typed: string) => (readCode(typed) === '' ? 'Enter one of your backup codes.' : null),
-    field: { label: 'Backup code', autoComplete: 'off', inputMode: 'text' },
+    check: (typed: string) => (readCode(typed) === '' ? t`Enter one of your backup codes.` : null),
+    label: msg`Backup code`,
+    field: { autoComplete: 'off', inputMode: 'text' },
     other: 'app',
-    toOther: 'Use the authenticator app instead',
+    toOther: msg`Use the authenticator app instead`,
   },
 } as const

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
@@ -13,14 +15,14 @@ export function ForgotPasswordPage() {
   const { resetsByEmail, isPending } = useSignInOptions()
   const [sentTo, setSentTo] = useState<string>()
   return (
-    <SignedOutLayout title="Forgot your password?">
+    <SignedOutLayout title={t`Forgot your password?`}>
       <Stack>
         {isPending && <LoadingSkeleton lines={2} />}
         {!isPending && !resetsByEmail && <AskOperator />}
         {resetsByEmail && sentTo === undefined && <RequestForm onSent={setSentTo} />}
         {sentTo !== undefined && <Sent to={sentTo} />}
         <Anchor component={Link} to="/sign-in" size="sm" ta="center">
-          Back to sign-in
+          <Trans>Back to sign-in</Trans>
         </Anchor>
       </Stack>
     </SignedOutLayout>
@@ -30,8 +32,10 @@ export function ForgotPasswordPage() {
 function AskOperator() {
   return (
     <Text size="sm">
-      This server sends no email. Ask the people who run it for a link that sets a new password. They create it with{' '}
-      <code>waybill owner reset-password</code>.
+      <Trans>
+        This server sends no email. Ask the people who run it for a link that sets a new password. They create it with{' '}
+        <code>waybill owner reset-password</code>.
+      </Trans>
     </Text>
   )
 }
@@ -39,9 +43,11 @@ function AskOperator() {
 function Sent({ to }: { to: string }) {
   return (
     <Text size="sm" role="status">
-      If {to} belongs to a user with a password, an email with a link is on its way. The link works once and expires
-      after one hour. If nothing arrives, look in the spam folder, or ask an owner of your account which address was
-      invited.
+      <Trans>
+        If {to} belongs to a user with a password, an email with a link is on its way. The link works once and expires
+        after one hour. If nothing arrives, look in the spam folder, or ask an owner of your account which address was
+        invited.
+      </Trans>
     </Text>
   )
 }
@@ -51,7 +57,7 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '' },
-    validate: { email: (email) => (email.trim() === '' ? 'Enter your email address.' : null) },
+    validate: { email: (email) => (email.trim() === '' ? t`Enter your email address.` : null) },
   })
   const request = useMutation({
     mutationFn: (email: string) => api.password.requestReset.mutate({ email }),
@@ -65,17 +71,19 @@ function RequestForm({ onSent }: { onSent: (email: string) => void }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Text size="sm">We will send a link that sets a new password.</Text>
-        {problem !== undefined && <ErrorAlert title="No email sent" error={problem} />}
+        <Text size="sm">
+          <Trans>We will send a link that sets a new password.</Trans>
+        </Text>
+        {problem !== undefined && <ErrorAlert title={t`No email sent`} error={problem} />}
         <TextInput
-          label="Email address"
+          label={t`Email address`}
           type="email"
           autoComplete="username"
           key={form.key('email')}
           {...form.getInputProps('email')}
         />
         <Button type="submit" loading={request.isPending}>
-          Send link
+          <Trans>Send link</Trans>
         </Button>
       </Stack>
     </form>

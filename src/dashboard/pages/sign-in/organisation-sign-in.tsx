@@ -1,7 +1,11 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, type ButtonProps, Divider, Stack } from '@mantine/core'
 import { IconBuilding } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
+import { translate } from '../../language/i18n.ts'
 import { readFailure } from '../../api/failure.ts'
 import { signInWithOrganisation } from '../../session/sign-in.ts'
 
@@ -21,9 +25,9 @@ export function OrganisationSignIn({ organisation, to, onProblem }: Organisation
   })
   return (
     <Stack>
-      <Divider label="or" />
+      <Divider label={t`or`} />
       <OrganisationButton variant="default" loading={attempt.isPending} onClick={() => attempt.mutate(to)}>
-        Sign in with {organisation}
+        <Trans>Sign in with {organisation}</Trans>
       </OrganisationButton>
     </Stack>
   )
@@ -49,22 +53,18 @@ export function OrganisationButton(props: ButtonProps & Omit<ComponentProps<'but
  */
 export function describeOrganisationError(code: string | null): string | undefined {
   if (code === null) return undefined
-  return reasons[code] ?? failed
+  return translate(reasons[code] ?? failed)
 }
 
-const failed = 'Sign-in with your organisation failed. Try again. If the problem persists, contact your administrator.'
+const failed = msg`Sign-in with your organisation failed. Try again. If the problem persists, contact your administrator.`
 
-const late = 'Sign-in with your organisation expired or continued in another window. Try again.'
+const late = msg`Sign-in with your organisation expired or continued in another window. Try again.`
 
-const reasons: Partial<Record<string, string>> = {
-  signup_disabled:
-    'There is no invitation for the email address that your organisation reported. Ask your administrator for one.',
-  account_not_linked:
-    'Your organisation has not verified your email address. Verify it there, or sign in with your password.',
-  email_is_missing:
-    'Your organisation did not report your email address. Contact its administrator, or sign in with your password.',
-  access_denied:
-    'Your organisation denied access, or you cancelled the sign-in. Try again, or sign in with your password.',
+const reasons: Partial<Record<string, MessageDescriptor>> = {
+  signup_disabled: msg`There is no invitation for the email address that your organisation reported. Ask your administrator for one.`,
+  account_not_linked: msg`Your organisation has not verified your email address. Verify it there, or sign in with your password.`,
+  email_is_missing: msg`Your organisation did not report your email address. Contact its administrator, or sign in with your password.`,
+  access_denied: msg`Your organisation denied access, or you cancelled the sign-in. Try again, or sign in with your password.`,
   state_mismatch: late,
   state_not_found: late,
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -18,7 +20,7 @@ export function ResetPasswordPage() {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { password: '' },
-    validate: { password: (password) => (password === '' ? 'Enter a new password.' : null) },
+    validate: { password: (password) => (password === '' ? t`Enter a new password.` : null) },
   })
   const reset = useResetPassword({ onFailure: (error) => setProblem(showInForm(form, error)) })
   const submit = form.onSubmit(({ password }) => {
@@ -26,22 +28,22 @@ export function ResetPasswordPage() {
     reset.mutate({ token, password })
   })
   return (
-    <SignedOutLayout title="Set a new password" description="This ends all your sessions on other devices.">
+    <SignedOutLayout title={t`Set a new password`} description={t`This ends all your sessions on other devices.`}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          {problem !== undefined && <ErrorAlert title="Password not set" error={problem} />}
+          {problem !== undefined && <ErrorAlert title={t`Password not set`} error={problem} />}
           <PasswordField
-            label="New password"
-            description="At least 12 characters."
+            label={t`New password`}
+            description={t`At least 12 characters.`}
             autoComplete="new-password"
             key={form.key('password')}
             {...form.getInputProps('password')}
           />
           <Button type="submit" loading={reset.isPending}>
-            Set password and sign in
+            <Trans>Set password and sign in</Trans>
           </Button>
           <Anchor component={Link} to="/forgot-password" size="sm" ta="center">
-            Ask for a new link
+            <Trans>Ask for a new link</Trans>
           </Anchor>
         </Stack>
       </form>
@@ -61,14 +63,14 @@ function useResetPassword({ onFailure }: { onFailure: (error: unknown) => void }
         const { needsCode } = await signIn({ email, password })
         return needsCode ? { path: '/sign-in', state: codeNeeded } : { path: '/' }
       } catch (error) {
-        notifyFailureMessage(`Your password is set, but you are not signed in yet. ${readFailure(error).message}`)
+        notifyFailureMessage(`${t`Your password is set, but you are not signed in yet.`} ${readFailure(error).message}`)
         return { path: '/sign-in' }
       }
     },
     onSuccess: async ({ path, state }) => {
       // The cache may hold data of another user.
       queryClient.clear()
-      if (path === '/') notifySuccess('Your password is set.')
+      if (path === '/') notifySuccess(t`Your password is set.`)
       await navigate(path, { replace: true, state })
     },
     onError: onFailure,

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -31,9 +33,9 @@ export function SignInPage() {
   }
   if (needsCode) return <CodeStep onSignedIn={enter} onRestart={restart} />
   return (
-    <SignedOutLayout title="Sign in" description={search.has('to') ? 'Sign in to view this page.' : undefined}>
+    <SignedOutLayout title={t`Sign in`} description={search.has('to') ? t`Sign in to view this page.` : undefined}>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Sign-in failed" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Sign-in failed`} error={problem} />}
         <PasswordForm onProblem={setProblem} onSignedIn={enter} onCodeNeeded={() => setNeedsCode(true)} />
         {organisation !== undefined && (
           <OrganisationSignIn organisation={organisation} to={to} onProblem={setProblem} />
@@ -56,8 +58,8 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
     validate: {
-      email: (email) => (email.trim() === '' ? 'Enter your email address.' : null),
-      password: (password) => (password === '' ? 'Enter your password.' : null),
+      email: (email) => (email.trim() === '' ? t`Enter your email address.` : null),
+      password: (password) => (password === '' ? t`Enter your password.` : null),
     },
   })
   const attempt = useMutation({
@@ -73,23 +75,23 @@ function PasswordForm({ onProblem, onSignedIn, onCodeNeeded }: PasswordFormProps
     <form onSubmit={submit} noValidate>
       <Stack>
         <TextInput
-          label="Email address"
+          label={t`Email address`}
           type="email"
           autoComplete="username"
           key={form.key('email')}
           {...form.getInputProps('email')}
         />
         <PasswordField
-          label="Password"
+          label={t`Password`}
           autoComplete="current-password"
           key={form.key('password')}
           {...form.getInputProps('password')}
         />
         <Button type="submit" loading={attempt.isPending}>
-          Sign in
+          <Trans>Sign in</Trans>
         </Button>
         <Anchor component={Link} to="/forgot-password" size="sm" ta="center">
-          Forgot password?
+          <Trans>Forgot password?</Trans>
         </Anchor>
       </Stack>
     </form>

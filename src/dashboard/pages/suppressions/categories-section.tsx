@@ -1,55 +1,104 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Checkbox, Stack, Tooltip } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { suppressedCategories, type SuppressedCategory } from '../../../../contracts/dashboard/suppression.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { categories } from './categories.ts'
+import { stoppedCategoriesKey, useStoppedCategories } from './use-suppressions.ts'
 
-const categories = {
-  MARKETING: { label: 'Marketing', description: 'Always stopped.' },
-  UTILITY: { label: 'Utility', description: 'Order confirmations, reminders and other messages about a transaction.' },
-  AUTHENTICATION: { label: 'Authentication', description: 'One-time codes.' },
-} satisfies Record<SuppressedCategory, { label: string; description: string }>
-
+/** Concerns everybody on the list, so each change is confirmed. */
 export function CategoriesSection() {
   const { accountId, canChange } = useAccount()
-  const key = ['suppression-settings', accountId]
-  const stored = useQuery({ queryKey: key, queryFn: () => api.suppression.settings.query({ accountId }) })
+  const stored = useStoppedCategories()
+  const stopped = stored.data?.categories ?? []
+  const [changing, setChanging] = useState<SuppressedCategory>()
   const save = useChange({
     change: (chosen: SuppressedCategory[]) => api.suppression.setCategories.mutate({ accountId, categories: chosen }),
-    invalidates: [key],
-    done: 'Stopped categories saved.',
+    invalidates: [stoppedCategoriesKey(accountId)],
+    done: t`Stopped categories saved.`,
+    onDone: () => setChanging(undefined),
   })
-  // Shows a choice while it is saved.
-  const chosen = (save.isPending ? save.variables : stored.data?.categories) ?? []
   return (
     <Section
-      title="Stopped categories"
-      description="Templates of these categories are not sent to suppressed recipients."
+      title={t`Stopped categories`}
+      description={t`What everybody on the list no longer gets. Recipients whose messages are all stopped get nothing.`}
     >
       {stored.isPending && <LoadingSkeleton lines={3} />}
       {stored.isError && <ErrorAlert error={stored.error} onRetry={() => stored.refetch()} />}
       {stored.data && (
-        <Tooltip label={viewersHint} disabled={canChange} position="top-start">
+        <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
           <Stack gap="xs" w="fit-content">
             {suppressedCategories.map((category) => (
               <Checkbox
                 key={category}
-                label={categories[category].label}
-                description={categories[category].description}
-                checked={chosen.includes(category)}
-                disabled={!canChange || category === 'MARKETING' || save.isPending}
-                onChange={(event) => {
-                  const others = chosen.filter((other) => other !== category)
-                  save.mutate(event.currentTarget.checked ? [...others, category] : others)
-                }}
+                label={translate(categories[category].label)}
+                description={
+                  category === 'MARKETING' ? t`Always stopped.` : capitalize(translate(categories[category].contents))
+                }
+                checked={stopped.includes(category)}
+                disabled={!canChange || category === 'MARKETING'}
+                onChange={() => setChanging(category)}
               />
             ))}
           </Stack>
         </Tooltip>
       )}
+      <ConfirmCategory
+        category={changing}
+        stops={changing !== undefined && !stopped.includes(changing)}
+        pending={save.isPending}
+        onClose={() => setChanging(undefined)}
+        onConfirm={(category, stops) =>
+          save.mutate(stops ? [...stopped, category] : stopped.filter((other) => other !== category))
+        }
+      />
     </Section>
+  )
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toLocaleUpperCase() + text.slice(1)
+}
+
+interface ConfirmCategoryProps {
+  /** Undefined: closed. */
+  category: SuppressedCategory | undefined
+  /** Whether the category is stopped or sent again. */
+  stops: boolean
+  pending: boolean
+  onConfirm: (category: SuppressedCategory, stops: boolean) => void
+  onClose: () => void
+}
+
+function ConfirmCategory({ category, stops, pending, onConfirm, onClose }: ConfirmCategoryProps) {
+  const { label, contents } = categories[category ?? 'UTILITY']
+  const [name, what] = [translate(label), translate(contents)]
+  return (
+    <ConfirmModal
+      opened={category !== undefined}
+      onClose={onClose}
+      title={stops ? t`Stop ${name} for everybody on the list?` : t`Send ${name} to everybody on the list again?`}
+      consequence={
+        stops ? (
+          <Trans>
+            All suppressed recipients stop getting {what}. To stop all messages to one recipient, add the number with
+            “All messages” instead.
+          </Trans>
+        ) : (
+          <Trans>Suppressed recipients get {what} again, except those whose messages are all stopped.</Trans>
+        )
+      }
+      confirmLabel={stops ? t`Stop for everybody` : t`Send again to everybody`}
+      {...(!stops && { color: 'waybill' })}
+      pending={pending}
+      onConfirm={() => category !== undefined && onConfirm(category, stops)}
+    />
   )
 }

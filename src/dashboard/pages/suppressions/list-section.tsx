@@ -1,19 +1,26 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { Suppression } from '../../../../contracts/api/suppression.ts'
 import { erasedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import { LabelBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
-import { suppressionsKey } from './suppressions-key.ts'
+import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
+import { withoutPunctuation } from '../../ui/phone-number.ts'
+import { TableSkeleton } from '../../ui/skeletons.tsx'
+import { nameCategories } from './categories.ts'
+import { suppressionsKey, useStoppedCategories } from './use-suppressions.ts'
 
 const waitMilliseconds = 400
 const numberPattern = /^[1-9]\d{6,14}$/
@@ -21,7 +28,7 @@ const numberPattern = /^[1-9]\d{6,14}$/
 export function ListSection() {
   const { accountId } = useAccount()
   const [search, setSearch] = useState('')
-  const [typed] = useDebouncedValue(search.replaceAll(/[\s+()-]/g, ''), waitMilliseconds)
+  const [typed] = useDebouncedValue(withoutPunctuation(search), waitMilliseconds)
   const isSearch = typed !== ''
   const to = numberPattern.test(typed) ? typed : undefined
   const list = useInfiniteQuery({
@@ -34,48 +41,48 @@ export function ListSection() {
   })
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (
-    <Section title="Suppressed recipients" description="Newest first.">
+    <Section title={t`Suppressed recipients`} description={t`Newest first.`}>
       <TextInput
         type="search"
         maw={360}
         mb="md"
-        aria-label="Find a number"
-        placeholder="Find a number, such as 34600111222"
+        aria-label={t`Find a number`}
+        placeholder={t`Find a number, such as +34 600 111 222`}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={search}
-        error={isSearch && to === undefined ? 'Enter the complete number with its country code.' : undefined}
+        error={isSearch && to === undefined ? t`Enter the complete number with its country code.` : undefined}
         autoComplete="off"
         inputMode="tel"
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
-      {list.isLoading && <LoadingSkeleton lines={4} />}
+      {list.isLoading && <TableSkeleton rows={4} columns={5} />}
       {list.isError && <ErrorAlert error={list.error} onRetry={() => list.refetch()} />}
-      {list.isSuccess && items.length === 0 && <NobodyFound isSearch={isSearch} />}
+      {list.isSuccess && items.length === 0 && <NobodyFound searched={to} />}
       {items.length > 0 && <SuppressionTable items={items} searched={to} />}
       <LoadMore query={list} />
     </Section>
   )
 }
 
-function NobodyFound({ isSearch }: { isSearch: boolean }) {
-  return isSearch ? (
-    <EmptyState icon={IconUserOff} title="Not on the list">
-      This number receives messages of all categories.
+function NobodyFound({ searched }: { searched: string | undefined }) {
+  return searched !== undefined ? (
+    <EmptyState icon={IconUserOff} title={t`Not on the list`}>
+      <Trans>+{searched} is not suppressed. Numbers are found only with their country code.</Trans>
     </EmptyState>
   ) : (
-    <EmptyState icon={IconUserOff} title="Nobody has opted out">
-      Recipients who reply STOP or stop marketing messages in WhatsApp appear here.
+    <EmptyState icon={IconUserOff} title={t`Nobody has opted out`}>
+      <Trans>Recipients who reply STOP or stop marketing messages in WhatsApp appear here.</Trans>
     </EmptyState>
   )
 }
 
 const reasons = {
-  reply: { tone: 'warning', label: 'Replied with an opt-out word' },
-  preference: { tone: 'warning', label: 'Stopped marketing in WhatsApp' },
-  rejected: { tone: 'bad', label: 'Rejected by WhatsApp (131050)' },
-  manual: { tone: 'neutral', label: 'Added manually' },
-  import: { tone: 'neutral', label: 'Imported' },
-} satisfies Record<Suppression['reason'], { tone: Tone; label: string }>
+  reply: msg`Replied with an opt-out word`,
+  preference: msg`Stopped marketing in WhatsApp`,
+  rejected: msg`Rejected by WhatsApp (131050)`,
+  manual: msg`Added manually`,
+  import: msg`Imported`,
+} satisfies Record<Suppression['reason'], MessageDescriptor>
 
 interface SuppressionTableProps {
   items: Suppression[]
@@ -89,7 +96,7 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
   const remove = useChange({
     change: (to: string) => api.suppression.remove.mutate({ accountId, to }),
     invalidates: [suppressionsKey(accountId)],
-    done: ({ to }) => `${to} removed.`,
+    done: ({ to }) => t`+${to} removed.`,
     onDone: () => setRemoving(undefined),
   })
   const onRemove = canChange ? setRemoving : undefined
@@ -100,9 +107,9 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
       <ConfirmModal
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
-        title={`Remove ${removing ?? ''}?`}
-        consequence="This recipient will receive marketing messages again. Remove them only with their consent. If the recipient stopped marketing messages in WhatsApp, WhatsApp still rejects those messages."
-        confirmLabel="Remove recipient"
+        title={t`Remove +${removing ?? ''}?`}
+        consequence={t`This recipient will receive all messages again, marketing too. Remove them only with their consent. If the recipient stopped marketing messages in WhatsApp, WhatsApp still rejects those messages.`}
+        confirmLabel={t`Remove recipient`}
         pending={remove.isPending}
         onConfirm={() => removing !== undefined && remove.mutate(removing)}
       />
@@ -120,21 +127,35 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
     <Table verticalSpacing="xs" fz="sm" visibleFrom="sm">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Recipient</Table.Th>
-          <Table.Th>Reason</Table.Th>
-          <Table.Th>Since</Table.Th>
+          <Table.Th>
+            <Trans>Recipient</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Stopped</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Reason</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Since</Trans>
+          </Table.Th>
           {onRemove && (
             <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
+              <VisuallyHidden>
+                <Trans>Actions</Trans>
+              </VisuallyHidden>
             </Table.Th>
           )}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {items.map(({ to, reason, since }) => (
+        {items.map(({ to, reason, since, allMessages }) => (
           <Table.Tr key={`${to} ${since}`}>
             <Table.Td>
               <Recipient to={to} />
+            </Table.Td>
+            <Table.Td>
+              <Stopped allMessages={allMessages} />
             </Table.Td>
             <Table.Td>
               <ReasonBadge reason={reason} />
@@ -158,7 +179,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
 function NarrowList({ items, searched, onRemove }: EntriesProps) {
   return (
     <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-      {items.map(({ to, reason, since }) => (
+      {items.map(({ to, reason, since, allMessages }) => (
         <Group key={`${to} ${since}`} component="li" justify="space-between" align="flex-start" wrap="nowrap">
           <Stack gap={4}>
             <Text size="sm" component="div">
@@ -166,7 +187,7 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
             </Text>
             <ReasonBadge reason={reason} />
             <Text size="xs" c="dimmed">
-              <DateTime at={since} />
+              <Stopped allMessages={allMessages} /> · <DateTime at={since} />
             </Text>
           </Stack>
           {onRemove && <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />}
@@ -177,26 +198,32 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
 }
 
 function Recipient({ to }: Pick<Suppression, 'to'>) {
-  if (to !== erasedRecipient) return to
+  if (to !== erasedRecipient) return `+${to}`
   return (
-    <Tooltip label="The number was erased; only its keyed hash is kept. To remove the entry, search for the number.">
+    <Tooltip label={t`The number was erased; only its keyed hash is kept. To remove the entry, search for the number.`}>
       <Text component="span" size="sm" c="dimmed" tabIndex={0}>
-        Erased
+        <Trans>Erased</Trans>
       </Text>
     </Tooltip>
   )
 }
 
+/** What the recipient no longer gets. */
+function Stopped({ allMessages }: Pick<Suppression, 'allMessages'>) {
+  const categories = useStoppedCategories().data?.categories
+  if (allMessages) return t`All messages`
+  return categories && nameCategories(categories)
+}
+
 function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
-  const { tone, label } = reasons[reason]
-  return <StatusBadge tone={tone}>{label}</StatusBadge>
+  return <LabelBadge>{translate(reasons[reason])}</LabelBadge>
 }
 
 function RemoveButton({ to, onRemove }: { to: string | undefined; onRemove: (to: string) => void }) {
   if (to === undefined) return null
   return (
-    <Tooltip label={`Remove ${to}`}>
-      <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${to}`} onClick={() => onRemove(to)}>
+    <Tooltip label={t`Remove +${to}`}>
+      <ActionIcon variant="subtle" color="gray" aria-label={t`Remove +${to}`} onClick={() => onRemove(to)}>
         <IconTrash size={16} />
       </ActionIcon>
     </Tooltip>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { PageHeader } from '../../ui/page.tsx'
 import { AddSection } from './add-section.tsx'
 import { CategoriesSection } from './categories-section.tsx'
@@ -7,12 +8,12 @@ export function SuppressionsPage() {
   return (
     <>
       <PageHeader
-        title="Suppressions"
-        description="Recipients who opted out. Waybill rejects messages to them in the stopped categories."
+        title={t`Suppressions`}
+        description={t`Recipients who opted out. Waybill rejects messages to them: those of the stopped categories, or all messages.`}
       />
       <ListSection />
-      <AddSection />
       <CategoriesSection />
+      <AddSection />
     </>
   )
 }

@@ -1,45 +1,11 @@
-import {
-  IconAlertCircle,
-  IconArrowBackUp,
-  IconCheck,
-  IconChecks,
-  IconClock,
-  IconCopy,
-  IconExternalLink,
-  IconFileText,
-  IconMapPin,
-  IconPhone,
-  IconPhoto,
-  IconShoppingBag,
-  IconTag,
-  IconVideo,
-} from '@tabler/icons-react'
-import { type ComponentType, Fragment, useState } from 'react'
+import { plural } from '@lingui/core/macro'
+import { numberFormat } from '../../language/format.ts'
+import { useState } from 'react'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { Template, TemplateComponent } from '../../../../contracts/api/template.ts'
-import classes from './message-preview.module.css'
-import { fillOnly, fillText, parseFormatting, type Piece, splitPlaceholders } from './message-text.ts'
+import { Bubble, HeaderMedia, HeaderPicture, HeaderText } from './bubble.tsx'
+import { fillOnly, fillText } from './message-text.ts'
 import { inWords } from './template-status.ts'
-
-type Icon = ComponentType<{ size?: number }>
-
-const mediaIcons: Partial<Record<string, Icon>> = {
-  IMAGE: IconPhoto,
-  VIDEO: IconVideo,
-  DOCUMENT: IconFileText,
-  LOCATION: IconMapPin,
-  PRODUCT: IconShoppingBag,
-}
-
-const buttonIcons: Partial<Record<string, Icon>> = {
-  QUICK_REPLY: IconArrowBackUp,
-  URL: IconExternalLink,
-  PHONE_NUMBER: IconPhone,
-  COPY_CODE: IconCopy,
-  OTP: IconCopy,
-}
-
-const timeOfDay = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 /** A file that the header shows. */
 export interface PreviewFile {
@@ -61,7 +27,7 @@ interface MessagePreviewProps {
   sent?: { at: string; status: MessageStatus }
 }
 
-/** A message as it appears on a phone. */
+/** A message that is made of a template. */
 export function MessagePreview({
   template: { components, language },
   variables,
@@ -73,93 +39,29 @@ export function MessagePreview({
   const [now] = useState(() => new Date())
   const part = (type: string) => components.find((component) => component.type === type)
   const header = part('HEADER')
-  const footer = part('FOOTER')
-  const buttons = part('BUTTONS')?.buttons ?? []
-  const offer = part('LIMITED_TIME_OFFER')?.text
-  const cards = part('CAROUSEL')?.cards ?? []
   return (
-    <div className={classes.chat} role="figure" aria-label="Message preview">
-      <div className={classes.bubble}>
-        <div className={classes.content}>
-          {/* The language of the message may be written from right to left. */}
-          <div lang={language.replace('_', '-')} dir="auto">
-            {header && <Header header={header} value={headerText} file={headerFile} />}
-            {offer !== undefined && (
-              <div className={classes.offer}>
-                <IconTag size={16} aria-hidden />
-                {offer}
-              </div>
-            )}
-            <div className={classes.body}>
-              <FormattedText text={fillText(part('BODY')?.text ?? '', variables)} />
-            </div>
-            {footer?.text !== undefined && <div className={classes.footer}>{footer.text}</div>}
-          </div>
-          <div className={classes.time}>
-            {timeOfDay.format(sent ? new Date(sent.at) : now)}
-            <Ticks status={sent?.status ?? 'read'} />
-          </div>
-        </div>
-        <ButtonLabels buttons={buttons} />
-      </div>
-      {cards.length > 0 && (
-        <ul className={classes.cards} aria-label="Cards" tabIndex={0}>
-          {cards.map(({ components: ofCard }, index) => (
-            <Card key={index} components={ofCard} file={cardFiles[index]} />
-          ))}
-        </ul>
-      )}
-    </div>
+    <Bubble
+      language={language}
+      header={header && <Header header={header} value={headerText} file={headerFile} />}
+      offer={part('LIMITED_TIME_OFFER')?.text}
+      body={fillText(part('BODY')?.text ?? '', variables)}
+      footer={part('FOOTER')?.text}
+      buttons={part('BUTTONS')?.buttons ?? []}
+      cards={(part('CAROUSEL')?.cards ?? []).map((card, index) => toCard(card.components, cardFiles[index]))}
+      at={sent ? new Date(sent.at) : now}
+      status={sent?.status ?? 'read'}
+    />
   )
 }
 
-/** As WhatsApp marks a message: one tick when it is sent, two when it is delivered, coloured when it is read. */
-function Ticks({ status }: { status: MessageStatus }) {
-  switch (status) {
-    case 'pending':
-      return <IconClock size={13} aria-hidden />
-    case 'sent':
-      return <IconCheck size={15} aria-hidden />
-    case 'delivered':
-      return <IconChecks size={15} aria-hidden />
-    case 'read':
-      return <IconChecks size={15} className={classes.ticks} aria-hidden />
-    case 'failed':
-      return <IconAlertCircle size={14} aria-hidden />
-  }
-}
-
-function Card({ components, file }: { components: TemplateComponent[]; file: PreviewFile | undefined }) {
+function toCard(components: TemplateComponent[], file: PreviewFile | undefined) {
   const part = (type: string) => components.find((component) => component.type === type)
   const header = part('HEADER')
-  const body = part('BODY')?.text
-  return (
-    <li className={classes.card}>
-      <div className={classes.content}>
-        {header && <Header header={header} value="" file={file} />}
-        {body !== undefined && (
-          <div className={classes.body}>
-            <FormattedText text={body} />
-          </div>
-        )}
-      </div>
-      <ButtonLabels buttons={part('BUTTONS')?.buttons ?? []} />
-    </li>
-  )
-}
-
-function ButtonLabels({ buttons }: { buttons: NonNullable<TemplateComponent['buttons']> }) {
-  if (buttons.length === 0) return null
-  return (
-    <ul className={classes.buttons} aria-label="Buttons">
-      {buttons.map(({ type, text }, index) => (
-        <li key={index} className={classes.button}>
-          <ButtonIcon type={type} />
-          {text === undefined || text === '' ? inWords(type) : text}
-        </li>
-      ))}
-    </ul>
-  )
+  return {
+    header: header && <Header header={header} value="" file={file} />,
+    body: part('BODY')?.text,
+    buttons: part('BUTTONS')?.buttons ?? [],
+  }
 }
 
 interface HeaderProps {
@@ -169,85 +71,16 @@ interface HeaderProps {
 }
 
 function Header({ header: { format = 'TEXT', text }, value, file }: HeaderProps) {
-  if (format === 'TEXT')
-    return (
-      <div className={classes.header}>
-        <PlainText text={fillOnly(text ?? '', value)} />
-      </div>
-    )
-  if (file?.picture !== undefined) return <img className={classes.picture} src={file.picture} alt={file.name} />
-  const Icon = mediaIcons[format] ?? IconFileText
-  return (
-    <div className={classes.media}>
-      <Icon size={28} />
-      {file ? `${file.name} (${formatSize(file.size)})` : inWords(format)}
-    </div>
-  )
+  if (format === 'TEXT') return <HeaderText text={fillOnly(text ?? '', value)} />
+  if (file?.picture !== undefined) return <HeaderPicture source={file.picture} name={file.name} />
+  return <HeaderMedia format={format} label={file ? `${file.name} (${formatSize(file.size)})` : inWords(format)} />
 }
 
 const mebibyte = 1024 * 1024
 
 /** In WhatsApp's megabytes, whose limits are powers of two. */
 export function formatSize(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`
+  if (bytes < 1024) return plural(bytes, { one: '# byte', other: '# bytes' })
   if (bytes < mebibyte) return `${Math.round(bytes / 1024)} KB`
-  return `${Number((bytes / mebibyte).toFixed(1))} MB`
-}
-
-function ButtonIcon({ type }: { type: string }) {
-  const Icon = buttonIcons[type]
-  return Icon ? <Icon size={16} /> : null
-}
-
-/** Text with WhatsApp formatting. Empty placeholders are highlighted. */
-function FormattedText({ text }: { text: string }) {
-  return <Pieces pieces={parseFormatting(text)} />
-}
-
-function Pieces({ pieces }: { pieces: Piece[] }) {
-  // Pieces of text have no key other than their position.
-  return pieces.map((piece, index) => <FormattedPiece key={index} piece={piece} />)
-}
-
-function FormattedPiece({ piece }: { piece: Piece }) {
-  switch (piece.kind) {
-    case 'text':
-      return <PlainText text={piece.text} />
-    case 'mono':
-      return (
-        <code className={classes.mono}>
-          <PlainText text={piece.text} />
-        </code>
-      )
-    case 'bold':
-      return (
-        <strong>
-          <Pieces pieces={piece.pieces} />
-        </strong>
-      )
-    case 'italic':
-      return (
-        <em>
-          <Pieces pieces={piece.pieces} />
-        </em>
-      )
-    case 'strike':
-      return (
-        <s>
-          <Pieces pieces={piece.pieces} />
-        </s>
-      )
-  }
-}
-
-function PlainText({ text }: { text: string }) {
-  return splitPlaceholders(text).map(({ text, isPlaceholder }, index) =>
-    isPlaceholder ? (
-      <mark key={index} className={classes.placeholder}>
-        {text}
-      </mark>
-    ) : (
-      <Fragment key={index}>{text}</Fragment>
-    ),
-  )
+  return `${numberFormat({ maximumFractionDigits: 1 }).format(bytes / mebibyte)} MB`
 }

@@ -1,4 +1,6 @@
+import { t } from '@lingui/core/macro'
 import { Select, Text } from '@mantine/core'
+import { translateServerText } from '../../language/server-text.ts'
 import { useUser } from '../../session/session.ts'
 
 interface SandboxRecipientSelectProps {
@@ -12,14 +14,14 @@ export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientS
   if (!sandbox) return null
   return (
     <Select
-      label="Simulate an outcome (optional)"
-      description="Fills in the number of a special recipient. Messages to all other numbers are delivered and read."
-      placeholder="Choose a failure, a delay or another outcome"
+      label={t`Simulate an outcome (optional)`}
+      description={t`Fills in the number of a special recipient. Messages to all other numbers are delivered and read.`}
+      placeholder={t`Choose a failure, a delay or another outcome`}
       searchable
       clearable
       disabled={disabled}
-      data={sandbox.recipients.map(({ to, does }) => ({ value: to, label: does }))}
-      nothingFoundMessage="No such outcome"
+      data={sandbox.recipients.map(({ to, does }) => ({ value: to, label: translateServerText(does) }))}
+      nothingFoundMessage={t`No such outcome`}
       maxDropdownHeight={320}
       renderOption={({ option: { value, label } }) => (
         <div>

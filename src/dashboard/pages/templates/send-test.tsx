@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Box, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import { translateServerText } from '../../language/server-text.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -30,17 +33,17 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
   return (
     <Box component="section">
       <Title order={3} mb={4}>
-        Test message
+        <Trans>Test message</Trans>
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         {sandbox
-          ? 'WhatsApp is simulated here: the message reaches no phone and costs nothing.'
-          : 'Sends a real message from your WhatsApp number. WhatsApp may charge for it.'}
+          ? t`WhatsApp is simulated here: the message reaches no phone and costs nothing.`
+          : t`Sends a real message from your WhatsApp number. WhatsApp may charge for it.`}
       </Text>
       <Stack gap="sm" align="stretch">
         <TextInput
-          label="Your phone number"
-          description="Include the country code, such as 34600111222."
+          label={t`Your phone number`}
+          description={t`With the country code, such as +34 600 111 222.`}
           type="tel"
           autoComplete="tel"
           disabled={!canChange || !sendable}
@@ -50,19 +53,19 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
         <CostEstimateText to={to} category={category} />
         <Box>
           <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={pending} disabled={!sendable}>
-            Send test
+            <Trans>Send test</Trans>
           </ChangeButton>
         </Box>
         {!canChange && (
           <Text size="sm" c="dimmed">
-            Viewers cannot send test messages.
+            <Trans>Viewers cannot send test messages.</Trans>
           </Text>
         )}
-        {problem !== undefined && <ErrorAlert title="Test not sent" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Test not sent`} error={problem} />}
         {sent && (
           <SentTestAlert test={sent}>
             <Anchor component={Link} to={`/${accountId}/messages/${sent.messageId}`} size="sm">
-              View message
+              <Trans>View message</Trans>
             </Anchor>
           </SentTestAlert>
         )}
@@ -75,16 +78,20 @@ function SentTestAlert({ test: { status, failure }, children }: { test: SentTest
   switch (status) {
     case 'sent':
       return (
-        <Alert icon={<IconCircleCheck />} title="WhatsApp accepted the message" role="status">
+        <Alert icon={<IconCircleCheck />} title={t`WhatsApp accepted the message`} role="status">
           {children}
         </Alert>
       )
     case 'failed':
       return (
-        <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'}>
+        <Alert
+          color="red"
+          icon={<IconAlertCircle />}
+          title={failure ? translateServerText(failure.meaning) : t`The message failed`}
+        >
           {failure && (
             <Text size="sm" mb={6}>
-              {failure.advice}
+              {translateServerText(failure.advice)}
             </Text>
           )}
           {children}
@@ -92,9 +99,9 @@ function SentTestAlert({ test: { status, failure }, children }: { test: SentTest
       )
     case 'pending':
       return (
-        <Alert color="yellow" icon={<IconClock />} title="No response from WhatsApp">
+        <Alert color="yellow" icon={<IconClock />} title={t`No response from WhatsApp`}>
           <Text size="sm" mb={6}>
-            The message may or may not have been sent. Check its status before you send another.
+            <Trans>The message may or may not have been sent. Check its status before you send another.</Trans>
           </Text>
           {children}
         </Alert>

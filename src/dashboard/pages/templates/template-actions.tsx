@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCopy, IconPencil, IconTrash } from '@tabler/icons-react'
@@ -33,7 +35,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
         ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
       }),
     invalidates: [['templates', accountId]],
-    done: `Deleted ${name} (${language}).`,
+    done: t`Deleted ${name} (${language}).`,
     onDone: () => {
       close()
       onDeleted()
@@ -46,7 +48,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
     <Group gap="xs" mb="lg">
       {editable.has(status) && (
         <Button component={Link} to={linkTo({})} variant="default" size="xs" leftSection={<IconPencil size={14} />}>
-          Edit
+          <Trans>Edit</Trans>
         </Button>
       )}
       <Button
@@ -56,17 +58,17 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
         size="xs"
         leftSection={<IconCopy size={14} />}
       >
-        Duplicate
+        <Trans>Duplicate</Trans>
       </Button>
       <ChangeButton variant="default" size="xs" leftSection={<IconTrash size={14} />} onClick={open}>
-        Delete
+        <Trans>Delete</Trans>
       </ChangeButton>
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title={`Delete ${name} (${language})?`}
-        consequence="It can no longer be sent. WhatsApp does not accept a new template with this name and language for several weeks."
-        confirmLabel="Delete template"
+        title={t`Delete ${name} (${language})?`}
+        consequence={t`It can no longer be sent. WhatsApp does not accept a new template with this name and language for several weeks.`}
+        confirmLabel={t`Delete template`}
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />

@@ -1,22 +1,26 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Divider, Drawer, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import { IconInfoCircle, IconTemplateOff } from '@tabler/icons-react'
 import { useState } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
 import type { Placeholder } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { QualityBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
+import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
 import { SendTest } from './send-test.tsx'
 import { TemplateActions } from './template-actions.tsx'
-import { describeLanguage } from './template-list.tsx'
+import { describeLanguage, TemplateStatusBadge } from './template-list.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import {
   exampleValues,
@@ -45,8 +49,8 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
       position="right"
       size="min(960px, 100%)"
       padding="lg"
-      title={opened?.name}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={opened && describeTitle(opened)}
+      closeButtonProps={{ 'aria-label': t`Close` }}
       styles={{ title: { fontWeight: 650, fontSize: '1.125rem', overflowWrap: 'anywhere' } }}
     >
       {template && (
@@ -60,13 +64,27 @@ export function TemplateDrawer({ opened, templates, whatsAppAccountId, onClose }
         />
       )}
       {opened && !template && (
-        <EmptyState icon={IconTemplateOff} title="Template not found">
-          This WhatsApp account has no template {opened.name} in {opened.language || 'this language'}. It may have been
-          deleted, or belong to another WhatsApp account.
+        <EmptyState icon={IconTemplateOff} title={t`Template not found`}>
+          {opened.language === '' ? (
+            <Trans>
+              This WhatsApp account has no template {opened.name} in this language. It may have been deleted, or belong
+              to another WhatsApp account.
+            </Trans>
+          ) : (
+            <Trans>
+              This WhatsApp account has no template {opened.name} in {opened.language}. It may have been deleted, or
+              belong to another WhatsApp account.
+            </Trans>
+          )}
         </EmptyState>
       )}
     </Drawer>
   )
+}
+
+/** Templates of one name differ in their language. */
+function describeTitle({ name, language }: TemplateName): string {
+  return language === '' ? name : `${name} · ${describeLanguage(language)}`
 }
 
 interface TemplateDetailsProps {
@@ -100,7 +118,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
       variables: Object.fromEntries(placeholders.map(({ key, example = '' }) => [key, example])),
       values: exampleValues(template),
     },
-    validate: { to: (number) => (number.trim() === '' ? 'Enter your phone number.' : null) },
+    validate: { to: (number) => (number.trim() === '' ? t`Enter your phone number.` : null) },
     onValuesChange: ({ to }) => onTo(to),
   })
   const send = useChange({
@@ -144,7 +162,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
         <Stack gap="lg">
           <Box component="section">
             <Title order={3} mb={4}>
-              Variables
+              <Trans>Variables</Trans>
             </Title>
             <ValueFields placeholders={placeholders} valueFields={valueFields} form={form} />
           </Box>
@@ -174,41 +192,37 @@ function NotSendableAlert({ template: { status, reason } }: { template: OwnTempl
   if (status === 'PENDING')
     return (
       <Alert color="gray" icon={<IconInfoCircle />} title={describeStatus(status).meaning}>
-        <Text size="sm">A review takes from a few minutes to a day. The template can be sent once it is approved.</Text>
+        <Text size="sm">
+          <Trans>A review takes from a few minutes to a day. The template can be sent once it is approved.</Trans>
+        </Text>
       </Alert>
     )
   return (
     <Alert
       color={status === 'APPROVED' ? 'gray' : 'yellow'}
       icon={<IconInfoCircle />}
-      title="This template cannot be sent"
+      title={t`This template cannot be sent`}
     >
       <Text size="sm">
         {status === 'APPROVED'
-          ? `WhatsApp approved it, but ${reason ?? 'Waybill cannot send it'}.`
+          ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : translateServerText(reason)}.`
           : describeStatus(status).meaning}
       </Text>
     </Alert>
   )
 }
 
-/** People write a plus, spaces and hyphens; the API takes only digits. */
-function withoutPunctuation(number: string): string {
-  return number.replaceAll(/[\s()+.-]/g, '')
-}
-
 function TemplateProperties({ template }: { template: OwnTemplate }) {
-  const { language, status, category, qualityScore, rejectedReason, syncedAt } = template
-  const { tone, label } = describeStatus(status)
+  const { language, category, qualityScore, rejectedReason, syncedAt } = template
   return (
     <DescriptionList
       items={[
-        { name: 'Language', value: describeLanguage(language) },
-        { name: 'Status', value: <StatusBadge tone={tone}>{label}</StatusBadge> },
-        ...(rejectedReason === undefined ? [] : [{ name: 'Rejection reason', value: inWords(rejectedReason) }]),
-        ...(category === undefined ? [] : [{ name: 'Category', value: inWords(category) }]),
-        { name: 'Quality', value: <QualityBadge quality={qualityScore} /> },
-        { name: 'Last synced', value: <DateTime at={syncedAt} /> },
+        { name: t`Language`, value: describeLanguage(language) },
+        { name: t`Status`, value: <TemplateStatusBadge template={template} /> },
+        ...(rejectedReason === undefined ? [] : [{ name: t`Rejection reason`, value: inWords(rejectedReason) }]),
+        ...(category === undefined ? [] : [{ name: t`Category`, value: inWords(category) }]),
+        { name: t`Quality`, value: <QualityBadge quality={qualityScore} /> },
+        { name: t`Last synced`, value: <DateTime at={syncedAt} /> },
       ]}
     />
   )
@@ -228,13 +242,13 @@ function ValueFields({ placeholders, valueFields, form }: ValueFieldsProps) {
   if (placeholders.length === 0 && valueFields.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        This template has no variables.
+        <Trans>This template has no variables.</Trans>
       </Text>
     )
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Prefilled with examples. The preview updates as you type.
+        <Trans>Prefilled with examples. The preview updates as you type.</Trans>
       </Text>
       {placeholders.map(({ key }) => (
         <TextInput

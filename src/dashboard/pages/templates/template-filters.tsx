@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro'
 import { Box, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
+import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
 import { describeStatus } from './template-status.ts'
 
 /** Lower case, so that it cannot be a WhatsApp status. */
@@ -22,26 +24,29 @@ export function TemplateFilters({ accounts, chosen, onChoose, templates, filter,
     value: status,
     label: `${describeStatus(status).label} (${count})`,
   }))
+  const isOther = accounts.some(({ whatsAppAccountId, isDefault }) => whatsAppAccountId === chosen && !isDefault)
   return (
     <Box mb="md">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: accounts.length > 1 ? 3 : 2 }} spacing="sm">
-        {accounts.length > 1 && <AccountSelect accounts={accounts} chosen={chosen} onChoose={onChoose} />}
-        <TextInput
-          type="search"
-          label="Search by name"
-          placeholder="order_shipped"
-          leftSection={<IconSearch size={16} />}
-          value={filter.name}
-          onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
-        />
-        <Select
-          label="Status"
-          data={[{ value: all, label: 'All' }, ...statuses]}
-          value={filter.status ?? all}
-          onChange={(status) => onFilter({ ...filter, status: status === all ? null : status })}
-          allowDeselect={false}
-        />
-      </SimpleGrid>
+      <TextInput
+        type="search"
+        aria-label={t`Search by name`}
+        placeholder={t`Search by name`}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={filter.name}
+        onChange={(event) => onFilter({ ...filter, name: event.currentTarget.value })}
+      />
+      <CollapsibleFilters active={Number(filter.status !== null) + Number(isOther)}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+          {accounts.length > 1 && <AccountSelect accounts={accounts} chosen={chosen} onChoose={onChoose} />}
+          <Select
+            label={t`Status`}
+            data={[{ value: all, label: t`All` }, ...statuses]}
+            value={filter.status ?? all}
+            onChange={(status) => onFilter({ ...filter, status: status === all ? null : status })}
+            allowDeselect={false}
+          />
+        </SimpleGrid>
+      </CollapsibleFilters>
     </Box>
   )
 }
@@ -49,10 +54,10 @@ export function TemplateFilters({ accounts, chosen, onChoose, templates, filter,
 function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps, 'accounts' | 'chosen' | 'onChoose'>) {
   return (
     <Select
-      label="WhatsApp account"
+      label={t`WhatsApp account`}
       data={accounts.map(({ whatsAppAccountId, phoneNumberId, isDefault }) => ({
         value: whatsAppAccountId,
-        label: isDefault ? `${phoneNumberId} (default)` : phoneNumberId,
+        label: isDefault ? t`${phoneNumberId} (default)` : phoneNumberId,
       }))}
       value={chosen ?? accounts.find(({ isDefault }) => isDefault)?.whatsAppAccountId ?? null}
       onChange={(id) => id !== null && onChoose(id)}

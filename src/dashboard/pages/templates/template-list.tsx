@@ -1,6 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { translateServerText } from '../../language/server-text.ts'
+import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { describeStatus, inWords } from './template-status.ts'
@@ -24,7 +28,7 @@ export function TemplateList({ templates, linkTo }: TemplateListProps) {
       {templates.length > shown && (
         <Center p="md">
           <Button variant="default" onClick={() => setShown(shown + stepSize)}>
-            Show more
+            <Trans>Show more</Trans>
           </Button>
         </Center>
       )}
@@ -37,11 +41,18 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
     <Table visibleFrom="sm" verticalSpacing="sm" horizontalSpacing="md" fz="sm" highlightOnHover>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Template</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Category</Table.Th>
-          <Table.Th>Quality</Table.Th>
-          <Table.Th>Sendable</Table.Th>
+          <Table.Th>
+            <Trans>Template</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Status</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Category</Trans>
+          </Table.Th>
+          <Table.Th>
+            <Trans>Quality</Trans>
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -51,14 +62,11 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
               <TemplateLink template={template} to={linkTo(template)} />
             </Table.Td>
             <Table.Td>
-              <Status status={template.status} />
+              <Status template={template} />
             </Table.Td>
             <Table.Td>{template.category === undefined ? '' : inWords(template.category)}</Table.Td>
             <Table.Td miw={136}>
               <QualityBadge quality={template.qualityScore} />
-            </Table.Td>
-            <Table.Td maw={260}>
-              <Sendable template={template} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -79,13 +87,13 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
         >
           <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm" mb={6}>
             <TemplateLink template={template} to={linkTo(template)} />
-            <StatusBadge tone={describeStatus(template.status).tone}>
-              {describeStatus(template.status).label}
-            </StatusBadge>
+            <TemplateStatusBadge template={template} />
           </Group>
-          <Text size="sm" c="dimmed">
-            {template.sendable ? 'Sendable' : describeWhyNotSendable(template)}
-          </Text>
+          {!template.sendable && (
+            <Text size="sm" c="dimmed">
+              {describeWhyNotSendable(template)}
+            </Text>
+          )}
         </Box>
       ))}
     </Stack>
@@ -113,36 +121,40 @@ function TemplateLink({ template, to }: { template: OwnTemplate; to: string }) {
   )
 }
 
-function Status({ status }: { status: string }) {
-  const { tone, label, meaning } = describeStatus(status)
+function Status({ template }: { template: OwnTemplate }) {
   return (
     <>
-      <StatusBadge tone={tone}>{label}</StatusBadge>
-      {status !== 'APPROVED' && (
-        <Text size="xs" c="dimmed" mt={4} maw={220}>
-          {meaning}
+      <TemplateStatusBadge template={template} />
+      {!template.sendable && (
+        <Text size="xs" c="dimmed" mt={4} maw={320}>
+          {describeWhyNotSendable(template)}
         </Text>
       )}
     </>
   )
 }
 
-function Sendable({ template }: { template: OwnTemplate }) {
-  if (template.sendable) return 'Yes'
-  return template.status === 'APPROVED' ? `No: ${template.reason ?? ''}.` : 'No'
+/** Approval by WhatsApp is not enough: a green badge means that the template can be sent. */
+export function TemplateStatusBadge({ template: { status, sendable } }: { template: OwnTemplate }) {
+  const { tone, label } = describeStatus(status)
+  return status === 'APPROVED' && !sendable ? (
+    <StatusBadge tone="warning">{t`Approved, not sendable`}</StatusBadge>
+  ) : (
+    <StatusBadge tone={tone}>{label}</StatusBadge>
+  )
 }
 
 /** Why a template cannot be sent. */
 function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
-  return status === 'APPROVED' ? `Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
+  return status === 'APPROVED'
+    ? t`Cannot be sent: ${translateServerText(reason ?? '')}.`
+    : describeStatus(status).meaning
 }
-
-const languages = new Intl.DisplayNames('en', { type: 'language' })
 
 /** `en_US` becomes `American English (en_US)`. */
 export function describeLanguage(code: string): string {
   try {
-    return `${languages.of(code.replace('_', '-'))} (${code})`
+    return `${displayNames({ type: 'language' }).of(code.replace('_', '-'))} (${code})`
   } catch {
     return code
   }

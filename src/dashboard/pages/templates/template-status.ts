@@ -1,4 +1,7 @@
-import type { Tone } from '../../ui/badges.tsx'
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { translate } from '../../language/i18n.ts'
+import type { Tone } from '../../ui/tone.ts'
 
 interface StatusWords {
   tone: Tone
@@ -8,40 +11,88 @@ interface StatusWords {
 }
 
 /** WhatsApp's template statuses (Meta, "Template management"). */
-const statuses: Partial<Record<string, StatusWords>> = {
-  APPROVED: { tone: 'good', label: 'Approved', meaning: 'WhatsApp has approved it.' },
-  PENDING: { tone: 'active', label: 'Pending', meaning: 'WhatsApp is reviewing it.' },
-  IN_APPEAL: { tone: 'active', label: 'In appeal', meaning: 'WhatsApp is reviewing your appeal.' },
+const statuses: Partial<Record<string, { tone: Tone; label: MessageDescriptor; meaning: MessageDescriptor }>> = {
+  APPROVED: {
+    tone: 'good',
+    label: msg({ message: 'Approved', context: 'template' }),
+    meaning: msg`WhatsApp has approved it.`,
+  },
+  PENDING: {
+    tone: 'active',
+    label: msg({ message: 'Pending', context: 'template' }),
+    meaning: msg`WhatsApp is reviewing it.`,
+  },
+  IN_APPEAL: { tone: 'active', label: msg`In appeal`, meaning: msg`WhatsApp is reviewing your appeal.` },
   REJECTED: {
     tone: 'bad',
-    label: 'Rejected',
-    meaning: 'WhatsApp rejected it. Edit it and submit it again, or appeal in WhatsApp Manager.',
+    label: msg({ message: 'Rejected', context: 'template' }),
+    meaning: msg`WhatsApp rejected it. Edit it and submit it again, or appeal in WhatsApp Manager.`,
   },
   PAUSED: {
     tone: 'warning',
-    label: 'Paused',
-    meaning: 'Paused for low quality. It resumes after a few hours.',
+    label: msg({ message: 'Paused', context: 'template' }),
+    meaning: msg`Paused for low quality. It resumes after a few hours.`,
   },
-  DISABLED: { tone: 'bad', label: 'Disabled', meaning: 'Disabled for repeated low quality.' },
+  DISABLED: {
+    tone: 'bad',
+    label: msg({ message: 'Disabled', context: 'template' }),
+    meaning: msg`Disabled for repeated low quality.`,
+  },
   LIMIT_EXCEEDED: {
     tone: 'bad',
-    label: 'Limit exceeded',
-    meaning: 'Your business has reached its template limit.',
+    label: msg`Limit exceeded`,
+    meaning: msg`Your business has reached its template limit.`,
   },
-  ARCHIVED: { tone: 'neutral', label: 'Archived', meaning: 'Unused for a year. WhatsApp will delete it soon.' },
-  PENDING_DELETION: { tone: 'neutral', label: 'Pending deletion', meaning: 'WhatsApp is deleting it.' },
-  DELETED: { tone: 'neutral', label: 'Deleted', meaning: 'WhatsApp has deleted it.' },
+  ARCHIVED: {
+    tone: 'neutral',
+    label: msg({ message: 'Archived', context: 'template' }),
+    meaning: msg`Unused for a year. WhatsApp will delete it soon.`,
+  },
+  PENDING_DELETION: { tone: 'neutral', label: msg`Pending deletion`, meaning: msg`WhatsApp is deleting it.` },
+  DELETED: {
+    tone: 'neutral',
+    label: msg({ message: 'Deleted', context: 'template' }),
+    meaning: msg`WhatsApp has deleted it.`,
+  },
 }
 
 /** Values that WhatsApp adds later are shown unchanged. */
 export function describeStatus(status: string): StatusWords {
-  return (
-    statuses[status] ?? { tone: 'neutral', label: inWords(status), meaning: 'Only approved templates can be sent.' }
-  )
+  const known = statuses[status]
+  if (!known) return { tone: 'neutral', label: inWords(status), meaning: t`Only approved templates can be sent.` }
+  return { tone: known.tone, label: translate(known.label), meaning: translate(known.meaning) }
 }
 
-/** `PENDING_DELETION` becomes `Pending deletion`. */
+/** What WhatsApp writes in capitals: categories, media, buttons and reasons of rejections. */
+const words: Partial<Record<string, MessageDescriptor>> = {
+  MARKETING: msg`Marketing`,
+  UTILITY: msg`Utility`,
+  AUTHENTICATION: msg`Authentication`,
+  TEXT: msg`Text`,
+  IMAGE: msg`Image`,
+  VIDEO: msg`Video`,
+  DOCUMENT: msg`Document`,
+  LOCATION: msg`Location`,
+  PRODUCT: msg`Product`,
+  QUICK_REPLY: msg`Quick reply`,
+  PHONE_NUMBER: msg`Phone number`,
+  COPY_CODE: msg`Copy code`,
+  VOICE_CALL: msg`Voice call`,
+  FLOW: msg`Flow`,
+  CATALOG: msg`Catalog`,
+  NONE: msg`None`,
+  ABUSIVE_CONTENT: msg`Abusive content`,
+  INVALID_FORMAT: msg`Invalid format`,
+  PROMOTIONAL: msg`Promotional`,
+  TAG_CONTENT_MISMATCH: msg`Tag content mismatch`,
+  INCORRECT_CATEGORY: msg`Incorrect category`,
+  SCAM: msg`Scam`,
+}
+
+/** `PENDING_DELETION` becomes `Pending deletion`, if it is not among the known words. */
 export function inWords(word: string): string {
-  const words = word.toLowerCase().replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const known = words[word]
+  if (known) return translate(known)
+  const text = word.toLowerCase().replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,3 +1,6 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { translate } from '../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 
@@ -47,26 +50,26 @@ function listLeaves(value: unknown, path: string[]): Leaf[] {
     .flatMap(([name, inner]) => listLeaves(inner, [...path, name]))
 }
 
-const words: Partial<Record<string, string>> = {
-  url: 'end of the URL',
-  link: 'link',
-  couponCode: 'code',
-  catalogId: 'catalogue ID',
-  productId: 'product ID',
-  productIds: 'product ID',
-  thumbnailProductId: 'product ID of the picture',
-  title: 'section title',
+const words: Partial<Record<string, MessageDescriptor>> = {
+  url: msg`end of the URL`,
+  link: msg`link`,
+  couponCode: msg`code`,
+  catalogId: msg`catalogue ID`,
+  productId: msg`product ID`,
+  productIds: msg`product ID`,
+  thumbnailProductId: msg`product ID of the picture`,
+  title: msg`section title`,
 }
 
 function describe(path: string[], { components, example }: OwnTemplate): string {
   const [part, position = '', ...rest] = path
-  if (part === 'code') return 'One-time code'
-  if (part === 'limitedTimeOffer') return 'End of the offer'
+  if (part === 'code') return t`One-time code`
+  if (part === 'limitedTimeOffer') return t`End of the offer`
   if (part !== 'cards') return describeOfSection(path, { components, buttons: example?.buttons })
   const index = Number(position)
   const cards = components.find(({ type }) => type === 'CAROUSEL')?.cards ?? []
   const section = { components: cards[index]?.components ?? [], buttons: example?.cards?.[index]?.buttons }
-  return `Card ${index + 1}: ${describeOfSection(rest, section)}`
+  return t`Card ${index + 1}: ${describeOfSection(rest, section)}`
 }
 
 interface Section {
@@ -78,8 +81,10 @@ interface Section {
 function describeOfSection([part, position = '', ...rest]: string[], section: Section): string {
   if (part === 'variables') return `{{${position}}}`
   const name = rest.findLast((step) => !/^\d+$/.test(step)) ?? position
-  if (part === 'header') return `Header ${rest.length === 0 ? '' : `${position} `}${words[name] ?? name}`
-  return `Button “${labelOf(section, Number(position))}” ${words[name] ?? name}`
+  const known = words[name]
+  const word = known ? translate(known) : name
+  if (part === 'header') return rest.length === 0 ? t`Header ${word}` : t`Header ${position} ${word}`
+  return t`Button “${labelOf(section, Number(position))}” ${word}`
 }
 
 /** Of the button that the example fills at this position. */

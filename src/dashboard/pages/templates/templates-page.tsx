@@ -1,13 +1,17 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Paper, Text } from '@mantine/core'
 import { IconBrandWhatsapp, IconInfoCircle, IconPlus, IconRefresh, IconSearch, IconTemplate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { formatNumber } from '../../language/format.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
+import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 import { TemplateDrawer } from './template-drawer.tsx'
 import { filterTemplates, type TemplateFilter, TemplateFilters } from './template-filters.tsx'
@@ -20,11 +24,11 @@ export function TemplatesPage() {
   return (
     <>
       <PageHeader
-        title="Templates"
-        description="Message templates and their approval status. Create, preview and test them here."
+        title={t`Templates`}
+        description={t`Message templates and their approval status. Create, preview and test them here.`}
         actions={hasAccount ? <SyncStatus /> : undefined}
       />
-      {accounts.isPending && <LoadingSkeleton lines={6} />}
+      {accounts.isPending && <TableSkeleton columns={4} />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => accounts.refetch()} />}
       {accounts.data?.length === 0 && <NoAccount />}
       {hasAccount && <Templates accounts={accounts.data} />}
@@ -37,14 +41,14 @@ function NoAccount() {
   return (
     <EmptyState
       icon={IconBrandWhatsapp}
-      title="No WhatsApp account yet"
+      title={t`No WhatsApp account yet`}
       action={
         <Button component={Link} to={`/${accountId}/whatsapp-accounts`}>
-          Go to WhatsApp accounts
+          <Trans>Go to WhatsApp accounts</Trans>
         </Button>
       }
     >
-      Templates belong to a WhatsApp account. Add an account to sync its templates.
+      <Trans>Templates belong to a WhatsApp account. Add an account to sync its templates.</Trans>
     </EmptyState>
   )
 }
@@ -66,17 +70,17 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
         filter={filter}
         onFilter={setFilter}
       />
-      {templates.isPending && <LoadingSkeleton lines={8} />}
+      {templates.isPending && <TableSkeleton columns={4} />}
       {templates.isError && <ErrorAlert error={templates.error} onRetry={() => templates.refetch()} />}
       {templates.isSuccess && loaded.length === 0 && <NoTemplates />}
       {templates.data?.isCut && (
         <Alert color="gray" icon={<IconInfoCircle />} mb="md">
-          Only the first {loaded.length.toLocaleString('en')} templates are shown.
+          <Trans>Only the first {formatNumber(loaded.length)} templates are shown.</Trans>
         </Alert>
       )}
       {loaded.length > 0 && found.length === 0 && (
-        <EmptyState icon={IconSearch} title="No matching templates">
-          Try another name or status.
+        <EmptyState icon={IconSearch} title={t`No matching templates`}>
+          <Trans>Try another name or status.</Trans>
         </EmptyState>
       )}
       {found.length > 0 && (
@@ -102,14 +106,14 @@ function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
 }
 
 function describeCount(found: number, loaded: number): string {
-  const all = `${loaded.toLocaleString('en')} ${loaded === 1 ? 'template' : 'templates'}`
-  return found === loaded ? all : `${found.toLocaleString('en')} of ${all}`
+  const all = plural(loaded, { one: '# template', other: '# templates' })
+  return found === loaded ? all : t`${formatNumber(found)} of ${all}`
 }
 
 function NoTemplates() {
   return (
-    <EmptyState icon={IconTemplate} title="No templates yet">
-      Sync to load them from WhatsApp, or create one.
+    <EmptyState icon={IconTemplate} title={t`No templates yet`}>
+      <Trans>Sync to load them from WhatsApp, or create one.</Trans>
     </EmptyState>
   )
 }
@@ -125,7 +129,10 @@ function SyncStatus() {
     <>
       {syncedAt !== undefined && (
         <Text size="sm" c="dimmed">
-          Last synced <DateTime at={syncedAt} />
+          <Trans>
+            Last synced <DateTime at={syncedAt} />
+          </Trans>
+          {isOld(syncedAt) && ` · ${t`may be out of date`}`}
         </Text>
       )}
       <ChangeButton
@@ -134,18 +141,28 @@ function SyncStatus() {
         loading={sync.isPending}
         onClick={() => sync.mutate()}
       >
-        Sync now
+        <Trans>Sync now</Trans>
       </ChangeButton>
       {canChange && (
         <Button component={Link} to={newTemplate} leftSection={<IconPlus size={16} />}>
-          New template
+          <Trans>New template</Trans>
         </Button>
       )}
     </>
   )
 }
 
+const oldMilliseconds = 7 * 86_400_000
+
+/** WhatsApp reports most changes by callback, but a lost one is only made up for by a sync. */
+function isOld(syncedAt: string): boolean {
+  return Date.now() - Date.parse(syncedAt) > oldMilliseconds
+}
+
 function describe({ synced, approved }: SyncResult): string {
-  if (synced === 0) return 'WhatsApp has no templates for this account.'
-  return `Synced ${synced} ${synced === 1 ? 'template' : 'templates'} from WhatsApp, ${approved} approved.`
+  if (synced === 0) return t`WhatsApp has no templates for this account.`
+  return plural(synced, {
+    one: `Synced # template from WhatsApp, ${approved} approved.`,
+    other: `Synced # templates from WhatsApp, ${approved} approved.`,
+  })
 }

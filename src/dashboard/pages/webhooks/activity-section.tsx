@@ -1,7 +1,12 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, SegmentedControl, Table, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
+import { translate } from '../../language/i18n.ts'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -18,7 +23,11 @@ import styles from './webhooks.module.css'
 type Range = (typeof statisticsRanges)[number]
 type Statistics = Awaited<ReturnType<typeof api.webhook.statistics.query>>
 
-const rangeNames = { '24h': '24 hours', '7d': '7 days' } satisfies Record<Range, string>
+const rangeNames = { '24h': msg`24 hours`, '7d': msg`7 days` } satisfies Record<Range, MessageDescriptor>
+const lastRangeNames = {
+  '24h': msg`in the last 24 hours`,
+  '7d': msg`in the last 7 days`,
+} satisfies Record<Range, MessageDescriptor>
 const refreshMilliseconds = 10_000
 
 interface ActivitySectionProps {
@@ -33,13 +42,13 @@ export function ActivitySection({ endpoint: { endpointId }, onRedeliver }: Activ
   const { data, error, isPending, refetch } = useStatistics(endpointId, range)
   return (
     <Section
-      title="Activity"
-      description="Every attempt counts, also each retry."
+      title={t`Activity`}
+      description={t`Counts attempts, not deliveries: each retry of a delivery is another attempt.`}
       actions={
         <SegmentedControl
           size="xs"
-          aria-label="Period"
-          data={statisticsRanges.map((value) => ({ value, label: rangeNames[value] }))}
+          aria-label={t`Period`}
+          data={statisticsRanges.map((value) => ({ value, label: translate(rangeNames[value]) }))}
           value={range}
           onChange={(value) => setRange(value)}
         />
@@ -49,7 +58,7 @@ export function ActivitySection({ endpoint: { endpointId }, onRedeliver }: Activ
       {error && !data && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data?.totals.attempts === 0 && (
         <Text size="sm" c="dimmed" py="sm">
-          No attempts in the last {rangeNames[range]}.
+          <Trans>No attempts {translate(lastRangeNames[range])}.</Trans>
         </Text>
       )}
       {data && data.totals.attempts > 0 && (
@@ -82,10 +91,10 @@ export function useErrors(endpointId: string): string[] {
 function Figures({ totals }: Pick<Statistics, 'totals'>) {
   const { attempts, succeeded, averageMilliseconds, slowestMilliseconds } = totals
   const figures = [
-    { name: 'Attempts', value: describeCount(attempts) },
-    { name: 'Success rate', value: describeRate(succeeded, attempts) },
-    { name: 'Average time', value: describeOptionalDuration(averageMilliseconds) },
-    { name: 'Slowest', value: describeOptionalDuration(slowestMilliseconds) },
+    { name: t`Attempts, with retries`, value: describeCount(attempts) },
+    { name: t`Success rate`, value: describeRate(succeeded, attempts) },
+    { name: t`Average time`, value: describeOptionalDuration(averageMilliseconds) },
+    { name: t`Slowest`, value: describeOptionalDuration(slowestMilliseconds) },
   ]
   return (
     <Box component="dl" className={styles['figures']}>
@@ -106,22 +115,22 @@ function Figures({ totals }: Pick<Statistics, 'totals'>) {
 function Charts({ data, range }: { data: Statistics; range: Range }) {
   const { totals, slotSeconds } = data
   const slots = fillSlots(data, data.slots)
-  const period = `in the last ${rangeNames[range]}`
+  const period = translate(lastRangeNames[range])
   return (
     <div className={styles['charts']}>
       <AttemptChart
-        title="Attempts"
+        title={t`Attempts`}
         shows="attempts"
         slots={slots}
         slotSeconds={slotSeconds}
-        description={`Attempts ${period}: ${describeCount(totals.attempts)}, of which ${describeCount(totals.attempts - totals.succeeded)} failed.`}
+        description={t`Attempts ${period}: ${describeCount(totals.attempts)}, of which ${describeCount(totals.attempts - totals.succeeded)} failed.`}
       />
       <AttemptChart
-        title="Average time"
+        title={t`Average time`}
         shows="time"
         slots={slots}
         slotSeconds={slotSeconds}
-        description={`Time of an attempt ${period}: ${describeOptionalDuration(totals.averageMilliseconds)} on average, at most ${describeOptionalDuration(totals.slowestMilliseconds)}.`}
+        description={t`Time of an attempt ${period}: ${describeOptionalDuration(totals.averageMilliseconds)} on average, at most ${describeOptionalDuration(totals.slowestMilliseconds)}.`}
       />
     </div>
   )
@@ -135,16 +144,22 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
   return (
     <Box mt="lg">
       <Table.ScrollContainer minWidth={560} type="native">
-        <Table aria-label="Failed attempts by answer" fz="sm" className={styles['numbers']}>
+        <Table aria-label={t`Failed attempts by answer`} fz="sm" className={styles['numbers']}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">Failure</Table.Th>
-              <Table.Th scope="col" ta="right">
-                Attempts
+              <Table.Th scope="col">
+                <Trans>Failure</Trans>
               </Table.Th>
-              <Table.Th scope="col">First</Table.Th>
-              <Table.Th scope="col">Last</Table.Th>
-              <Table.Th scope="col" aria-label="Action" />
+              <Table.Th scope="col" ta="right">
+                <Trans>Failed attempts</Trans>
+              </Table.Th>
+              <Table.Th scope="col">
+                <Trans>First attempt</Trans>
+              </Table.Th>
+              <Table.Th scope="col">
+                <Trans>Last attempt</Trans>
+              </Table.Th>
+              <Table.Th scope="col" aria-label={t`Action`} />
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -160,7 +175,7 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
       </Table.ScrollContainer>
       {hasMoreFailures && (
         <Text size="xs" c="dimmed" mt="xs">
-          Only the latest {failures.length} kinds of failures are listed.
+          <Trans>Only the latest {failures.length} kinds of failures are listed.</Trans>
         </Text>
       )}
     </Box>
@@ -169,7 +184,7 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
 
 function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliver: () => void }) {
   const { error, attempts, firstAt, lastAt } = failure
-  const name = toSentence(error).replace(/\.$/, '')
+  const name = toSentence(translateServerText(error)).replace(/\.$/, '')
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500} style={{ overflowWrap: 'anywhere' }}>
@@ -187,10 +202,10 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
           size="compact-xs"
           variant="default"
           leftSection={<IconRefresh size={12} />}
-          aria-label={`Redeliver what failed with: ${name}`}
+          aria-label={t`Redeliver what failed with: ${name}`}
           onClick={onRedeliver}
         >
-          Redeliver…
+          <Trans>Redeliver…</Trans>
         </ChangeButton>
       </Table.Td>
     </Table.Tr>

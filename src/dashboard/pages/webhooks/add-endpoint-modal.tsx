@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -9,8 +11,9 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { EndpointLimits, type LimitValues } from './endpoint-limits.tsx'
+import { EndpointLimits } from './endpoint-limits.tsx'
 import { EventChoice } from './event-choice.tsx'
+import { limitChecks, type LimitValues, readLimits } from './limit-values.ts'
 import { SigningSecret } from './secret-section.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -28,11 +31,11 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setAdded(undefined)}
-      title={added ? 'Endpoint added' : 'Add endpoint'}
+      title={added ? t`Endpoint added` : t`Add endpoint`}
       size="lg"
       // A click outside would discard the input or the secret.
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {added ? (
         <Stack>
@@ -40,9 +43,11 @@ export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
           <ReceiverExample />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
-              Close
+              <Trans>Close</Trans>
             </Button>
-            <Button onClick={() => void navigate(added.endpointId)}>View endpoint</Button>
+            <Button onClick={() => void navigate(added.endpointId)}>
+              <Trans>View endpoint</Trans>
+            </Button>
           </Group>
         </Stack>
       ) : (
@@ -69,20 +74,23 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   const form = useForm<FormValues>({
     initialValues: { url: '', events: [...defaultEventTypes], description: '', maxPerSecond: '', maxConcurrent: '' },
     validate: {
-      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
-      events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
+      ...limitChecks,
+      url: (url) => (URL.canParse(url.trim()) ? null : t`Enter the full URL, such as https://example.com/webhooks.`),
+      events: (events) => (events.length > 0 ? null : t`Choose at least one event.`),
     },
   })
   const add = useChange({
-    change: ({ url, events, description, maxPerSecond, maxConcurrent }: FormValues) =>
-      api.webhook.add.mutate({
+    change: ({ url, events, description, ...limits }: FormValues) => {
+      const { maxPerSecond, maxConcurrent } = readLimits(limits)
+      return api.webhook.add.mutate({
         accountId,
         url: url.trim(),
         events,
         ...(description.trim() !== '' && { description: description.trim() }),
-        ...(maxPerSecond !== '' && { maxPerSecond }),
-        ...(maxConcurrent !== '' && { maxConcurrent }),
-      }),
+        ...(maxPerSecond !== undefined && { maxPerSecond }),
+        ...(maxConcurrent !== undefined && { maxConcurrent }),
+      })
+    },
     invalidates: [webhooksKey(accountId)],
     onDone: onAdded,
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -94,7 +102,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Endpoint not added" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Endpoint not added`} error={problem} />}
         <TextInput
           label="URL"
           type="url"
@@ -102,7 +110,7 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           withAsterisk={false}
           data-autofocus
           placeholder="https://example.com/webhooks"
-          description="Your application receives events here as POST requests with a JSON body."
+          description={t`Your application receives events here as POST requests with a JSON body.`}
           {...form.getInputProps('url')}
         />
         <EventChoice
@@ -111,18 +119,18 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
           error={typeof form.errors['events'] === 'string' ? form.errors['events'] : undefined}
         />
         <TextInput
-          label="Description (optional)"
-          placeholder="Order system"
+          label={t`Description (optional)`}
+          placeholder={t`Order system`}
           maxLength={200}
           {...form.getInputProps('description')}
         />
         <EndpointLimits form={form} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={add.isPending}>
-            Add endpoint
+            <Trans>Add endpoint</Trans>
           </Button>
         </Group>
       </Stack>
@@ -133,14 +141,18 @@ function AddEndpointForm({ onAdded, onCancel }: AddEndpointFormProps) {
 function ReceiverExample() {
   return (
     <Stack gap="xs">
-      <Text size="sm">In TypeScript or JavaScript, use the Waybill package:</Text>
-      <CodeBlock label="Example receiver" code={example} />
+      <Text size="sm">
+        <Trans>In TypeScript or JavaScript, use the Waybill package:</Trans>
+      </Text>
+      <CodeBlock label={t`Example receiver`} code={example} />
       <Text size="sm" c="dimmed">
-        In other languages, pass the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
-        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
-          Standard Webhooks
-        </Anchor>{' '}
-        library.
+        <Trans>
+          In other languages, pass the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
+          <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" inherit underline="always">
+            Standard Webhooks
+          </Anchor>{' '}
+          library.
+        </Trans>
       </Text>
     </Stack>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
@@ -74,7 +76,7 @@ export function AttemptChart({ title, slots, slotSeconds, shows, description }: 
           {title}
         </Text>
         <Text size="xs" c="dimmed" truncate>
-          {slot ? describeValues(slot, slotSeconds, shows) : `Highest: ${describeValue(highest, shows)}`}
+          {slot ? describeValues(slot, slotSeconds, shows) : t`Highest: ${describeValue(highest, shows)}`}
         </Text>
       </Group>
       <AttemptBars slots={slots} shows={shows} height={96} hovered={hovered} onHover={setHovered} />
@@ -83,7 +85,7 @@ export function AttemptChart({ title, slots, slotSeconds, shows, description }: 
           {first && describeSlot(first, 0)}
         </Text>
         <Text size="xs" c="dimmed">
-          Now
+          <Trans>Now</Trans>
         </Text>
       </Group>
     </Box>
@@ -99,7 +101,8 @@ function describeValues(slot: AttemptSlot, slotSeconds: number, shows: Shown): s
   const failed = slot.attempts - slot.succeeded
   if (shows === 'time')
     return slot.attempts === 0
-      ? `${at}: no attempts`
-      : `${at}: ${describeOptionalDuration(slot.averageMilliseconds)}, at most ${describeOptionalDuration(slot.slowestMilliseconds)}`
-  return `${at}: ${describeCount(slot.attempts)}${failed > 0 ? `, ${describeCount(failed)} failed` : ''}`
+      ? t`${at}: no attempts`
+      : t`${at}: ${describeOptionalDuration(slot.averageMilliseconds)}, at most ${describeOptionalDuration(slot.slowestMilliseconds)}`
+  const attempts = describeCount(slot.attempts)
+  return failed > 0 ? t`${at}: ${attempts}, ${describeCount(failed)} failed` : `${at}: ${attempts}`
 }

@@ -1,13 +1,17 @@
-import { Anchor, SegmentedControl, Text } from '@mantine/core'
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { translate } from '../../language/i18n.ts'
 import { deliveryStates, type Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton, LoadMore } from '../../ui/placeholders.tsx'
 import { DeliveryList, deliveryStateNames } from './delivery-list.tsx'
 import { webhooksKey } from './use-endpoints.ts'
@@ -17,30 +21,43 @@ type Shown = (typeof deliveryStates)[number] | 'all'
 const refreshMilliseconds = 4_000
 /** Enough that rows that look the same are seen to do so. */
 const pageSize = 50
-const options = [
-  { value: 'all', label: 'All' },
-  ...deliveryStates.map((state) => ({ value: state, label: deliveryStateNames[state] })),
-] satisfies { value: Shown; label: string }[]
+
+function listOptions(): { value: Shown; label: string }[] {
+  return [
+    { value: 'all', label: t`All` },
+    ...deliveryStates.map((state) => ({ value: state, label: translate(deliveryStateNames[state]) })),
+  ]
+}
+
+/** Said when a list is empty. */
+const emptyTexts = {
+  all: msg`No deliveries yet.`,
+  waiting: msg`No waiting deliveries.`,
+  delivered: msg`No delivered deliveries.`,
+  failed: msg`No failed deliveries.`,
+} satisfies Record<Shown, MessageDescriptor>
 
 interface DeliveriesSectionProps {
   endpoint: Endpoint
   onRedeliver: () => void
 }
 
-export function DeliveriesSection({ endpoint: { endpointId }, onRedeliver }: DeliveriesSectionProps) {
+export function DeliveriesSection({ endpoint: { endpointId, waiting }, onRedeliver }: DeliveriesSectionProps) {
   const { accountId } = useAccount()
   const [shown, setShown] = useState<Shown>('all')
   const log = useDeliveries(accountId, endpointId, shown)
+  useHashTarget(log.isSuccess)
   const deliveries = log.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <Section
-      title="Deliveries"
-      description="Newest first. Deliveries of an hour with the same type and answer share a row."
+      id="deliveries"
+      title={t`Deliveries`}
+      description={t`Newest first. Deliveries of an hour with the same type and answer share a row.`}
       actions={
         <>
-          <SegmentedControl size="xs" aria-label="State" data={options} value={shown} onChange={setShown} />
+          <SegmentedControl size="xs" aria-label={t`State`} data={listOptions()} value={shown} onChange={setShown} />
           <ChangeButton size="xs" variant="default" leftSection={<IconRefresh size={14} />} onClick={onRedeliver}>
-            Redeliver…
+            <Trans>Redeliver…</Trans>
           </ChangeButton>
         </>
       }
@@ -48,9 +65,7 @@ export function DeliveriesSection({ endpoint: { endpointId }, onRedeliver }: Del
       {log.isPending && <LoadingSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && deliveries.length === 0 && (
-        <Text size="sm" c="dimmed" py="sm">
-          {shown === 'all' ? 'No deliveries yet.' : `No ${deliveryStateNames[shown].toLowerCase()} deliveries.`}
-        </Text>
+        <NoDeliveries shown={shown} waiting={waiting} onShowWaiting={() => setShown('waiting')} />
       )}
       {deliveries.length > 0 && (
         <DeliveryList
@@ -60,7 +75,7 @@ export function DeliveriesSection({ endpoint: { endpointId }, onRedeliver }: Del
           about={({ messageId }) =>
             messageId !== undefined && (
               <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-                View message
+                <Trans>View message</Trans>
               </Anchor>
             )
           }
@@ -68,6 +83,35 @@ export function DeliveriesSection({ endpoint: { endpointId }, onRedeliver }: Del
       )}
       <LoadMore query={log} />
     </Section>
+  )
+}
+
+interface NoDeliveriesProps {
+  shown: Shown
+  waiting: number
+  onShowWaiting: () => void
+}
+
+/** A delivery fails for good after its last attempt only: until then, those of a failing endpoint wait. */
+function NoDeliveries({ shown, waiting, onShowWaiting }: NoDeliveriesProps) {
+  if (shown !== 'failed' || waiting === 0)
+    return (
+      <Text size="sm" c="dimmed" py="sm">
+        {translate(emptyTexts[shown])}
+      </Text>
+    )
+  return (
+    <Group gap="sm" py="sm">
+      <Text size="sm" c="dimmed">
+        {plural(waiting, {
+          one: 'None has failed for good; # is waiting for its next attempt.',
+          other: 'None has failed for good; # are waiting for their next attempt.',
+        })}
+      </Text>
+      <Button size="xs" variant="default" onClick={onShowWaiting}>
+        <Trans>Show waiting</Trans>
+      </Button>
+    </Group>
   )
 }
 

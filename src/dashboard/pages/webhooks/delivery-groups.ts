@@ -1,3 +1,4 @@
+import { translateServerText } from '../../language/server-text.ts'
 import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
 
 /** Deliveries that differ only in their event: same type, state, answer and hour. */
@@ -22,6 +23,6 @@ export function groupDeliveries<D extends Delivery>(deliveries: readonly D[]): D
 export function describeAnswer({ attempts }: Pick<Delivery, 'attempts'>): string | undefined {
   const last = attempts.at(-1)
   if (!last) return undefined
-  const text = last.error ?? `HTTP ${last.statusCode}`
+  const text = last.error === undefined ? `HTTP ${last.statusCode}` : translateServerText(last.error)
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,12 +1,18 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Accordion, Badge, Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
+import { translate } from '../../language/i18n.ts'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { StatusBadge, type Tone } from '../../ui/badges.tsx'
+import { StatusBadge } from '../../ui/badges.tsx'
+import type { Tone } from '../../ui/tone.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -28,10 +34,10 @@ interface DeliveryListProps<D extends Delivery> {
 }
 
 export const deliveryStateNames = {
-  waiting: 'Waiting',
-  delivered: 'Delivered',
-  failed: 'Failed',
-} satisfies Record<Delivery['state'], string>
+  waiting: msg`Waiting`,
+  delivered: msg`Delivered`,
+  failed: msg`Failed`,
+} satisfies Record<Delivery['state'], MessageDescriptor>
 
 /** Deliveries that expand to show their attempts. */
 export function DeliveryList<D extends Delivery>({ isGrouped = false, ...list }: DeliveryListProps<D>) {
@@ -91,7 +97,7 @@ function GroupItem<D extends Delivery>({ group, list }: { group: DeliveryGroup<D
         <RowHeading
           delivery={newest}
           count={deliveries.length}
-          aside={describeTimeRange(oldest.createdAt, newest.createdAt)}
+          aside={t`created ${describeTimeRange(oldest.createdAt, newest.createdAt)}`}
         />
       </Accordion.Control>
       <Accordion.Panel>
@@ -127,12 +133,12 @@ function RowHeading({ delivery, count, isInGroup = false, aside, children }: Row
         ) : (
           <Group gap="xs">
             <Text span size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-              {delivery.type ?? 'Event deleted'}
+              {delivery.type ?? t`Event deleted`}
             </Text>
-            <StatusBadge tone={toneOf(delivery)}>{deliveryStateNames[delivery.state]}</StatusBadge>
+            <StatusBadge tone={toneOf(delivery)}>{translate(deliveryStateNames[delivery.state])}</StatusBadge>
             {count !== undefined && (
               <Badge variant="default" tt="none" fw={600} radius="sm">
-                {count} deliveries
+                {plural(count, { one: '# delivery', other: '# deliveries' })}
               </Badge>
             )}
             {answer !== undefined && (
@@ -159,10 +165,16 @@ function RowTimes({ delivery }: { delivery: Delivery }) {
       {countAttempts(delivery)} ·{' '}
       {isLater ? (
         <>
-          next <LogTime at={nextAttemptAt} />
+          <Trans>
+            next <LogTime at={nextAttemptAt} />
+          </Trans>
         </>
       ) : (
-        <LogTime at={createdAt} />
+        <>
+          <Trans>
+            created <LogTime at={createdAt} />
+          </Trans>
+        </>
       )}
     </>
   )
@@ -182,7 +194,9 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
     invalidates,
     onDone: ({ endpointState }) =>
       notifySuccess(
-        endpointState === 'enabled' ? 'Delivery queued.' : 'Delivery queued. It is sent once the endpoint is enabled.',
+        endpointState === 'enabled'
+          ? t`Delivery queued.`
+          : t`Delivery queued. It is sent once the endpoint is enabled.`,
       ),
   })
   return (
@@ -191,16 +205,20 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
         <Box flex={1} miw={200} fz="sm">
           {about}
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            webhook-id <Code fz="inherit">{eventId}</Code>
+            <Trans>
+              webhook-id <Code fz="inherit">{eventId}</Code>
+            </Trans>
           </Text>
           <Text size="xs" c="dimmed">
-            Created: <LogTime at={createdAt} />
+            <Trans>
+              Created: <LogTime at={createdAt} />
+            </Trans>
           </Text>
           <NextAttempt delivery={delivery} />
         </Box>
         {type === undefined ? (
           <Text size="xs" c="dimmed" maw={220}>
-            The event has been deleted and cannot be sent again.
+            <Trans>The event has been deleted and cannot be sent again.</Trans>
           </Text>
         ) : (
           <ChangeButton
@@ -210,7 +228,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
             loading={retry.isPending}
             onClick={() => retry.mutate()}
           >
-            {state === 'delivered' ? 'Send again' : 'Retry now'}
+            {state === 'delivered' ? t`Redeliver` : t`Retry now`}
           </ChangeButton>
         )}
       </Group>
@@ -239,11 +257,11 @@ function Payload({ deliveryId }: { deliveryId: string }) {
         onClick={() => setOpened(!opened)}
         mb={opened ? 'xs' : 0}
       >
-        {opened ? 'Hide payload' : 'Show payload'}
+        {opened ? t`Hide payload` : t`Show payload`}
       </Button>
       {opened && payload.isPending && <LoadingSkeleton lines={3} />}
       {opened && payload.isError && <ErrorAlert error={payload.error} onRetry={() => payload.refetch()} />}
-      {opened && payload.data && <CodeBlock label="Payload" code={indent(payload.data.payload)} />}
+      {opened && payload.data && <CodeBlock label={t`Payload`} code={indent(payload.data.payload)} />}
     </Box>
   )
 }
@@ -257,11 +275,13 @@ function NextAttempt({ delivery: { state, nextAttemptAt } }: { delivery: Deliver
   const isDue = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) <= Date.now()
   return (
     <Text size="xs" c="dimmed">
-      {isDue && 'Due now.'}
-      {nextAttemptAt === undefined && 'Waiting until the endpoint is enabled.'}
+      {isDue && t`Due now.`}
+      {nextAttemptAt === undefined && t`Waiting until the endpoint is enabled.`}
       {nextAttemptAt !== undefined && !isDue && (
         <>
-          Next attempt: <LogTime at={nextAttemptAt} />
+          <Trans>
+            Next attempt: <LogTime at={nextAttemptAt} />
+          </Trans>
         </>
       )}
     </Text>
@@ -280,8 +300,8 @@ function toneOf({ state, attempts }: Delivery): Tone {
 }
 
 function countAttempts({ attempts: { length } }: Delivery): string {
-  if (length === 0) return 'No attempts'
-  return length === 1 ? '1 attempt' : `${length} attempts`
+  if (length === 0) return t`No attempts`
+  return plural(length, { one: '# attempt', other: '# attempts' })
 }
 
 /** The attempts of a delivery with the responses. */
@@ -289,7 +309,7 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
   if (attempts.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No attempts yet.
+        <Trans>No attempts yet.</Trans>
       </Text>
     )
   return (
@@ -298,10 +318,10 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
         <Box component="li" key={attempt.number}>
           <Group gap="xs" fz="sm">
             <Text span inherit fw={500}>
-              Attempt {attempt.number}
+              <Trans>Attempt {attempt.number}</Trans>
             </Text>
             <StatusBadge tone={attempt.error === undefined ? 'good' : 'bad'}>
-              {attempt.statusCode === undefined ? 'No response' : `HTTP ${attempt.statusCode}`}
+              {attempt.statusCode === undefined ? t`No response` : `HTTP ${attempt.statusCode}`}
             </StatusBadge>
             <Text span inherit c="dimmed">
               <LogTime at={attempt.startedAt} /> · {describeDuration(attempt.durationMilliseconds)}
@@ -326,7 +346,7 @@ export function ResponseDetails({ answer: { statusCode, error, responseStart } }
     <>
       {error !== undefined && error !== `HTTP ${statusCode}` && (
         <Text size="sm" mt={4}>
-          {toSentence(error)}
+          {toSentence(translateServerText(error))}
         </Text>
       )}
       {responseStart !== undefined && responseStart !== '' && (
@@ -338,7 +358,7 @@ export function ResponseDetails({ answer: { statusCode, error, responseStart } }
           bd="1px solid var(--mantine-color-default-border)"
           tabIndex={0}
           role="region"
-          aria-label="Start of the response"
+          aria-label={t`Start of the response`}
           style={{ overflow: 'auto', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         >
           {responseStart}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Modal, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconInfoCircle } from '@tabler/icons-react'
@@ -9,9 +11,11 @@ import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { EndpointLimits, type LimitValues } from './endpoint-limits.tsx'
+import { EndpointLimits } from './endpoint-limits.tsx'
 import { EventChoice } from './event-choice.tsx'
+import { limitChecks, type LimitValues, readLimits } from './limit-values.ts'
 import { webhooksKey } from './use-endpoints.ts'
+import styles from './webhooks.module.css'
 
 interface EditEndpointModalProps {
   endpoint: Endpoint
@@ -21,7 +25,7 @@ interface EditEndpointModalProps {
 
 export function EditEndpointModal({ endpoint, opened, onClose }: EditEndpointModalProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Edit endpoint" size="lg" closeOnClickOutside={false}>
+    <Modal opened={opened} onClose={onClose} title={t`Edit endpoint`} size="lg" closeOnClickOutside={false}>
       <EditEndpointForm endpoint={endpoint} onClose={onClose} />
     </Modal>
   )
@@ -53,12 +57,13 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
       maxConcurrent: endpoint.maxConcurrent ?? '',
     },
     validate: {
-      url: (url) => (URL.canParse(url.trim()) ? null : 'Enter the full URL, such as https://example.com/webhooks.'),
-      events: (events) => (events.length > 0 ? null : 'Choose at least one event.'),
+      ...limitChecks,
+      url: (url) => (URL.canParse(url.trim()) ? null : t`Enter the full URL, such as https://example.com/webhooks.`),
+      events: (events) => (events.length > 0 ? null : t`Choose at least one event.`),
       headers: (headers, { headersChoice }) => {
         if (headersChoice !== 'replace') return null
-        if (endpoint.hasHeaders && headers.trim() === '') return 'Enter at least one header, or choose Keep or Remove.'
-        return readHeaders(headers) === undefined ? 'Write each header as “Name: value” on a line of its own.' : null
+        if (endpoint.hasHeaders && headers.trim() === '') return t`Enter at least one header, or choose Keep or Remove.`
+        return readHeaders(headers) === undefined ? t`Write each header as “Name: value” on a line of its own.` : null
       },
     },
   })
@@ -66,7 +71,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
     change: (changes: Changes) => api.webhook.update.mutate({ accountId, endpointId: endpoint.endpointId, ...changes }),
     invalidates: [webhooksKey(accountId)],
     onDone: ({ headersCleared }) => {
-      notifySuccess(headersCleared ? 'Endpoint saved. Its custom headers were removed.' : 'Endpoint saved.')
+      notifySuccess(headersCleared ? t`Endpoint saved. Its custom headers were removed.` : t`Endpoint saved.`)
       onClose()
     },
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -82,18 +87,20 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Endpoint not saved" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Endpoint not saved`} error={problem} />}
         <TextInput
           label="URL"
           type="url"
           required
           withAsterisk={false}
-          description="The signing secret and the delivery history stay. Waiting deliveries go to the new URL."
+          description={t`The signing secret and the delivery history stay. Waiting deliveries go to the new URL.`}
           {...form.getInputProps('url')}
         />
         {losesHeaders && (
-          <Alert color="yellow" icon={<IconInfoCircle />} title="The custom headers will be removed" role="status">
-            They may hold credentials for the previous host. To send headers to the new host, choose Replace.
+          <Alert color="yellow" icon={<IconInfoCircle />} title={t`The custom headers will be removed`} role="status">
+            <Trans>
+              They may hold credentials for the previous host. To send headers to the new host, choose Replace.
+            </Trans>
           </Alert>
         )}
         <EventChoice
@@ -101,24 +108,24 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
           onChange={(events) => form.setFieldValue('events', events)}
           error={typeof form.errors['events'] === 'string' ? form.errors['events'] : undefined}
         />
-        <TextInput label="Description (optional)" maxLength={200} {...form.getInputProps('description')} />
+        <TextInput label={t`Description (optional)`} maxLength={200} {...form.getInputProps('description')} />
         {endpoint.hasHeaders && (
           <Radio.Group
-            label="Custom headers"
-            description="Sent with each request. Their values are not shown."
+            label={t`Custom headers`}
+            description={t`Sent with each request. Their values are not shown.`}
             {...form.getInputProps('headersChoice')}
           >
             <Group mt="xs">
-              <Radio value="keep" label="Keep" />
-              <Radio value="replace" label="Replace" />
-              <Radio value="remove" label="Remove" />
+              <Radio value="keep" label={t`Keep`} />
+              <Radio value="replace" label={t`Replace`} />
+              <Radio value="remove" label={t`Remove`} />
             </Group>
           </Radio.Group>
         )}
         {form.values.headersChoice === 'replace' && (
           <Textarea
-            label={endpoint.hasHeaders ? 'New headers' : 'Custom headers (optional)'}
-            description="Sent with each request and stored encrypted. One per line."
+            label={endpoint.hasHeaders ? t`New headers` : t`Custom headers (optional)`}
+            description={t`Sent with each request and stored encrypted. One per line.`}
             placeholder="X-Api-Key: value"
             autosize
             minRows={2}
@@ -129,12 +136,12 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
           />
         )}
         <EndpointLimits form={form} />
-        <Group justify="flex-end" gap="sm">
+        <Group justify="flex-end" gap="sm" className={styles['modalActions'] ?? ''}>
           <Button variant="default" onClick={onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={update.isPending}>
-            Save
+            <Trans>Save</Trans>
           </Button>
         </Group>
       </Stack>
@@ -144,7 +151,8 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
 
 /** Only what differs, so that a change of the description does not check the URL again. */
 function listChanges(endpoint: Endpoint, values: FormValues): Changes {
-  const { url, events, description, headersChoice, headers, maxPerSecond, maxConcurrent } = values
+  const { url, events, description, headersChoice, headers } = values
+  const { maxPerSecond, maxConcurrent } = readLimits(values)
   const isSame = events.length === endpoint.events.length && events.every((type) => endpoint.events.includes(type))
   const given = headersChoice === 'remove' ? [] : readHeaders(headers)
   const changesHeaders = headersChoice === 'remove' || (headersChoice === 'replace' && headers.trim() !== '')
@@ -153,10 +161,8 @@ function listChanges(endpoint: Endpoint, values: FormValues): Changes {
     ...(!isSame && { events }),
     ...(description.trim() !== (endpoint.description ?? '') && { description: description.trim() }),
     ...(changesHeaders && given && { headers: given }),
-    ...(maxPerSecond !== (endpoint.maxPerSecond ?? '') && { maxPerSecond: maxPerSecond === '' ? null : maxPerSecond }),
-    ...(maxConcurrent !== (endpoint.maxConcurrent ?? '') && {
-      maxConcurrent: maxConcurrent === '' ? null : maxConcurrent,
-    }),
+    ...(maxPerSecond !== endpoint.maxPerSecond && { maxPerSecond: maxPerSecond ?? null }),
+    ...(maxConcurrent !== endpoint.maxConcurrent && { maxConcurrent: maxConcurrent ?? null }),
   }
 }
 

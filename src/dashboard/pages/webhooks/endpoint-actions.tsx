@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
@@ -20,11 +22,11 @@ function Enable({ endpoint: { endpointId, waiting } }: { endpoint: Endpoint }) {
   const enable = useChange({
     change: () => api.webhook.enable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: waiting > 0 ? 'Endpoint enabled. Waiting deliveries are being sent.' : 'Endpoint enabled.',
+    done: waiting > 0 ? t`Endpoint enabled. Waiting deliveries are being sent.` : t`Endpoint enabled.`,
   })
   return (
     <ChangeButton leftSection={<IconPlayerPlay size={16} />} loading={enable.isPending} onClick={() => enable.mutate()}>
-      Enable
+      <Trans>Enable</Trans>
     </ChangeButton>
   )
 }
@@ -35,20 +37,20 @@ function Disable({ endpoint: { endpointId } }: { endpoint: Endpoint }) {
   const disable = useChange({
     change: () => api.webhook.disable.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
-    done: 'Endpoint disabled. New events are queued.',
+    done: t`Endpoint disabled. New events are queued.`,
     onDone: close,
   })
   return (
     <>
       <ChangeButton variant="default" leftSection={<IconPlayerPause size={16} />} onClick={open}>
-        Disable
+        <Trans>Disable</Trans>
       </ChangeButton>
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title="Disable the endpoint?"
-        consequence="Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled."
-        confirmLabel="Disable endpoint"
+        title={t`Disable the endpoint?`}
+        consequence={t`Nothing is delivered until you enable it again. New events are queued until the retention period of this server ends. A delivery in progress is not cancelled.`}
+        confirmLabel={t`Disable endpoint`}
         pending={disable.isPending}
         onConfirm={() => disable.mutate()}
       />
@@ -64,26 +66,26 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
     change: () => api.webhook.remove.mutate({ accountId, endpointId }),
     invalidates: [webhooksKey(accountId)],
     done: ({ dropped }) =>
-      dropped === 0 ? 'Endpoint removed.' : `Endpoint removed. ${countWaiting(dropped)} dropped.`,
+      dropped === 0 ? t`Endpoint removed.` : t`Endpoint removed. ${countWaiting(dropped)} dropped.`,
     onDone: () => void navigate(`/${accountId}/webhooks`, { replace: true }),
   })
   return (
     <>
       <Section
-        title="Remove"
-        description="Deletes the endpoint and its secrets. To pause deliveries, disable it instead."
+        title={t`Remove`}
+        description={t`Deletes the endpoint and its secrets. To pause deliveries, disable it instead.`}
         actions={
           <ChangeButton variant="default" leftSection={<IconTrash size={16} />} onClick={open}>
-            Remove endpoint
+            <Trans>Remove endpoint</Trans>
           </ChangeButton>
         }
       />
       <ConfirmModal
         opened={confirming}
         onClose={close}
-        title="Remove the endpoint?"
-        consequence={`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}
-        confirmLabel="Remove endpoint"
+        title={t`Remove the endpoint?`}
+        consequence={t`${describeLoss(waiting)} Its secrets and delivery history are deleted. Message events are kept, and another endpoint can recover them.`}
+        confirmLabel={t`Remove endpoint`}
         pending={remove.isPending}
         onConfirm={() => remove.mutate()}
       />
@@ -92,8 +94,6 @@ export function RemoveSection({ endpoint: { endpointId, waiting } }: { endpoint:
 }
 
 function describeLoss(waiting: number): string {
-  if (waiting === 0) return 'No deliveries are waiting.'
-  return waiting === 1
-    ? '1 waiting delivery is dropped.'
-    : `${waiting.toLocaleString('en')} waiting deliveries are dropped.`
+  if (waiting === 0) return t`No deliveries are waiting.`
+  return plural(waiting, { one: '# waiting delivery is dropped.', other: '# waiting deliveries are dropped.' })
 }

@@ -1,38 +1,41 @@
-import { NumberInput, SimpleGrid, Stack, Text } from '@mantine/core'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { endpointLimits } from '../../../../contracts/dashboard/webhook.ts'
-
-/** An empty field is no limit. */
-export interface LimitValues {
-  maxPerSecond: number | ''
-  maxConcurrent: number | ''
-}
+import { formatNumber } from '../../language/format.ts'
+import { WholeNumberField } from '../../ui/whole-number-field.tsx'
+import { limitRanges, type LimitValues } from './limit-values.ts'
 
 interface EndpointLimitsProps {
   form: Pick<UseFormReturnType<LimitValues>, 'getInputProps'>
 }
 
 export function EndpointLimits({ form }: EndpointLimitsProps) {
-  const shared = { min: 1, allowDecimal: false, allowNegative: false, placeholder: 'No limit' }
   return (
     <Stack gap={4}>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberInput
-          label="Deliveries per second (optional)"
-          max={endpointLimits.maxPerSecond}
-          {...shared}
-          {...form.getInputProps('maxPerSecond')}
-        />
-        <NumberInput
-          label="Concurrent requests (optional)"
-          max={endpointLimits.maxConcurrent}
-          {...shared}
-          {...form.getInputProps('maxConcurrent')}
-        />
+        <LimitField label={t`Deliveries per second (optional)`} name="maxPerSecond" form={form} />
+        <LimitField label={t`Concurrent requests (optional)`} name="maxConcurrent" form={form} />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        Limit deliveries if your application can handle only a certain load. Deliveries over the limit are queued.
+        <Trans>
+          Limit deliveries if your application can handle only a certain load. Deliveries over the limit are queued.
+        </Trans>
       </Text>
     </Stack>
+  )
+}
+
+function LimitField({ label, name, form }: EndpointLimitsProps & { label: string; name: keyof LimitValues }) {
+  const { min, max } = limitRanges[name]
+  return (
+    <WholeNumberField
+      label={label}
+      description={t`${formatNumber(min)} to ${formatNumber(max)}. Leave empty for no limit.`}
+      placeholder={t`No limit`}
+      min={min}
+      max={max}
+      {...form.getInputProps(name)}
+    />
   )
 }

@@ -1,14 +1,17 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { describeEndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
+import { translateServerText } from '../../language/server-text.ts'
+import { describeFailure } from './describe-failure.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import type { api } from '../../api/client.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
-import { DateTime } from '../../ui/date-time.tsx'
+import { DateTime, LogTime } from '../../ui/date-time.tsx'
 import { AttemptBars } from './attempt-bars.tsx'
 import { toSentence } from './delivery-list.tsx'
-import { describeCount, describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
+import { describeOptionalDuration, describeRate, describeSince, fillSlots } from './statistics.ts'
 import styles from './webhooks.module.css'
 
 type Activity = Awaited<ReturnType<typeof api.webhook.activity.query>>
@@ -21,9 +24,9 @@ interface EndpointCardProps {
 
 /** An endpoint in the list, with its state and the attempts of the last day. */
 export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
-  const { endpointId, url, events, description, reason, failure, lastDeliveredAt, waiting } = endpoint
+  const { endpointId, url, events, description, reason, failure, lastDeliveredAt, waiting, failed } = endpoint
   return (
-    <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={`Endpoint ${new URL(url).host}`}>
+    <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={t`Endpoint ${new URL(url).host}`}>
       <div className={styles['endpoint']}>
         <Box miw={0}>
           <Group gap="xs">
@@ -39,25 +42,31 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           )}
           {reason !== undefined && (
             <Text size="sm" mt={4}>
-              {toSentence(reason)}
+              {toSentence(translateServerText(reason))}
             </Text>
           )}
           {failure && (
             <Text size="sm" mt={4} fw={500} c="var(--mantine-color-error)">
-              {describeEndpointFailure(failure, describeSince)}
+              {describeFailure(failure)}{' '}
+              <Anchor component={Link} to={`${endpointId}#deliveries`} fz="inherit">
+                <Trans>See the deliveries</Trans>
+              </Anchor>
             </Text>
           )}
           <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
             <span>
               {lastDeliveredAt === undefined ? (
-                'No recent deliveries'
+                t`No recent deliveries`
               ) : (
                 <>
-                  Last delivery <DateTime at={lastDeliveredAt} />
+                  <Trans>
+                    Last successful delivery <DateTime at={lastDeliveredAt} />
+                  </Trans>
                 </>
               )}
             </span>
-            {waiting > 0 && <span>{countWaiting(waiting)} waiting</span>}
+            {waiting > 0 && <span>{t`${countWaiting(waiting)} waiting`}</span>}
+            {failed !== undefined && <span>{describeFailed(failed)}</span>}
           </Group>
           <Box mt="sm">
             <EventBadges events={events} />
@@ -78,12 +87,12 @@ function RecentActivity({ endpointId, activity }: { endpointId: string; activity
       <AttemptBars slots={fillSlots(activity, slots)} shows="attempts" height={40} />
       <Text size="xs" c="dimmed" mt={6} style={{ fontVariantNumeric: 'tabular-nums' }}>
         {attempts === 0 ? (
-          'No attempts in 24 hours'
+          t`No attempts in 24 hours`
         ) : (
           <>
-            {describeRate(succeeded, attempts)} of {describeCount(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
+            {t`${describeRate(succeeded, attempts)} of ${plural(attempts, { one: '# attempt', other: '# attempts' })}`}
             <br />
-            {describeOptionalDuration(averageMilliseconds)} on average · 24 hours
+            {t`${describeOptionalDuration(averageMilliseconds)} on average · 24 hours`}
           </>
         )}
       </Text>
@@ -104,21 +113,39 @@ export function EventBadges({ events }: Pick<Endpoint, 'events'>) {
 }
 
 export function EndpointBadge({ endpoint: { state, failingSince } }: { endpoint: Endpoint }) {
-  if (state === 'disabled') return <StatusBadge tone="neutral">Disabled</StatusBadge>
-  if (failingSince !== undefined) return <StatusBadge tone="bad">Failing</StatusBadge>
-  return <StatusBadge tone="good">Enabled</StatusBadge>
+  if (state === 'disabled')
+    return (
+      <StatusBadge tone="neutral">
+        <Trans>Disabled</Trans>
+      </StatusBadge>
+    )
+  if (failingSince !== undefined)
+    return (
+      <StatusBadge tone="bad">
+        <Trans>Failing</Trans>
+      </StatusBadge>
+    )
+  return (
+    <StatusBadge tone="good">
+      <Trans>Enabled</Trans>
+    </StatusBadge>
+  )
+}
+
+export function isFailing({ state, failingSince }: Endpoint): boolean {
+  return state === 'enabled' && failingSince !== undefined
 }
 
 /** Why deliveries do not arrive; nothing if they do. */
 export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
-  const { state, reason, failingSince, failure, waiting } = endpoint
+  const { state, reason, failingSince, missedSince, failure, waiting, failed = 0 } = endpoint
   if (state === 'disabled')
     return (
-      <Alert color="gray" icon={<IconPlayerPause />} title="This endpoint is disabled" mb="lg">
+      <Alert color="gray" icon={<IconPlayerPause />} title={t`This endpoint is disabled`} mb="lg">
         <Text size="sm">
-          {reason !== undefined && `${toSentence(reason)} `}
-          {failure && `${describeEndpointFailure(failure, describeSince)} `}
-          New events are queued and delivered once it is enabled.
+          {reason !== undefined && `${toSentence(translateServerText(reason))} `}
+          {failure && `${describeFailure(failure)} `}
+          <Trans>New events are queued and delivered once it is enabled.</Trans>
         </Text>
       </Alert>
     )
@@ -129,21 +156,40 @@ export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
       icon={<IconAlertTriangle />}
       title={
         failure
-          ? describeEndpointFailure(failure, describeSince).replace(/\.$/, '')
-          : `Deliveries have failed since ${describeSince(failingSince)}`
+          ? describeFailure(failure).replace(/\.$/, '')
+          : t`Deliveries have failed since ${describeSince(failingSince)}`
       }
       mb="lg"
     >
       <Text size="sm">
-        {waiting > 0 && `${countWaiting(waiting)} will be retried. `}
-        After five days without a successful delivery, the endpoint is disabled.
+        <Trans>
+          First failed attempt: <LogTime at={failingSince} />.
+        </Trans>{' '}
+        {missedSince !== undefined && (
+          <Trans>
+            Oldest undelivered event: created <LogTime at={missedSince} />.
+          </Trans>
+        )}
       </Text>
+      <Text size="sm" mt={4}>
+        {waiting > 0 && `${t`${countWaiting(waiting)} will be retried.`} `}
+        {`${describeFailed(failed)}. `}
+        <Trans>After five days without a successful delivery, the endpoint is disabled.</Trans>
+      </Text>
+      <Anchor component={Link} to="#deliveries" size="sm" mt="sm" display="inline-block">
+        <Trans>See the deliveries</Trans>
+      </Anchor>
     </Alert>
   )
 }
 
+/** Deliveries that are not retried any more. */
+function describeFailed(count: number): string {
+  return plural(count, { 0: 'None failed for good', one: '# failed for good', other: '# failed for good' })
+}
+
 export function countWaiting(count: number): string {
-  return count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`
+  return plural(count, { one: '# delivery', other: '# deliveries' })
 }
 
 interface EndpointUrlProps {
@@ -170,7 +216,7 @@ export function EndpointUrl({ url, showQuery = false }: EndpointUrlProps) {
           span
           inherit
           c="dimmed"
-          {...(!showQuery && { title: 'The query string is hidden because it may contain a token.' })}
+          {...(!showQuery && { title: t`The query string is hidden because it may contain a token.` })}
         >
           {showQuery ? search : '?…'}
         </Text>

@@ -1,6 +1,7 @@
+import { t } from '@lingui/core/macro'
 import { Checkbox, Code, Stack } from '@mantine/core'
+import { describeEvent } from './describe-event.ts'
 import { type EventType, eventTypes } from '../../../../contracts/events.ts'
-import { webhooks } from '../../../../contracts/webhooks.ts'
 
 interface EventChoiceProps {
   value: EventType[]
@@ -12,14 +13,14 @@ interface EventChoiceProps {
 export function EventChoice({ value, onChange, error }: EventChoiceProps) {
   return (
     <Checkbox.Group
-      label="Events to send"
+      label={t`Events to send`}
       value={value}
       error={error}
       onChange={(chosen) => onChange(eventTypes.filter((type) => chosen.includes(type)))}
     >
       <Stack gap="xs" my="xs">
         {eventTypes.map((type) => (
-          <Checkbox key={type} value={type} label={type} description={withCode(webhooks[type].description)} />
+          <Checkbox key={type} value={type} label={type} description={withCode(describeEvent(type))} />
         ))}
       </Stack>
     </Checkbox.Group>

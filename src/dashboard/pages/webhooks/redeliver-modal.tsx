@@ -1,6 +1,11 @@
+import { plural, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Modal, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
+import { formatList } from '../../language/format.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
@@ -9,8 +14,10 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useErrors } from './activity-section.tsx'
 import { toSentence } from './delivery-list.tsx'
-import { countWaiting } from './endpoint.tsx'
-import { describeCount } from './statistics.ts'
+import { describeFailure } from './describe-failure.ts'
+import { isFailing } from './endpoint.tsx'
+import { describeCount, describeSince } from './statistics.ts'
+import { TestBeforehand } from './test-event.tsx'
 import { type Redelivery, type RedeliveryChoice, useRedelivery } from './use-redelivery.ts'
 import { webhooksKey } from './use-endpoints.ts'
 
@@ -19,7 +26,7 @@ const dayMilliseconds = 86_400_000
 const everything = ''
 
 export interface RedeliveryStart {
-  /** By default, since the endpoint fails, or for a day. */
+  /** By default, since the first event that was missed, or for a day. */
   since?: string | undefined
   error?: string | undefined
 }
@@ -37,10 +44,10 @@ export function RedeliverModal({ start, onClose, ...form }: RedeliverModalProps)
     <Modal
       opened={start !== undefined}
       onClose={onClose}
-      title="Redeliver events"
+      title={t`Redeliver events`}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {start && <RedeliverForm start={start} onClose={onClose} {...form} />}
     </Modal>
@@ -50,10 +57,10 @@ export function RedeliverModal({ start, onClose, ...form }: RedeliverModalProps)
 type RedeliverFormProps = RedeliverModalProps & { start: RedeliveryStart }
 
 function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
-  const { endpointId, failingSince, state } = endpoint
+  const { endpointId, failingSince, missedSince, state } = endpoint
   const errors = useErrors(endpointId)
   const [since, setSince] = useState(() =>
-    toLocalInput(start.since ?? failingSince ?? new Date(Date.now() - dayMilliseconds).toISOString()),
+    toLocalInput(start.since ?? missedSince ?? failingSince ?? new Date(Date.now() - dayMilliseconds).toISOString()),
   )
   const [error, setError] = useState(start.error ?? everything)
   const [includeWaiting, setIncludeWaiting] = useState(true)
@@ -63,26 +70,34 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
   const count = useCount(endpointId, choice)
   const refused = count.error ? readFailure(count.error).fields['since'] : undefined
   const isRunning = redelivery?.kind === 'running'
+  // Choosing an earlier time includes them; otherwise, they are retried by themselves.
+  const earlier =
+    includeWaiting && error === everything && count.data?.isPartial === false
+      ? endpoint.waiting - count.data.waiting
+      : 0
   const total = count.data && count.data.missed + count.data.waiting
   return (
     <Stack>
+      {isFailing(endpoint) && <StillFailing endpoint={endpoint} />}
       <Group align="flex-start" gap="sm" grow preventGrowOverflow={false}>
         <TextInput
           type="datetime-local"
-          label="Events since"
+          label={t`Events created since`}
+          description={describeStart(start, endpoint)}
           value={since}
           max={toLocalInput(new Date().toISOString())}
           disabled={isRunning}
-          error={at === undefined ? 'Enter a date and time.' : refused}
+          error={at === undefined ? t`Enter a date and time.` : refused}
           onChange={(event) => setSince(event.currentTarget.value)}
         />
         <Select
-          label="Deliveries"
+          label={t`Deliveries`}
+          description={t`All that did not arrive, or those with one failure.`}
           data={[
-            { value: everything, label: 'Everything that was missed' },
+            { value: everything, label: t`Everything that was missed` },
             ...[...new Set([...errors, ...(start.error === undefined ? [] : [start.error])])].map((value) => ({
               value,
-              label: `Failed: ${toSentence(value).replace(/\.$/, '')}`,
+              label: t`Failed: ${toSentence(translateServerText(value)).replace(/\.$/, '')}`,
             })),
           ]}
           value={error}
@@ -93,29 +108,35 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
         />
       </Group>
       <Checkbox
-        label="Also send now what waits for its next attempt"
+        label={t`Also send now what waits for its next attempt`}
         checked={includeWaiting}
         disabled={isRunning}
         onChange={(event) => setIncludeWaiting(event.currentTarget.checked)}
       />
       <Text size="sm" c="dimmed">
         {error === everything
-          ? 'Deliveries that failed, and events from before the endpoint was added or subscribed to them. Events that were delivered are not sent again.'
-          : 'Deliveries whose last attempt failed like this. Events that were delivered are not sent again.'}
+          ? t`Deliveries that failed for good, and events from before the endpoint was added or subscribed to them.`
+          : t`Deliveries whose last attempt failed like this.`}{' '}
+        {includeWaiting
+          ? t`Deliveries that wait for their next attempt are sent now.`
+          : t`Deliveries that wait for their next attempt keep waiting.`}{' '}
+        <Trans>Events that were delivered are not sent again.</Trans>
       </Text>
       {count.error && refused === undefined && <ErrorAlert error={count.error} onRetry={() => count.refetch()} />}
       {count.data && !redelivery && (
-        <Alert color="gray" p="sm" role="status" aria-label="Count">
+        <Alert color="gray" p="sm" role="status" aria-label={t`Count`}>
           <Text size="sm">
             {describeTotal(count.data)}
-            {state === 'disabled' && ' The endpoint is disabled: they are sent once it is enabled.'}
+            {earlier > 0 &&
+              ` ${plural(earlier, { one: '# more waits since an earlier time.', other: '# more wait since an earlier time.' })}`}
+            {state === 'disabled' && ` ${t`The endpoint is disabled: they are sent once it is enabled.`}`}
           </Text>
         </Alert>
       )}
       {redelivery && <Outcome redelivery={redelivery} />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={isRunning ? stop : onClose}>
-          {isRunning ? 'Stop' : redelivery ? 'Close' : 'Cancel'}
+          {isRunning ? t`Stop` : redelivery ? t`Close` : t`Cancel`}
         </Button>
         {redelivery?.kind !== 'done' && (
           <Button
@@ -123,12 +144,19 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
             disabled={choice === undefined || total === undefined || total === 0}
             onClick={() => choice && void begin(choice)}
           >
-            {redelivery ? 'Start again' : labelOf(total, count.data?.isPartial)}
+            {redelivery ? t`Start again` : labelOf(total, count.data?.isPartial)}
           </Button>
         )}
       </Group>
     </Stack>
   )
+}
+
+/** Where the proposed time comes from, which is not the time of the first failed attempt. */
+function describeStart({ since }: RedeliveryStart, { missedSince, failingSince }: Endpoint): string {
+  if (since !== undefined) return t`Proposed: the start of the period under Activity.`
+  if (missedSince !== undefined) return t`Proposed: the oldest undelivered event.`
+  return failingSince === undefined ? t`Proposed: the last 24 hours.` : t`Proposed: the first failed attempt.`
 }
 
 function useCount(endpointId: string, choice: RedeliveryChoice | undefined) {
@@ -145,6 +173,20 @@ function useCount(endpointId: string, choice: RedeliveryChoice | undefined) {
   })
 }
 
+/** Nothing arrives until the receiver works, and what was redelivered then only waits again. */
+function StillFailing({ endpoint }: { endpoint: Endpoint }) {
+  const { failure, failingSince = '' } = endpoint
+  return (
+    <Alert color="yellow" p="sm" icon={<IconAlertTriangle />} title={t`This endpoint still fails`}>
+      <Text size="sm">
+        {failure ? describeFailure(failure) : t`Deliveries have failed since ${describeSince(failingSince)}.`}{' '}
+        <Trans>Redeliver once the receiver works: until then, each delivery fails and is retried later.</Trans>
+      </Text>
+      <TestBeforehand endpoint={endpoint} />
+    </Alert>
+  )
+}
+
 interface Count {
   missed: number
   waiting: number
@@ -153,19 +195,20 @@ interface Count {
 
 function describeTotal({ missed, waiting, isPartial }: Count): string {
   const parts = [
-    ...(missed > 0 ? [`${countWaiting(missed)} missed`] : []),
-    ...(waiting > 0 ? [`${countWaiting(waiting)} waiting`] : []),
+    ...(missed > 0 ? [plural(missed, { one: '# delivery missed', other: '# deliveries missed' })] : []),
+    ...(waiting > 0 ? [plural(waiting, { one: '# delivery waiting', other: '# deliveries waiting' })] : []),
   ]
   if (parts.length === 0)
     return isPartial
-      ? 'Nothing to redeliver among the first 5,000 events; later ones may have some.'
-      : 'Nothing to redeliver.'
-  return `${parts.join(' and ')}${isPartial ? ' among the first 5,000 events. Later events are redelivered too' : ''}.`
+      ? t`Nothing to redeliver among the first 5,000 events; later ones may have some.`
+      : t`Nothing to redeliver.`
+  const found = formatList(parts)
+  return isPartial ? t`${found} among the first 5,000 events. Later events are redelivered too.` : `${found}.`
 }
 
 function labelOf(total: number | undefined, isPartial = false): string {
-  if (total === undefined || total === 0) return 'Redeliver'
-  return `Redeliver ${describeCount(total)}${isPartial ? ' or more' : ''}`
+  if (total === undefined || total === 0) return t`Redeliver`
+  return isPartial ? t`Redeliver ${describeCount(total)} or more` : t`Redeliver ${describeCount(total)}`
 }
 
 function Outcome({ redelivery }: { redelivery: Redelivery }) {
@@ -174,7 +217,7 @@ function Outcome({ redelivery }: { redelivery: Redelivery }) {
       <Progress
         value={progressOf(redelivery)}
         animated={redelivery.kind === 'running'}
-        aria-label="Redelivery progress"
+        aria-label={t`Redelivery progress`}
       />
       <Text size="sm" role="status">
         {describe(redelivery)}
@@ -185,17 +228,19 @@ function Outcome({ redelivery }: { redelivery: Redelivery }) {
 }
 
 function describe({ kind, recovered, reachedAt, since }: Redelivery): string {
-  const queued = `${countWaiting(recovered)} queued`
-  const upTo = `events up to ${describeExactly(reachedAt)} checked`
+  const queued = plural(recovered, { one: '# delivery queued', other: '# deliveries queued' })
+  const upTo = t`events up to ${describeExactly(reachedAt)} checked`
   switch (kind) {
     case 'running':
-      return `${queued}, ${upTo}. Keep this page open until redelivery finishes.`
+      return t`${queued}, ${upTo}. Keep this page open until redelivery finishes.`
     case 'done':
-      return recovered === 0 ? `Nothing to redeliver since ${describeExactly(since)}.` : `Done: ${queued}.`
+      return recovered === 0
+        ? t`Nothing to redeliver since ${describeExactly(since)}.`
+        : t`${queued}. The list of deliveries shows which of them arrive.`
     case 'stopped':
-      return `Stopped: ${queued}, ${upTo}. Queued deliveries are still sent. You can start again at any time: nothing is queued twice.`
+      return t`Stopped: ${queued}, ${upTo}. Queued deliveries are still sent. You can start again at any time: nothing is queued twice.`
     case 'failed':
-      return `Interrupted: ${queued}, ${upTo}. You can start again: nothing is queued twice.`
+      return t`Interrupted: ${queued}, ${upTo}. You can start again: nothing is queued twice.`
   }
 }
 

@@ -1,7 +1,10 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconEye, IconEyeOff, IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
+import { translate } from '../../language/i18n.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -21,12 +24,11 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
     invalidates: [['audit', accountId]],
     onDone: ({ secret }) => setSecret(secret),
   })
-  const isEmpty = secret === undefined && previousSecretUntil === undefined
   return (
     <>
       <Section
-        title="Signing secret"
-        description="Signs every event so that your application can verify its origin. Revealing the secret is recorded in the audit log."
+        title={t`Signing secret`}
+        description={t`Signs every event so that your application can verify its origin. Revealing the secret is recorded in the audit log.`}
         actions={
           <>
             {secret === undefined ? (
@@ -36,25 +38,23 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
                 loading={reveal.isPending}
                 onClick={() => reveal.mutate()}
               >
-                Reveal
+                <Trans>Reveal</Trans>
               </ChangeButton>
             ) : (
               <Button variant="default" leftSection={<IconEyeOff size={16} />} onClick={() => setSecret(undefined)}>
-                Hide
+                <Trans>Hide</Trans>
               </Button>
             )}
             <ChangeButton variant="default" leftSection={<IconRotate size={16} />} onClick={open}>
-              Rotate
+              <Trans>Rotate</Trans>
             </ChangeButton>
           </>
         }
       >
-        {isEmpty ? undefined : (
-          <Stack gap="sm">
-            {previousSecretUntil !== undefined && <OverlapNotice until={previousSecretUntil} />}
-            {secret !== undefined && <SigningSecret secret={secret} />}
-          </Stack>
-        )}
+        <Stack gap="sm">
+          {previousSecretUntil !== undefined && <OverlapNotice until={previousSecretUntil} />}
+          {secret === undefined ? <VerificationLink /> : <SigningSecret secret={secret} />}
+        </Stack>
       </Section>
       <RotateModal
         endpointId={endpointId}
@@ -70,12 +70,12 @@ export function SecretSection({ endpoint: { endpointId, previousSecretUntil } }:
 const overlaps = [
   {
     seconds: 0,
-    label: 'Revoke it immediately',
-    description: 'The old secret stops working immediately. Choose this if it has leaked.',
+    label: msg`Revoke it immediately`,
+    description: msg`The old secret stops working immediately. Choose this if it has leaked.`,
   },
-  { seconds: 3600, label: '1 hour' },
-  { seconds: 86_400, label: '24 hours' },
-  { seconds: 7 * 86_400, label: '7 days' },
+  { seconds: 3600, label: msg`1 hour` },
+  { seconds: 86_400, label: msg`24 hours` },
+  { seconds: 7 * 86_400, label: msg`7 days` },
 ]
 const usualSeconds = 86_400
 
@@ -104,46 +104,57 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
         rotate.reset()
         setSeconds(usualSeconds)
       }}
-      title={rotated ? 'New signing secret' : 'Rotate signing secret'}
+      title={rotated ? t`New signing secret` : t`Rotate signing secret`}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {rotated ? (
         <Stack>
           {rotated.previousSecretUntil === undefined ? (
-            <Text size="sm">The old secret is no longer used. Update your application now.</Text>
+            <Text size="sm">
+              <Trans>The old secret is no longer used. Update your application now.</Trans>
+            </Text>
           ) : (
             <OverlapNotice until={rotated.previousSecretUntil} />
           )}
           <SigningSecret secret={rotated.secret} />
           <Group justify="flex-end">
-            <Button onClick={onClose}>Done</Button>
+            <Button onClick={onClose}>
+              <Trans>Done</Trans>
+            </Button>
           </Group>
         </Stack>
       ) : (
         <Stack>
           <Text size="sm">
-            Creates a new secret. Events are signed with both secrets for the time you choose, so that your application
-            keeps accepting them until you update it.
+            <Trans>
+              Creates a new secret. Events are signed with both secrets for the time you choose, so that your
+              application keeps accepting them until you update it.
+            </Trans>
           </Text>
           <Radio.Group
-            label="Keep signing with the old secret"
+            label={t`Keep signing with the old secret`}
             value={String(seconds)}
             onChange={(value) => setSeconds(Number(value))}
           >
             <Stack gap="xs" mt="xs">
-              {overlaps.map(({ seconds, ...overlap }) => (
-                <Radio key={seconds} value={String(seconds)} {...overlap} />
+              {overlaps.map(({ seconds, label, description }) => (
+                <Radio
+                  key={seconds}
+                  value={String(seconds)}
+                  label={translate(label)}
+                  description={description && translate(description)}
+                />
               ))}
             </Stack>
           </Radio.Group>
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
             <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
-              Rotate secret
+              <Trans>Rotate secret</Trans>
             </Button>
           </Group>
         </Stack>
@@ -157,14 +168,25 @@ export function SigningSecret({ secret }: { secret: string }) {
   return (
     <>
       <CopyField
-        label="Signing secret"
+        label={t`Signing secret`}
         value={secret}
-        description="Your application uses it to verify events. Treat it like a password."
+        description={t`Your application uses it to verify events. Treat it like a password.`}
       />
-      <Anchor href="/docs#description/webhooks" target="_blank" size="sm" style={{ alignSelf: 'flex-start' }}>
-        How events are signed
-      </Anchor>
+      <VerificationLink />
     </>
+  )
+}
+
+function VerificationLink() {
+  return (
+    <Anchor
+      href="/docs/webhooks#verify-in-other-languages"
+      target="_blank"
+      size="sm"
+      style={{ alignSelf: 'flex-start' }}
+    >
+      <Trans>How to verify events, in several languages</Trans>
+    </Anchor>
   )
 }
 
@@ -173,7 +195,9 @@ function OverlapNotice({ until }: { until: string }) {
   return (
     <Alert color="gray" p="sm">
       <Text size="sm">
-        Until <time dateTime={until}>{describeExactly(until)}</time>, events are also signed with the previous secret.
+        <Trans>
+          Until <time dateTime={until}>{describeExactly(until)}</time>, events are also signed with the previous secret.
+        </Trans>
       </Text>
     </Alert>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
 import { describeDuration } from '../../ui/time.ts'
 
@@ -18,19 +20,18 @@ export function fillSlots({ from, until, slotSeconds }: Range, slots: readonly A
   })
 }
 
-const count = new Intl.NumberFormat('en')
-const percentage = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const onePlace = { style: 'percent', maximumFractionDigits: 1 } as const
 const smallest = 0.001
 
 export function describeCount(value: number): string {
-  return count.format(value)
+  return formatNumber(value)
 }
 
 /** `98.2%`; only exact values are shown as 0% or 100%. */
 export function describeRate(part: number, whole: number): string {
   if (whole === 0) return '–'
-  if (part === 0 || part === whole) return percentage.format(part / whole)
-  return percentage.format(Math.min(Math.max(part / whole, smallest), 1 - smallest))
+  if (part === 0 || part === whole) return numberFormat(onePlace).format(part / whole)
+  return numberFormat(onePlace).format(Math.min(Math.max(part / whole, smallest), 1 - smallest))
 }
 
 /** `214 ms`, or `–` without an attempt. */
@@ -38,22 +39,19 @@ export function describeOptionalDuration(milliseconds: number | undefined): stri
   return milliseconds === undefined ? '–' : describeDuration(milliseconds)
 }
 
-const time = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' })
-const dayAndTime = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-})
+const clock = { hour: 'numeric', minute: '2-digit' } as const
+const dayAndTime = { month: 'short', day: 'numeric', ...clock } as const
 
 /** The time after "since": `10:32` today, `yesterday, 18:04`, or with the date, in the reader's locale and time zone. */
 export function describeSince(at: string, now: Date = new Date()): string {
   const date = new Date(at)
   const day = startOfDay(date)
-  if (day === startOfDay(now)) return time.format(date)
+  if (day === startOfDay(now)) return dateFormat(clock).format(date)
   const yesterday = new Date(now)
   yesterday.setDate(yesterday.getDate() - 1)
-  return day === startOfDay(yesterday) ? `yesterday, ${time.format(date)}` : dayAndTime.format(date)
+  return day === startOfDay(yesterday)
+    ? t`yesterday, ${dateFormat(clock).format(date)}`
+    : dateFormat(dayAndTime).format(date)
 }
 
 function startOfDay(date: Date): number {
@@ -63,18 +61,10 @@ function startOfDay(date: Date): number {
 /** `Nov 22, 10:00 – 10:30`: the time that a slot covers. */
 export function describeSlot({ startAt }: AttemptSlot, slotSeconds: number): string {
   const start = new Date(startAt)
-  return dayAndTime.formatRange(start, new Date(start.getTime() + slotSeconds * 1000))
+  return dateFormat(dayAndTime).formatRange(start, new Date(start.getTime() + slotSeconds * 1000))
 }
-
-const exactly = new Intl.DateTimeFormat(undefined, {
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  second: '2-digit',
-})
 
 /** `Nov 22, 10:32:05 – 10:47:11`: what both times share is written once. */
 export function describeTimeRange(from: string, until: string): string {
-  return exactly.formatRange(new Date(from), new Date(until))
+  return dateFormat({ ...dayAndTime, second: '2-digit' }).formatRange(new Date(from), new Date(until))
 }

@@ -8,11 +8,11 @@ export function webhooksKey(accountId: string) {
   return ['webhooks', accountId]
 }
 
-export function useEndpoints(accountId: string) {
+export function useEndpoints(accountId: string, { refreshes = true } = {}) {
   return useQuery({
     queryKey: [...webhooksKey(accountId), 'endpoints'],
     queryFn: ({ signal }) => api.webhook.list.query({ accountId }, { signal }),
-    refetchInterval: refreshMilliseconds,
+    refetchInterval: refreshes && refreshMilliseconds,
   })
 }
 

@@ -1,13 +1,22 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
+import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { AddEndpointModal } from './add-endpoint-modal.tsx'
-import { EndpointCard } from './endpoint.tsx'
+import { EndpointCard, isFailing } from './endpoint.tsx'
 import { useActivity, useEndpoints } from './use-endpoints.ts'
+
+/** Those that need attention come first; the others keep their order. */
+function failingFirst(endpoints: readonly Endpoint[]): Endpoint[] {
+  return endpoints.toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one)))
+}
 
 export function WebhooksPage() {
   const { accountId } = useAccount()
@@ -16,26 +25,28 @@ export function WebhooksPage() {
   const [adding, { open, close }] = useDisclosure()
   const addButton = (
     <ChangeButton leftSection={<IconPlus size={16} />} onClick={open}>
-      Add endpoint
+      <Trans>Add endpoint</Trans>
     </ChangeButton>
   )
   const isEmpty = data?.items.length === 0
   return (
     <>
       <PageHeader
-        title="Webhooks"
-        description="Waybill sends message events to these endpoints as signed HTTP requests."
+        title={t`Webhooks`}
+        description={t`Waybill sends message events to these endpoints as signed HTTP requests.`}
         actions={!isEmpty && addButton}
       />
-      {isPending && <LoadingSkeleton lines={6} />}
+      {isPending && <CardsSkeleton lines={3} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {isEmpty && (
-        <EmptyState icon={IconWebhook} title="No endpoints yet" action={addButton}>
-          Add a URL of your application that receives events. Earlier events can be recovered after you add it.
+        <EmptyState icon={IconWebhook} title={t`No endpoints yet`} action={addButton}>
+          <Trans>
+            Add a URL of your application that receives events. Earlier events can be recovered after you add it.
+          </Trans>
         </EmptyState>
       )}
       <Stack gap="sm">
-        {data?.items.map((endpoint) => (
+        {failingFirst(data?.items ?? []).map((endpoint) => (
           <EndpointCard key={endpoint.endpointId} endpoint={endpoint} activity={activity.data} />
         ))}
       </Stack>

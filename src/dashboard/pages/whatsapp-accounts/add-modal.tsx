@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconCircleCheck } from '@tabler/icons-react'
@@ -26,11 +28,11 @@ export function AddModal({ opened, isFirst, onClose }: AddModalProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setAdded(false)}
-      title={isAdded ? 'WhatsApp account added' : 'Add a WhatsApp account'}
+      title={isAdded ? t`WhatsApp account added` : t`Add a WhatsApp account`}
       size="lg"
       // A click outside would discard the input.
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       {isAdded ? (
         <AddedStep onClose={onClose} />
@@ -56,9 +58,9 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
     mode: 'uncontrolled',
     initialValues: empty,
     validate: {
-      phoneNumberId: (id) => (id.trim() === '' ? 'Enter the phone number ID.' : null),
-      wabaId: (id) => (id.trim() === '' ? 'Enter the WABA ID.' : null),
-      accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null),
+      phoneNumberId: (id) => (id.trim() === '' ? t`Enter the phone number ID.` : null),
+      wabaId: (id) => (id.trim() === '' ? t`Enter the WABA ID.` : null),
+      accessToken: (token) => (token.trim() === '' ? t`Enter the access token.` : null),
     },
   })
   const add = useChange({
@@ -74,10 +76,10 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Account not added" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Account not added`} error={problem} />}
         <TextInput
-          label="Phone number ID"
-          description="In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself."
+          label={t`Phone number ID`}
+          description={t`In WhatsApp Manager: Account tools → Phone numbers → your number. Digits only. This is not the phone number itself.`}
           inputMode="numeric"
           autoComplete="off"
           data-autofocus
@@ -85,8 +87,8 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
           {...form.getInputProps('phoneNumberId')}
         />
         <TextInput
-          label="WABA ID"
-          description="The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager."
+          label={t`WABA ID`}
+          description={t`The WhatsApp Business Account ID, shown next to the account name in WhatsApp Manager.`}
           inputMode="numeric"
           autoComplete="off"
           key={form.key('wabaId')}
@@ -94,27 +96,27 @@ function AddForm({ isFirst, onAdded, onCancel }: AddFormProps) {
         />
         <AccessTokenField key={form.key('accessToken')} {...form.getInputProps('accessToken')} />
         <AppSecretField
-          label="App secret (optional)"
+          label={t`App secret (optional)`}
           key={form.key('appSecret')}
           {...form.getInputProps('appSecret')}
         />
         {!isFirst && (
           <Checkbox
-            label="Make default"
-            description="Used when a request doesn’t set accountId."
+            label={t`Make default`}
+            description={t`Used when a request doesn’t set accountId.`}
             key={form.key('makeDefault')}
             {...form.getInputProps('makeDefault', { type: 'checkbox' })}
           />
         )}
         <Text size="sm" c="dimmed">
-          The token and the secret are stored encrypted. They cannot be viewed again, only replaced.
+          <Trans>The token and the secret are stored encrypted. They cannot be viewed again, only replaced.</Trans>
         </Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onCancel}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={add.isPending}>
-            Add account
+            <Trans>Add account</Trans>
           </Button>
         </Group>
       </Stack>
@@ -129,29 +131,31 @@ function AddedStep({ onClose }: { onClose: () => void }) {
   if (sync.isSuccess)
     return (
       <Stack>
-        <Alert icon={<IconCircleCheck />} title="Templates synced" role="status">
+        <Alert icon={<IconCircleCheck />} title={t`Templates synced`} role="status">
           {describe(sync.data)}
         </Alert>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
-            Close
+            <Trans>Close</Trans>
           </Button>
           <Button component={Link} to={`/${accountId}/templates`}>
-            View templates
+            <Trans>View templates</Trans>
           </Button>
         </Group>
       </Stack>
     )
   return (
     <Stack>
-      <Text size="sm">Next, sync the templates from WhatsApp. Only synced templates can be sent.</Text>
-      {sync.isError && <ErrorAlert title="Templates not synced" error={sync.error} />}
+      <Text size="sm">
+        <Trans>Next, sync the templates from WhatsApp. Only synced templates can be sent.</Trans>
+      </Text>
+      {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>
-          Later
+          <Trans>Later</Trans>
         </Button>
         <Button data-autofocus loading={sync.isPending} onClick={() => sync.mutate()}>
-          Sync templates
+          <Trans>Sync templates</Trans>
         </Button>
       </Group>
     </Stack>
@@ -159,6 +163,6 @@ function AddedStep({ onClose }: { onClose: () => void }) {
 }
 
 function describe({ synced, approved }: { synced: number; approved: number }): string {
-  if (synced === 0) return 'WhatsApp has no templates for this account yet. Create one in WhatsApp Manager.'
-  return `${synced} synced from WhatsApp, ${approved} approved.`
+  if (synced === 0) return t`WhatsApp has no templates for this account yet. Create one in WhatsApp Manager.`
+  return t`${synced} synced from WhatsApp, ${approved} approved.`
 }

@@ -1,6 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Text } from '@mantine/core'
 import { IconTool } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { translateServerText } from '../../language/server-text.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CallbackValues } from './callback-values.tsx'
@@ -8,10 +12,11 @@ import { ReplaceSecretsButton } from './replace-secrets-button.tsx'
 import { ActionStep, Step, type StepPlace } from './step.tsx'
 import { healthKey } from './use-health.ts'
 
-const texts = {
-  title: 'Callback URL',
-  purpose: 'Tells Meta where to send the statuses of messages.',
-  done: 'Meta sends the statuses of messages to this server.',
+function describeStep() {
+  return {
+    purpose: t`Tells Meta where to send the statuses of messages.`,
+    done: t`Meta sends the statuses of messages to this server.`,
+  }
 }
 
 /** Sets the callback URL, or shows what to enter at Meta where this server cannot set it. */
@@ -31,35 +36,51 @@ export function CallbackStep({ whatsAppAccountId, ...place }: StepPlace & { what
     return (
       <ActionStep
         {...place}
-        {...texts}
-        action="Set callback URL"
+        {...describeStep()}
+        action={t`Set callback URL`}
         perform={() => api.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
       />
     )
   // An earlier attempt failed with other settings.
   const findings = state.findings.filter(({ code }) => code !== 'callback_problem' && code !== 'callback_missing')
   return (
-    <Step {...place} {...texts} state={{ ...state, findings }}>
+    <Step {...place} {...describeStep()} state={{ ...state, findings }}>
       {lacksSecret ? (
-        <ReplaceSecretsButton whatsAppAccountId={whatsAppAccountId}>Add app secret</ReplaceSecretsButton>
+        <ReplaceSecretsButton whatsAppAccountId={whatsAppAccountId}>
+          <Trans>Add app secret</Trans>
+        </ReplaceSecretsButton>
       ) : (
         <Alert color="yellow" icon={<IconTool />}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {obstacle.message}
+            {translateServerText(obstacle.message)}
           </Text>
           <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-            {obstacle.fix}
+            {translateServerText(obstacle.fix)}
           </Text>
         </Alert>
       )}
       <Text size="sm" mt="xs">
-        {lacksSecret ? 'Then Waybill can set the URL. To enter it yourself, ' : 'Or enter the values yourself: '}
-        <Anchor href="https://developers.facebook.com/apps" target="_blank" rel="noreferrer" inherit underline="always">
-          open your app at Meta
-        </Anchor>
-        , then WhatsApp → Configuration → Edit.
+        {lacksSecret ? (
+          <Trans>
+            Then Waybill can set the URL. To enter it yourself, <MetaApps>open your app at Meta</MetaApps>, then
+            WhatsApp → Configuration → Edit.
+          </Trans>
+        ) : (
+          <Trans>
+            Or enter the values yourself: <MetaApps>open your app at Meta</MetaApps>, then WhatsApp → Configuration →
+            Edit.
+          </Trans>
+        )}
       </Text>
       <CallbackValues enter={setUp.enter} />
     </Step>
+  )
+}
+
+function MetaApps({ children }: { children?: ReactNode }) {
+  return (
+    <Anchor href="https://developers.facebook.com/apps" target="_blank" rel="noreferrer" inherit underline="always">
+      {children}
+    </Anchor>
   )
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { Stack } from '@mantine/core'
 import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
 import { CopyField } from '../../ui/copy.tsx'
@@ -11,18 +12,18 @@ export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['ent
       {callbackUrl !== undefined && (
         <CopyField
           wraps
-          label="Callback URL"
+          label={t`Callback URL`}
           value={callbackUrl}
           {...(!callbackUrl.startsWith('https:') && {
-            description: `Meta accepts https addresses only: replace ${new URL(callbackUrl).origin} with the address at which the internet reaches this server.`,
+            description: t`Meta accepts https addresses only: replace ${new URL(callbackUrl).origin} with the address at which the internet reaches this server.`,
           })}
         />
       )}
-      {verifyToken !== undefined && <CopyField wraps label="Verify token" value={verifyToken} />}
+      {verifyToken !== undefined && <CopyField wraps label={t`Verify token`} value={verifyToken} />}
       <CopyField
         wraps
-        label="Webhook fields"
-        description={`In your Meta app, open WhatsApp → Configuration → Webhook fields, and subscribe to each of these ${fields.length}.`}
+        label={t`Webhook fields`}
+        description={t`In your Meta app, open WhatsApp → Configuration → Webhook fields, and subscribe to each of these ${fields.length}.`}
         value={fields.join('\n')}
       />
     </Stack>

@@ -1,20 +1,11 @@
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import { needsRegistration } from '../../../../contracts/dashboard/connect.ts'
-
-export type StepName = 'token' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status'
+import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
+import { codesOf, type StepName, stepNames } from './step-names.ts'
 
 /** What is known about a step: whether it is done, and what stands in its way. */
 export interface StepState {
   done: boolean
   findings: HealthFinding[]
-}
-
-const codesOf: Record<Exclude<StepName, 'templates' | 'test'>, RegExp> = {
-  token: /^(rejected|disabled|token_|permission_)/,
-  subscription: /^not_subscribed$/,
-  callback: /^(app_secret_missing|callback_|field)/,
-  registration: /^(number_|phone_number_blocked)/,
-  status: /^no_statuses$/,
 }
 
 /**
@@ -34,26 +25,24 @@ export function toChecklist(
     subscription: toState(callbacks.subscribed === true, find('subscription')),
     callback: toState(isHeard || callbacks.callbackUrl !== undefined, find('callback')),
     registration: toState(number.status !== undefined && !needsRegistration(number.status), find('registration')),
-    templates: toState(approvedTemplates > 0, []),
+    templates: toState(approvedTemplates > 0 || isTested || callbacks.lastStatusAt !== undefined, []),
     test: toState(isTested || callbacks.lastStatusAt !== undefined, []),
     status: toState(callbacks.lastStatusAt !== undefined, find('status')),
   }
 }
 
-/** In the order in which a number is set up. */
-export const stepNames: readonly StepName[] = [
-  'token',
-  'subscription',
-  'callback',
-  'registration',
-  'templates',
-  'test',
-  'status',
-]
+/** The one state of an active number: `blocked` cannot send now, `incomplete` has steps left. */
+export type SetUpState = { kind: 'ready' | 'blocked' } | { kind: 'incomplete'; next: StepName }
 
-/** The step that a finding is shown with; undefined for others, such as quality or payment. */
-export function stepOf(code: string): StepName | undefined {
-  return stepNames.find((name) => name in codesOf && codesOf[name as keyof typeof codesOf].test(code))
+/**
+ * Needs no list of templates, which can be long: until a status has arrived, a test is the next step, and once one has,
+ * there are templates.
+ */
+export function toSetUpState(health: WhatsAppAccountHealth): SetUpState {
+  if (health.findings.some(({ blocksSending }) => blocksSending)) return { kind: 'blocked' }
+  const steps = toChecklist(health, 1, false)
+  const next = stepNames.find((name) => !steps[name].done)
+  return next === undefined ? { kind: 'ready' } : { kind: 'incomplete', next }
 }
 
 function toState(done: boolean, findings: HealthFinding[]): StepState {

@@ -1,13 +1,13 @@
+import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Alert, Anchor, Button, Code, Group, List, Radio, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useNavigate } from 'react-router'
-import {
-  type ConnectableAccount,
-  needsRegistration,
-  type TokenReport,
-} from '../../../../contracts/dashboard/connect.ts'
+import { type ConnectableAccount, type TokenReport } from '../../../../contracts/dashboard/connect.ts'
+import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
+import { translateServerText } from '../../language/server-text.ts'
 import { readFailure, showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -33,10 +33,10 @@ export function ConnectPage() {
   return (
     <>
       <PageHeader
-        title="Connect a number"
-        description="Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated."
+        title={t`Connect a number`}
+        description={t`Waybill needs an access token of your Meta app. Everything else is read from WhatsApp, and each step can be repeated.`}
       />
-      <ViewerNotice what="connect a number" />
+      <ViewerNotice what={t`connect a number`} />
       <TokenSection report={inspected?.report} onInspected={setInspected} />
       {inspected?.report.valid === true && inspected.report.missing.length === 0 && (
         <NumberSection key={inspected.accessToken} {...inspected} />
@@ -56,7 +56,7 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { accessToken: '' },
-    validate: { accessToken: (token) => (token.trim() === '' ? 'Enter the access token.' : null) },
+    validate: { accessToken: (token) => (token.trim() === '' ? t`Enter the access token.` : null) },
   })
   const inspect = useChange({
     change: api.whatsAppAccount.inspectToken.mutate,
@@ -71,21 +71,21 @@ function TokenSection({ report, onInspected }: TokenSectionProps) {
   })
   return (
     <Section
-      title="1. Access token"
-      description="With it, Waybill sends from your number. It is checked with WhatsApp now, and stored in step 2."
+      title={t`1. Access token`}
+      description={t`With it, Waybill sends from your number. It is checked with WhatsApp now, and stored in step 2.`}
     >
       <form onSubmit={submit} noValidate>
         <Stack align="stretch">
-          {problem !== undefined && <ErrorAlert title="Token not checked" error={problem} />}
+          {problem !== undefined && <ErrorAlert title={t`Token not checked`} error={problem} />}
           <AccessTokenField
-            description={`It needs the permissions ${messaging} and ${management}.`}
+            description={t`It needs the permissions ${messaging} and ${management}.`}
             disabled={!canChange}
             key={form.key('accessToken')}
             {...form.getInputProps('accessToken')}
           />
           <Group>
             <ChangeButton type="submit" loading={inspect.isPending}>
-              Check token
+              <Trans>Check token</Trans>
             </ChangeButton>
           </Group>
           {report && <TokenResult report={report} />}
@@ -102,42 +102,58 @@ function TokenInstructions() {
   return (
     <Stack gap="sm" mt="lg">
       <Title order={3} size="h5">
-        Where to find a token
+        <Trans>Where to find a token</Trans>
       </Title>
       {sandbox && (
         <Text size="sm">
-          In this sandbox, enter <Code>sandbox-token</Code>. The guide lists{' '}
-          <NewTabLink href="/docs/sandbox#walk-through-the-set-up">tokens for each failure</NewTabLink>.
+          <Trans>
+            In this sandbox, enter <Code>sandbox-token</Code>. The guide lists{' '}
+            <NewTabLink href="/docs/sandbox#walk-through-the-setup">tokens for each failure</NewTabLink>.
+          </Trans>
         </Text>
       )}
-      <Text size="sm">For a server, use a token that does not expire:</Text>
+      <Text size="sm">
+        <Trans>For a server, use a token that does not expire:</Trans>
+      </Text>
       <List type="ordered" size="sm" spacing={4}>
         <List.Item>
-          Open{' '}
-          <NewTabLink href="https://business.facebook.com/settings/system-users">
-            Business settings → Users → System users
-          </NewTabLink>{' '}
-          at Meta, and add a system user.
+          <Trans>
+            Open{' '}
+            <NewTabLink href="https://business.facebook.com/settings/system-users">
+              Business settings → Users → System users
+            </NewTabLink>{' '}
+            at Meta, and add a system user.
+          </Trans>
         </List.Item>
-        <List.Item>Select Assign assets: your app and your WhatsApp account, each with full control.</List.Item>
         <List.Item>
-          Select Generate token, your app, the expiry “Never”, and both permissions: <Code>{messaging}</Code> to send,{' '}
-          <Code>{management}</Code> to read numbers and templates.
+          <Trans>Select Assign assets: your app and your WhatsApp account, each with full control.</Trans>
         </List.Item>
-        <List.Item>Copy the token. Meta shows it once.</List.Item>
+        <List.Item>
+          <Trans>
+            Select Generate token, your app, the expiry “Never”, and both permissions: <Code>{messaging}</Code> to send,{' '}
+            <Code>{management}</Code> to read numbers and templates.
+          </Trans>
+        </List.Item>
+        <List.Item>
+          <Trans>Copy the token. Meta shows it once.</Trans>
+        </List.Item>
       </List>
       <Text size="sm">
-        For a first try, a temporary token is enough: open{' '}
-        <NewTabLink href="https://developers.facebook.com/apps">your app</NewTabLink> at Meta, then WhatsApp → API Setup
-        → Generate access token. It works for some hours.
+        <Trans>
+          For a first try, a temporary token is enough: open{' '}
+          <NewTabLink href="https://developers.facebook.com/apps">your app</NewTabLink> at Meta, then WhatsApp → API
+          Setup → Generate access token. It works for some hours.
+        </Trans>
       </Text>
       <Text size="sm" c="dimmed">
-        No app yet? <NewTabLink href="/docs/going-live#1-create-a-meta-app">Create a Meta app</NewTabLink>. More from
-        Meta:{' '}
-        <NewTabLink href="https://developers.facebook.com/documentation/business-messaging/whatsapp/access-tokens">
-          Access tokens
-        </NewTabLink>
-        .
+        <Trans>
+          No app yet? <NewTabLink href="/docs/going-live#1-create-a-meta-app">Create a Meta app</NewTabLink>. More from
+          Meta:{' '}
+          <NewTabLink href="https://developers.facebook.com/documentation/business-messaging/whatsapp/access-tokens">
+            Access tokens
+          </NewTabLink>
+          .
+        </Trans>
       </Text>
     </Stack>
   )
@@ -160,18 +176,18 @@ function TokenResult({ report }: { report: TokenReport }) {
     <Alert
       color={ok ? 'waybill' : 'red'}
       icon={ok ? <IconCircleCheck /> : <IconAlertCircle />}
-      title={ok ? 'The token works' : 'This token cannot be used'}
+      title={ok ? t`The token works` : t`This token cannot be used`}
       role={ok ? 'status' : 'alert'}
     >
       <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm">{report.message}</Text>
+        <Text size="sm">{translateServerText(report.message)}</Text>
         {report.fix !== undefined && (
           <Text size="sm" fw={600}>
-            {report.fix}
+            {translateServerText(report.fix)}
           </Text>
         )}
         {report.permissions.length > 0 && (
-          <DescriptionList items={[{ name: 'Permissions', value: report.permissions.join(', ') }]} />
+          <DescriptionList items={[{ name: t`Permissions`, value: report.permissions.join(', ') }]} />
         )}
       </Stack>
     </Alert>
@@ -186,7 +202,7 @@ function NumberSection({ accessToken, report }: Inspected) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { phoneNumberId: numbers.length === 1 ? (numbers[0]?.phoneNumberId ?? '') : '', appSecret: '' },
-    validate: { phoneNumberId: (id) => (id === '' ? 'Choose a number.' : null) },
+    validate: { phoneNumberId: (id) => (id === '' ? t`Choose a number.` : null) },
   })
   const add = useChange({
     change: api.whatsAppAccount.add.mutate,
@@ -208,14 +224,14 @@ function NumberSection({ accessToken, report }: Inspected) {
   })
   return (
     <Section
-      title="2. Phone number"
-      description="Waybill stores the token encrypted, and asks Meta to report what becomes of the messages of this number."
+      title={t`2. Phone number`}
+      description={t`Waybill stores the token encrypted, and asks Meta to report what becomes of the messages of this number.`}
     >
       <form onSubmit={submit} noValidate>
         <Stack>
-          {problem !== undefined && <ErrorAlert title="Number not connected" error={problem} />}
+          {problem !== undefined && <ErrorAlert title={t`Number not connected`} error={problem} />}
           <Radio.Group
-            label="Numbers that this token may use"
+            label={t`Numbers that this token may use`}
             key={form.key('phoneNumberId')}
             {...form.getInputProps('phoneNumberId')}
           >
@@ -230,14 +246,14 @@ function NumberSection({ accessToken, report }: Inspected) {
             </Stack>
           </Radio.Group>
           <AppSecretField
-            label="App secret (optional)"
+            label={t`App secret (optional)`}
             key={form.key('appSecret')}
             {...form.getInputProps('appSecret')}
-            description="It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show."
+            description={t`It proves that statuses come from Meta. Leave it empty if the operator of this server has set META_APP_SECRET for your app. You find it in your Meta app under App settings → Basic → App secret → Show.`}
           />
           <Group>
             <Button type="submit" loading={add.isPending}>
-              Connect number
+              <Trans>Connect number</Trans>
             </Button>
           </Group>
         </Stack>
@@ -261,9 +277,13 @@ function NumberLabel({ number, account }: NumberLabelProps) {
         {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}
       </Text>
       {number.status !== undefined && !needsRegistration(number.status) ? (
-        <StatusBadge tone="good">Registered</StatusBadge>
+        <StatusBadge tone="good">
+          <Trans>Registered</Trans>
+        </StatusBadge>
       ) : (
-        <StatusBadge tone="neutral">Not registered yet</StatusBadge>
+        <StatusBadge tone="neutral">
+          <Trans>Not registered yet</Trans>
+        </StatusBadge>
       )}
     </Group>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Menu, Stack } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconStar, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -20,16 +22,16 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
   const [confirming, setConfirming] = useState<'deactivate' | 'remove'>()
   const makeDefault = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.setDefault.mutate,
-    done: 'Default WhatsApp account changed.',
+    done: t`Default WhatsApp account changed.`,
   })
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.activate.mutate,
-    done: 'WhatsApp account activated.',
+    done: t`WhatsApp account activated.`,
     onDone: onChanged,
   })
   const button = (
     <ChangeButton variant="default" leftSection={<IconDots size={16} />}>
-      More
+      <Trans>More</Trans>
     </ChangeButton>
   )
   if (!canChange) return button
@@ -41,16 +43,16 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
         <Menu.Dropdown>
           {!account.isDefault && (
             <Menu.Item leftSection={<IconStar size={16} />} onClick={() => makeDefault.mutate()}>
-              Make default
+              <Trans>Make default</Trans>
             </Menu.Item>
           )}
           {account.active ? (
             <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setConfirming('deactivate')}>
-              Deactivate
+              <Trans>Deactivate</Trans>
             </Menu.Item>
           ) : (
             <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => activate.mutate()}>
-              Activate
+              <Trans>Activate</Trans>
             </Menu.Item>
           )}
           <Menu.Divider />
@@ -59,7 +61,7 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
             leftSection={<IconTrash size={16} />}
             onClick={() => setConfirming('remove')}
           >
-            Remove
+            <Trans>Remove</Trans>
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -84,7 +86,7 @@ interface DeactivateModalProps {
 function DeactivateModal({ account, opened, onClose, onDeactivated }: DeactivateModalProps) {
   const deactivate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.deactivate.mutate,
-    done: 'WhatsApp account deactivated.',
+    done: t`WhatsApp account deactivated.`,
     onDone: () => {
       onDeactivated()
       onClose()
@@ -94,15 +96,19 @@ function DeactivateModal({ account, opened, onClose, onDeactivated }: Deactivate
     <ConfirmModal
       opened={opened}
       onClose={onClose}
-      title="Deactivate this WhatsApp account?"
+      title={t`Deactivate this WhatsApp account?`}
       consequence={
         <>
-          Requests that use phone number ID {account.phoneNumberId} are rejected until you activate it again.{' '}
-          {account.isDefault && ' Requests that don’t set accountId are rejected too, because it is the default.'} Its
-          templates and messages are kept.
+          <Trans>
+            Requests that use phone number ID {account.phoneNumberId} are rejected until you activate it again.
+          </Trans>{' '}
+          {account.isDefault && (
+            <Trans>Requests that don’t set accountId are rejected too, because it is the default.</Trans>
+          )}{' '}
+          <Trans>Its templates and messages are kept.</Trans>
         </>
       }
-      confirmLabel="Deactivate"
+      confirmLabel={t`Deactivate`}
       pending={deactivate.isPending}
       onConfirm={() => deactivate.mutate()}
     />
@@ -118,7 +124,7 @@ interface RemoveModalProps {
 function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
   const remove = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.remove.mutate,
-    done: 'WhatsApp account removed.',
+    done: t`WhatsApp account removed.`,
     onDone: onClose,
     // Shown in the dialog.
     onFailure: () => {},
@@ -131,18 +137,20 @@ function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
     <ConfirmModal
       opened={opened}
       onClose={close}
-      title="Remove this WhatsApp account?"
+      title={t`Remove this WhatsApp account?`}
       consequence={
         <Stack gap="sm">
           <span>
-            Waybill deletes the access token and the app secret of phone number ID {account.phoneNumberId}, and its
-            templates unless another of your WhatsApp accounts shares them. The account can no longer send messages.
-            Your messages stay listed, and nothing changes at WhatsApp.
+            <Trans>
+              Waybill deletes the access token and the app secret of phone number ID {account.phoneNumberId}, and its
+              templates unless another of your WhatsApp accounts shares them. The account can no longer send messages.
+              Your messages stay listed, and nothing changes at WhatsApp.
+            </Trans>
           </span>
-          {remove.isError && <ErrorAlert title="Account not removed" error={remove.error} />}
+          {remove.isError && <ErrorAlert title={t`Account not removed`} error={remove.error} />}
         </Stack>
       }
-      confirmLabel="Remove"
+      confirmLabel={t`Remove`}
       pending={remove.isPending}
       onConfirm={() => remove.mutate()}
     />

@@ -1,6 +1,12 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons-react'
 import type { z } from 'zod'
+import { translateServerText } from '../../language/server-text.ts'
+import { describeFinding } from './describe-finding.ts'
+import { translate } from '../../language/i18n.ts'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { api } from '../../api/client.ts'
 import { QualityBadge } from '../../ui/badges.tsx'
@@ -49,24 +55,28 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
 function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
   const details = [
-    ...(displayPhoneNumber === undefined ? [] : [{ name: 'Number', value: displayPhoneNumber }]),
-    ...(verifiedName === undefined ? [] : [{ name: 'Verified name', value: verifiedName }]),
-    { name: 'Quality', value: <QualityBadge quality={qualityRating} /> },
-    ...(throughputLevel === undefined ? [] : [{ name: 'Throughput', value: describeThroughput(throughputLevel) }]),
+    ...(displayPhoneNumber === undefined ? [] : [{ name: t`Number`, value: displayPhoneNumber }]),
+    ...(verifiedName === undefined ? [] : [{ name: t`Verified name`, value: verifiedName }]),
+    { name: t`Quality`, value: <QualityBadge quality={qualityRating} /> },
+    ...(throughputLevel === undefined ? [] : [{ name: t`Throughput`, value: describeThroughput(throughputLevel) }]),
   ]
   return (
     <Alert
       mt="md"
       icon={<IconCircleCheck />}
-      title="The token is valid"
+      title={t`The token is valid`}
       role="status"
       withCloseButton
-      closeButtonLabel="Dismiss"
+      closeButtonLabel={t`Dismiss`}
       onClose={onClose}
     >
       <Stack gap="sm">
         <DescriptionList items={details} />
-        {!active && <Text size="sm">The account is still inactive. Activate it to send from it again.</Text>}
+        {!active && (
+          <Text size="sm">
+            <Trans>The account is still inactive. Activate it to send from it again.</Trans>
+          </Text>
+        )}
       </Stack>
     </Alert>
   )
@@ -85,17 +95,17 @@ function Failed({ reason, active, onClose }: FailedProps) {
       mt="md"
       color="red"
       icon={<IconAlertCircle />}
-      title="The test failed"
+      title={t`The test failed`}
       role="alert"
       withCloseButton
-      closeButtonLabel="Dismiss"
+      closeButtonLabel={t`Dismiss`}
       onClose={onClose}
     >
-      <Text size="sm">{reason}</Text>
+      <Text size="sm">{reason && translateServerText(reason)}</Text>
       <Text size="sm" mt={4}>
         {active
-          ? 'The account stays active. Check its phone number ID, or try again in a moment.'
-          : 'The account stays deactivated. Check its token and phone number ID before you activate it.'}
+          ? t`The account stays active. Check its phone number ID, or try again in a moment.`
+          : t`The account stays deactivated. Check its token and phone number ID before you activate it.`}
       </Text>
     </Alert>
   )
@@ -103,9 +113,12 @@ function Failed({ reason, active, onClose }: FailedProps) {
 
 function Deactivated({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   return (
-    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title="Deactivated">
+    <Alert mt="md" color="gray" icon={<IconPlayerPause />} title={t`Deactivated`}>
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">This account cannot send messages until you activate it again.{describeDefault(account)}</Text>
+        <Text size="sm">
+          <Trans>This account cannot send messages until you activate it again.</Trans>
+          {describeDefault(account)}
+        </Text>
         <ActivateButton account={account} onActivated={onActivated} />
       </Stack>
     </Alert>
@@ -131,27 +144,32 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
       mt="md"
       color="red"
       icon={<IconAlertCircle />}
-      title={isTested ? 'WhatsApp rejected the token' : 'WhatsApp rejected this account, so it cannot send messages'}
+      title={isTested ? t`WhatsApp rejected the token` : t`WhatsApp rejected this account, so it cannot send messages`}
       role={isTested ? 'alert' : undefined}
     >
       <Stack gap="sm" align="flex-start">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {finding?.message ?? account.reason}
+          {finding ? describeFinding(finding).message : account.reason && translateServerText(account.reason)}
           {finding?.since !== undefined && (
             <>
-              {' Since '}
-              <LogTime at={finding.since} />.
+              {' '}
+              <Trans>
+                Since <LogTime at={finding.since} />.
+              </Trans>
             </>
           )}
         </Text>
         <Text size="sm">
-          Replace the access token: create a new one at Meta, in Business settings → Users → System users. If WhatsApp
-          reports another cause, fix it in WhatsApp Manager, then activate the account again.{describeDefault(account)}
+          <Trans>
+            Replace the access token: create a new one at Meta, in Business settings → Users → System users. If WhatsApp
+            reports another cause, fix it in WhatsApp Manager, then activate the account again.
+          </Trans>
+          {describeDefault(account)}
         </Text>
         <Group gap="xs">
           {!isTokenFine && (
             <ChangeButton size="xs" onClick={onReplace}>
-              Replace token
+              <Trans>Replace token</Trans>
             </ChangeButton>
           )}
           <ActivateButton account={account} onActivated={onActivated} />
@@ -162,30 +180,33 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
 }
 
 function describeDefault({ isDefault }: WhatsAppAccount): string {
-  return isDefault ? ' Requests that don’t set accountId are rejected too, because this is the default account.' : ''
+  return isDefault
+    ? ` ${t`Requests that don’t set accountId are rejected too, because this is the default account.`}`
+    : ''
 }
 
 export function ActivateButton({ account, onActivated }: { account: WhatsAppAccount; onActivated: () => void }) {
   const activate = useWhatsAppAccountChange(account.whatsAppAccountId, {
     change: api.whatsAppAccount.activate.mutate,
-    done: 'WhatsApp account activated.',
+    done: t`WhatsApp account activated.`,
     onDone: onActivated,
   })
   return (
     <ChangeButton size="xs" variant="default" loading={activate.isPending} onClick={() => activate.mutate()}>
-      Activate
+      <Trans>Activate</Trans>
     </ChangeButton>
   )
 }
 
 /** Messages per phone number, in both directions (Meta, "Throughput"). */
-const levels: Partial<Record<string, string>> = {
-  STANDARD: 'Standard: up to 80 messages a second',
-  HIGH: 'High: up to 1,000 messages a second',
-  NOT_APPLICABLE: 'Not applicable',
+const levels: Partial<Record<string, MessageDescriptor>> = {
+  STANDARD: msg`Standard: up to 80 messages a second`,
+  HIGH: msg`High: up to 1,000 messages a second`,
+  NOT_APPLICABLE: msg`Not applicable`,
 }
 
 /** Values that WhatsApp adds later are shown unchanged. */
 export function describeThroughput(level: string): string {
-  return levels[level] ?? level
+  const known = levels[level]
+  return known ? translate(known) : level
 }

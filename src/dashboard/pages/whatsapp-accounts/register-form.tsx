@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
-import { type ConnectStep, needsRegistration, Pin } from '../../../../contracts/dashboard/connect.ts'
+import { type ConnectStep, Pin } from '../../../../contracts/dashboard/connect.ts'
+import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -24,7 +27,7 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { pin: '' },
-    validate: { pin: (pin) => (Pin.safeParse(pin.trim()).success ? null : 'Enter six digits.') },
+    validate: { pin: (pin) => (Pin.safeParse(pin.trim()).success ? null : t`Enter six digits.`) },
   })
   const register = useChange({
     change: api.whatsAppAccount.register.mutate,
@@ -39,7 +42,7 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
       <StepResult result={result} />
     ) : (
       <Text size="sm" c="dimmed">
-        WhatsApp reports the number as {status.toLowerCase().replaceAll('_', ' ')}.
+        <Trans>WhatsApp reports the number as {status.toLowerCase().replaceAll('_', ' ')}.</Trans>
       </Text>
     )
   const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))
@@ -48,8 +51,8 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
       <Stack gap="sm">
         {result && <StepResult result={result} />}
         <PasswordField
-          label="Two-step verification PIN"
-          description="Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. WhatsApp allows 10 attempts in 72 hours."
+          label={t`Two-step verification PIN`}
+          description={t`Six digits. If the number has a PIN, enter it; if it has none, choose one and keep it. WhatsApp allows 10 attempts in 72 hours.`}
           inputMode="numeric"
           autoComplete="one-time-code"
           maw={320}
@@ -59,7 +62,7 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
         />
         <Group>
           <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={register.isPending}>
-            Register number
+            <Trans>Register number</Trans>
           </ChangeButton>
         </Group>
       </Stack>

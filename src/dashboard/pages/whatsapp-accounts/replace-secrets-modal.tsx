@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
@@ -26,10 +28,10 @@ export function ReplaceSecretsModal({ opened, ...props }: ReplaceSecretsModalPro
     <Modal
       opened={opened}
       onClose={props.onClose}
-      title="Replace secrets"
+      title={t`Replace secrets`}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': t`Close` }}
     >
       <ReplaceSecretsForm {...props} />
     </Modal>
@@ -44,13 +46,13 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
     initialValues: { accessToken: '', appSecret: '' },
     validate: {
       accessToken: (token, { appSecret }) =>
-        token.trim() === '' && appSecret.trim() === '' ? 'Enter a new access token or an app secret.' : null,
+        token.trim() === '' && appSecret.trim() === '' ? t`Enter a new access token or an app secret.` : null,
     },
   })
   const replace = useChange({
     change: api.whatsAppAccount.replaceSecrets.mutate,
     invalidates: [whatsAppAccountsKey(accountId), healthKey(accountId)],
-    done: 'Secrets replaced.',
+    done: t`Secrets replaced.`,
     onDone: () => {
       onReplaced()
       onClose()
@@ -69,31 +71,33 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        {problem !== undefined && <ErrorAlert title="Secrets not replaced" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Secrets not replaced`} error={problem} />}
         <Text size="sm">
-          Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.
-          {account.switchedOff === false && ' A valid access token activates the account again.'}
+          <Trans>Phone number ID {account.phoneNumberId}. Empty fields stay unchanged.</Trans>
+          {account.switchedOff === false && ` ${t`A valid access token activates the account again.`}`}
         </Text>
         <AccessTokenField
-          label="New access token"
+          label={t`New access token`}
           data-autofocus
           key={form.key('accessToken')}
           {...form.getInputProps('accessToken')}
         />
         <AppSecretField
-          label={account.hasAppSecret ? 'New app secret' : 'App secret'}
+          label={account.hasAppSecret ? t`New app secret` : t`App secret`}
           key={form.key('appSecret')}
           {...form.getInputProps('appSecret')}
         />
         <Text size="sm" c="dimmed">
-          The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
+          <Trans>
+            The old values are deleted immediately. The new ones are stored encrypted and cannot be viewed again.
+          </Trans>
         </Text>
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={replace.isPending}>
-            Replace
+            <Trans>Replace</Trans>
           </Button>
         </Group>
       </Stack>
@@ -105,8 +109,8 @@ function ReplaceSecretsForm({ account, onClose, onReplaced }: ReplaceSecretsProp
 export function AccessTokenField(props: PasswordInputProps) {
   return (
     <PasswordField
-      label="Access token"
-      description="A system user token with the permissions whatsapp_business_messaging and whatsapp_business_management. In Meta’s Business settings: Users → System users → Generate token."
+      label={t`Access token`}
+      description={t`A system user token with the permissions whatsapp_business_messaging and whatsapp_business_management. In Meta’s Business settings: Users → System users → Generate token.`}
       autoComplete="one-time-code"
       spellCheck={false}
       {...props}
@@ -117,8 +121,8 @@ export function AccessTokenField(props: PasswordInputProps) {
 export function AppSecretField(props: PasswordInputProps) {
   return (
     <PasswordField
-      label="App secret"
-      description="In your Meta app: App settings → Basic. Waybill uses it to verify that callbacks come from Meta."
+      label={t`App secret`}
+      description={t`In your Meta app: App settings → Basic. Waybill uses it to verify that callbacks come from Meta.`}
       autoComplete="one-time-code"
       spellCheck={false}
       {...props}

@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
+import { translate } from '../../language/i18n.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -11,10 +14,13 @@ import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, useHashTarget } from '../../ui/page.tsx'
-import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { useSync, useTemplates } from '../templates/use-templates.ts'
 import { CallbackStep } from './callback-step.tsx'
-import { type StepName, stepNames, stepOf, toChecklist } from './checklist.ts'
+import { toChecklist, toSetUpState } from './checklist.ts'
+import { SetUpBadge } from './set-up-badge.tsx'
+import { type StepName, stepNames, stepOf, stepTitles } from './step-names.ts'
 import { RegisterForm } from './register-form.tsx'
 import { ActivateAccount, ReplaceSecretsButton } from './replace-secrets-button.tsx'
 import { ActionStep, FindingText, Step } from './step.tsx'
@@ -23,28 +29,28 @@ import { healthKey, useHealth } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 import { ViewerNotice } from './viewer-notice.tsx'
 
-/** The set-up of a connected number as a checklist, and its health afterwards. */
+/** The setup of a connected number as a checklist, and its health afterwards. */
 export function SetUpPage() {
   const { accountId } = useAccount()
   const { whatsAppAccountId } = useParams()
   const health = useHealth(accountId)
   const account = health.data?.whatsAppAccounts.find((candidate) => candidate.accountId === whatsAppAccountId)
   useHashTarget(account !== undefined)
-  if (health.isPending) return <LoadingSkeleton lines={8} />
+  if (health.isPending) return <CardsSkeleton cards={5} />
   if (health.isError && !health.data) return <ErrorAlert error={health.error} onRetry={() => void health.refetch()} />
   if (!account) return <NotFoundPage />
   return (
     <>
       <PageHeader
         title={account.displayPhoneNumber ?? account.phoneNumberId}
-        description="Setup and health of this WhatsApp account. Each step can be repeated."
+        description={t`Setup and health of this WhatsApp account. Each step can be repeated.`}
         actions={<CheckNowButton whatsAppAccountId={account.accountId} />}
       />
-      <ViewerNotice what="set up a number" />
+      <ViewerNotice what={t`set up a number`} />
       <Steps key={account.accountId} health={account} />
       <OtherFindings health={account} />
       <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm">
-        All WhatsApp accounts
+        <Trans>All WhatsApp accounts</Trans>
       </Anchor>
     </>
   )
@@ -55,7 +61,7 @@ function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const check = useChange({
     change: () => api.whatsAppAccount.check.mutate({ accountId, whatsAppAccountId }),
     invalidates: [healthKey(accountId), whatsAppAccountsKey(accountId)],
-    done: 'Checked with WhatsApp.',
+    done: t`Checked with WhatsApp.`,
   })
   return (
     <ChangeButton
@@ -64,7 +70,7 @@ function CheckNowButton({ whatsAppAccountId }: { whatsAppAccountId: string }) {
       loading={check.isPending}
       onClick={() => check.mutate()}
     >
-      Check now
+      <Trans>Check now</Trans>
     </ChangeButton>
   )
 }
@@ -81,20 +87,25 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
   const next = stepNames.find((name) => !steps[name].done)
   const place = (name: StepName) => ({
     name,
+    title: translate(stepTitles[name]),
     state: steps[name],
     number: stepNames.indexOf(name) + 1,
     isNext: name === next,
   })
   return (
     <Stack gap="sm" mb="lg">
-      <Text size="sm" c="dimmed" role="status">
-        {done} of {stepNames.length} steps done{next === undefined && ': this number is ready to send.'}
-      </Text>
+      <Group gap="xs">
+        <SetUpBadge state={toSetUpState(health)} />
+        <Text size="sm" c="dimmed" role="status">
+          {next === undefined
+            ? t`${done} of ${stepNames.length} steps done`
+            : t`${done} of ${stepNames.length} steps done. Next: ${translate(stepTitles[next])}`}
+        </Text>
+      </Group>
       <Step
         {...place('token')}
-        title="Access token"
-        purpose="The secret with which Waybill sends from this number."
-        done="WhatsApp accepts the token for this number."
+        purpose={t`The secret with which Waybill sends from this number.`}
+        done={t`WhatsApp accepts the token for this number.`}
       >
         <TokenExpiry health={health} />
         <ReplaceSecretsButton
@@ -102,23 +113,21 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
           isUrgent={!steps.token.done}
           isRejected={steps.token.findings.some(({ code }) => code === 'rejected' || code === 'disabled')}
         >
-          Replace token
+          <Trans>Replace token</Trans>
         </ReplaceSecretsButton>
       </Step>
       <ActionStep
         {...place('subscription')}
-        title="Subscription"
-        purpose="Subscribes your Meta app to the statuses of messages."
-        done="Your Meta app is subscribed to the statuses of messages."
-        action="Subscribe"
+        purpose={t`Subscribes your Meta app to the statuses of messages.`}
+        done={t`Your Meta app is subscribed to the statuses of messages.`}
+        action={t`Subscribe`}
         perform={() => api.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
       />
       <CallbackStep {...place('callback')} whatsAppAccountId={whatsAppAccountId} />
       <Step
         {...place('registration')}
-        title="Registration"
-        purpose="Registers the number with Meta's Cloud API, so that it can send messages."
-        done="The number is registered with Meta's Cloud API."
+        purpose={t`Registers the number with Meta's Cloud API, so that it can send messages.`}
+        done={t`The number is registered with Meta's Cloud API.`}
       >
         <RegisterForm
           whatsAppAccountId={whatsAppAccountId}
@@ -126,20 +135,15 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
           isNext={next === 'registration'}
         />
       </Step>
-      <Step
-        {...place('templates')}
-        title="Templates"
-        purpose="Only templates that Meta has approved can start a conversation."
-      >
+      <Step {...place('templates')} purpose={t`Only templates that Meta has approved can start a conversation.`}>
         <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />
       </Step>
       <Step
         {...place('test')}
-        title="Test message"
         purpose={
           sandbox
-            ? 'A simulated message: it reaches no phone and costs nothing.'
-            : 'A real message to your own phone. WhatsApp may charge for it.'
+            ? t`A simulated message: it reaches no phone and costs nothing.`
+            : t`A real message to your own phone. WhatsApp may charge for it.`
         }
       >
         <TestStep
@@ -152,17 +156,18 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       </Step>
       <Step
         {...place('status')}
-        title="First status"
-        purpose="Shows that WhatsApp reaches this server."
-        done="WhatsApp reaches this server with the statuses of messages."
+        purpose={t`Shows that WhatsApp reaches this server.`}
+        done={t`WhatsApp reaches this server with the statuses of messages.`}
       >
         {health.callbacks.lastStatusAt === undefined ? (
           <Text size="sm" c="dimmed">
-            Waiting for a status. It usually arrives within seconds of the test message.
+            <Trans>Waiting for a status. It usually arrives within seconds of the test message.</Trans>
           </Text>
         ) : (
           <Text size="sm" c="dimmed">
-            The last one arrived <DateTime at={health.callbacks.lastStatusAt} />.
+            <Trans>
+              The last one arrived <DateTime at={health.callbacks.lastStatusAt} />.
+            </Trans>
           </Text>
         )}
       </Step>
@@ -175,13 +180,21 @@ function TokenExpiry({ health: { token } }: { health: WhatsAppAccountHealth }) {
     <Text size="sm" c="dimmed">
       {token.expiresAt === undefined ? (
         token.valid === true ? (
-          'It does not expire.'
+          t`It does not expire.`
         ) : (
-          'WhatsApp has not said yet when it expires.'
+          t`WhatsApp has not said yet when it expires.`
         )
       ) : (
         <>
-          {new Date(token.expiresAt) < new Date() ? 'It expired' : 'It expires'} <DateTime at={token.expiresAt} />.
+          {new Date(token.expiresAt) < new Date() ? (
+            <Trans>
+              It expired <DateTime at={token.expiresAt} />.
+            </Trans>
+          ) : (
+            <Trans>
+              It expires <DateTime at={token.expiresAt} />.
+            </Trans>
+          )}
         </>
       )}
     </Text>
@@ -198,10 +211,10 @@ function SyncTemplates({ approved, syncedAt, isNext }: SyncTemplatesProps) {
   const sync = useSync({ onFailure: () => {} })
   return (
     <>
-      {sync.isError && <ErrorAlert title="Templates not synced" error={sync.error} />}
+      {sync.isError && <ErrorAlert title={t`Templates not synced`} error={sync.error} />}
       <Group>
         <Text size="sm" c="dimmed">
-          {syncedAt === undefined ? 'Not read yet.' : `${approved} approved.`}
+          {syncedAt === undefined ? t`Not read yet.` : t`${approved} approved.`}
         </Text>
         <ChangeButton
           size="xs"
@@ -209,7 +222,7 @@ function SyncTemplates({ approved, syncedAt, isNext }: SyncTemplatesProps) {
           loading={sync.isPending}
           onClick={() => sync.mutate()}
         >
-          {syncedAt === undefined ? 'Sync templates' : 'Sync again'}
+          {syncedAt === undefined ? t`Sync templates` : t`Sync again`}
         </ChangeButton>
       </Group>
     </>
@@ -223,7 +236,7 @@ function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
   return (
     <Stack gap="sm" mb="lg" id="health" tabIndex={-1} component="section" aria-labelledby="health-title">
       <Title order={2} size="h4" id="health-title">
-        Health
+        <Trans>Health</Trans>
       </Title>
       {others.map((finding) => (
         <FindingText key={finding.code} finding={finding}>

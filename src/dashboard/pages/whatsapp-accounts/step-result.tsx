@@ -1,5 +1,6 @@
 import { Alert, Box, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
+import { translateServerText } from '../../language/server-text.ts'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import { CallbackValues } from './callback-values.tsx'
 
@@ -13,11 +14,11 @@ export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep
       role={ok ? 'status' : 'alert'}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {message}
+        {translateServerText(message)}
       </Text>
       {fix !== undefined && (
         <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-          {fix}
+          {translateServerText(fix)}
         </Text>
       )}
       {!ok && enter && (

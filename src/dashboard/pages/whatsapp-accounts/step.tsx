@@ -1,6 +1,9 @@
+import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { Alert, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertCircle, IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { describeFinding } from './describe-finding.ts'
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
 import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -8,7 +11,8 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import type { StepName, StepState } from './checklist.ts'
+import type { StepState } from './checklist.ts'
+import type { StepName } from './step-names.ts'
 import { findRemedy } from './remedies.ts'
 import { StepResult } from './step-result.tsx'
 import { healthKey } from './use-health.ts'
@@ -16,6 +20,7 @@ import { healthKey } from './use-health.ts'
 /** What the checklist knows of a step. */
 export interface StepPlace {
   name: StepName
+  title: string
   state: StepState
   number: number
   /** Whether it is the first that is not done. */
@@ -23,7 +28,6 @@ export interface StepPlace {
 }
 
 interface StepProps extends StepPlace {
-  title: string
   /** What it is for, and what is true once it is done; by default the same. */
   purpose: string
   done?: string
@@ -37,7 +41,7 @@ export function Step({ name, title, state, number, purpose, done = purpose, chil
       component="section"
       id={name}
       tabIndex={-1}
-      aria-label={`${title}: ${state.done ? 'done' : 'to do'}`}
+      aria-label={state.done ? t`${title}: done` : t`${title}: to do`}
       withBorder
       p="md"
     >
@@ -80,11 +84,13 @@ export function FindingText({ finding, children }: { finding: HealthFinding; chi
   return (
     <Alert color={isError ? 'red' : 'yellow'} icon={isError ? <IconAlertCircle /> : <IconAlertTriangle />}>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {finding.message}
+        {describeFinding(finding).message}
         {finding.since !== undefined && (
           <>
-            {' Since '}
-            <LogTime at={finding.since} />.
+            {' '}
+            <Trans>
+              Since <LogTime at={finding.since} />.
+            </Trans>
           </>
         )}
       </Text>
@@ -119,7 +125,7 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
   return (
     <Step {...step} state={{ ...step.state, findings }}>
       {result && <StepResult result={result} />}
-      {run.isError && <ErrorAlert title={`${step.title} not changed`} error={run.error} />}
+      {run.isError && <ErrorAlert title={t`${step.title} not changed`} error={run.error} />}
       <Group>
         <ChangeButton
           size="xs"
@@ -127,7 +133,7 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
           loading={run.isPending}
           onClick={() => run.mutate()}
         >
-          {step.state.done ? `${action} again` : action}
+          {step.state.done ? t`${action} again` : action}
         </ChangeButton>
       </Group>
     </Step>

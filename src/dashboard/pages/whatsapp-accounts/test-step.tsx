@@ -1,8 +1,11 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { translateServerText } from '../../language/server-text.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
@@ -13,6 +16,7 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import { healthKey } from './use-health.ts'
 
@@ -40,18 +44,21 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     mode: 'uncontrolled',
     initialValues: { to: '', template: '' },
     onValuesChange: (values) => {
-      setTo(values.to.trim())
+      setTo(withoutPunctuation(values.to))
       setChosenName(values.template)
     },
     validate: {
-      to: (to) => (PhoneNumber.safeParse(to.trim()).success ? null : 'Enter digits only, with the country code.'),
+      to: (to) =>
+        PhoneNumber.safeParse(withoutPunctuation(to)).success ? null : t`Enter the number with its country code.`,
     },
   })
   const send = useChange({
     change: api.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
     onDone: (sent: SentTest) => {
-      setProblem(sent.failure && `${sent.failure.meaning} ${sent.failure.advice}`)
+      setProblem(
+        sent.failure && `${translateServerText(sent.failure.meaning)} ${translateServerText(sent.failure.advice)}`,
+      )
       onSent(sent)
     },
     onFailure: (error) => setProblem(showInForm(form, error)),
@@ -59,7 +66,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   if (choices.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Sync the templates first. The test needs an approved template without images, videos or files.
+        <Trans>Sync the templates first. The test needs an approved template without images, videos or files.</Trans>
       </Text>
     )
   const chosenTrial = choices.find((choice) => nameOf(choice) === chosenName) ?? choices[0]
@@ -70,17 +77,17 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     setProblem(undefined)
     const chosen = choices.find((choice) => nameOf(choice) === template) ?? choices[0]
     if (!chosen) return
-    send.mutate({ ...chosen, accountId, whatsAppAccountId, to: to.trim() })
+    send.mutate({ ...chosen, accountId, whatsAppAccountId, to: withoutPunctuation(to) })
   })
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        {problem !== undefined && <ErrorAlert title="Test message failed" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Test message failed`} error={problem} />}
         {test && <SentMessage messageId={test.messageId} />}
         <Group gap="sm" align="flex-start">
           <TextInput
-            label="Your phone number"
-            description="With the country code, such as 34600111222."
+            label={t`Your phone number`}
+            description={t`With the country code, such as +34 600 111 222.`}
             type="tel"
             autoComplete="tel"
             disabled={!canChange}
@@ -88,8 +95,8 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
             {...form.getInputProps('to')}
           />
           <Select
-            label="Template"
-            description="Variables are filled with the template’s examples."
+            label={t`Template`}
+            description={t`Variables are filled with the template’s examples.`}
             data={choices.map(nameOf)}
             defaultValue={nameOf(choices[0] ?? { template: '', language: '' })}
             allowDeselect={false}
@@ -99,7 +106,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
         <CostEstimateText to={to} category={category} />
         <Group>
           <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
-            {test ? 'Send another test' : 'Send test'}
+            {test ? t`Send another test` : t`Send test`}
           </ChangeButton>
         </Group>
       </Stack>
@@ -119,10 +126,12 @@ function SentMessage({ messageId }: { messageId: string }) {
   if (!message.data) return null
   return (
     <Group gap="xs" role="status">
-      <Text size="sm">Status of the test message:</Text>
+      <Text size="sm">
+        <Trans>Status of the test message:</Trans>
+      </Text>
       <MessageStatusBadge status={message.data.message.status} />
       <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
-        View message
+        <Trans>View message</Trans>
       </Anchor>
     </Group>
   )

@@ -1,3 +1,5 @@
+import { Trans } from '@lingui/react/macro'
+import { plural, t } from '@lingui/core/macro'
 import { Alert, Anchor, Text } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Fragment } from 'react'
@@ -13,14 +15,12 @@ export function ViewerNotice({ what }: { what: string }) {
 function Notice({ what }: { what: string }) {
   const owners = (useMembers().data?.items ?? []).filter(({ role }) => role === 'owner')
   return (
-    <Alert color="gray" icon={<IconLock />} title="You have read-only access" mb="lg">
+    <Alert color="gray" icon={<IconLock />} title={t`You have read-only access`} mb="lg">
       <Text size="sm">
-        Your role in this account is viewer, and only owners can {what}.{' '}
+        <Trans>Your role in this account is viewer, and only owners can {what}.</Trans>{' '}
         {owners.length === 0
-          ? 'Ask an owner of this account.'
-          : owners.length === 1
-            ? 'Ask its owner: '
-            : 'Ask one of its owners: '}
+          ? t`Ask an owner of this account.`
+          : `${plural(owners.length, { one: 'Ask its owner:', other: 'Ask one of its owners:' })} `}
         {owners.map(({ email }, index) => (
           <Fragment key={email}>
             {index > 0 && ', '}

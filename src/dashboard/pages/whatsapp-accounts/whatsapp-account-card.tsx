@@ -1,18 +1,26 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { describeFinding } from './describe-finding.ts'
+import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
-import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { LabelBadge, QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
+import { toSetUpState } from './checklist.ts'
 import { MoreMenu } from './more-menu.tsx'
 import { describeThroughput, Notice, type TokenTest } from './notice.tsx'
 import { ReplaceSecretsModal } from './replace-secrets-modal.tsx'
+import { SetUpBadge } from './set-up-badge.tsx'
+import { stepTitles } from './step-names.ts'
 import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
 
@@ -27,7 +35,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   return (
     <Paper
       component="section"
-      aria-label={`WhatsApp account ${account.phoneNumberId}`}
+      aria-label={t`WhatsApp account ${account.phoneNumberId}`}
       withBorder
       p={{ base: 'md', sm: 'lg' }}
     >
@@ -35,13 +43,17 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
         <Box miw={0}>
           <Title order={2}>
             <Text component="span" display="block" size="xs" fw={400} c="dimmed">
-              {account.verifiedName ?? 'Phone number ID'}
+              {account.verifiedName ?? t`Phone number ID`}
             </Text>
             {account.displayPhoneNumber ?? account.phoneNumberId}
           </Title>
           <Group gap={6} mt={6}>
             <State account={account} />
-            {account.isDefault && <StatusBadge tone="active">Default</StatusBadge>}
+            {account.isDefault && (
+              <LabelBadge>
+                <Trans>Default</Trans>
+              </LabelBadge>
+            )}
           </Group>
         </Box>
         <Group gap="xs">
@@ -51,10 +63,10 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
             loading={ask.isPending}
             onClick={() => ask.mutate()}
           >
-            Test token
+            <Trans>Test token</Trans>
           </ChangeButton>
           <ChangeButton variant="default" leftSection={<IconKey size={16} />} onClick={open}>
-            Replace secrets
+            <Trans>Replace secrets</Trans>
           </ChangeButton>
           <MoreMenu account={account} onChanged={clearTest} />
         </Group>
@@ -63,7 +75,9 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
       <WhatsAppAccountDetails account={account} />
       <HealthSummary account={account} />
       <Text size="xs" c="dimmed" mt="md" component="div">
-        accountId in requests: <Copyable value={account.whatsAppAccountId} label="WhatsApp account ID" />
+        <Trans>
+          accountId in requests: <Copyable value={account.whatsAppAccountId} label={t`WhatsApp account ID`} />
+        </Trans>
       </Text>
       <ReplaceSecretsModal account={account} opened={replacing} onClose={close} onReplaced={clearTest} />
     </Paper>
@@ -72,8 +86,8 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
 
 /** The most important finding, and the way to the others. */
 function HealthSummary({ account }: { account: WhatsAppAccount }) {
-  const { accountId } = useAccount()
-  const health = useHealth(accountId).data?.whatsAppAccounts.find((one) => one.accountId === account.whatsAppAccountId)
+  const health = useHealthOf(account)
+  const state = health?.active ? toSetUpState(health) : undefined
   const [first, ...others] = (health?.findings ?? []).filter(
     ({ code }) => code !== 'rejected' && code !== 'deactivated',
   )
@@ -81,52 +95,75 @@ function HealthSummary({ account }: { account: WhatsAppAccount }) {
     <Text size="sm" mt="md" component="div">
       {first && (
         <Text component="span" size="sm" {...(first.severity === 'error' && { c: 'var(--mantine-color-error)' })}>
-          {first.message}
-          {others.length > 0 && ` And ${others.length} more.`}{' '}
+          {describeFinding(first).message}
+          {others.length > 0 && ` ${t`And ${others.length} more.`}`}{' '}
         </Text>
       )}
-      <Anchor component={Link} to={account.whatsAppAccountId} size="sm">
-        Setup and health
-      </Anchor>
+      {state?.kind === 'incomplete' ? (
+        <Anchor component={Link} to={`${account.whatsAppAccountId}#${state.next}`} size="sm">
+          <Trans>Continue setup: {translate(stepTitles[state.next])}</Trans>
+        </Anchor>
+      ) : (
+        <Anchor component={Link} to={account.whatsAppAccountId} size="sm">
+          <Trans>Setup and health</Trans>
+        </Anchor>
+      )}
     </Text>
   )
 }
 
+function useHealthOf({ whatsAppAccountId }: WhatsAppAccount): WhatsAppAccountHealth | undefined {
+  const { accountId } = useAccount()
+  return useHealth(accountId).data?.whatsAppAccounts.find((one) => one.accountId === whatsAppAccountId)
+}
+
 function State({ account }: { account: WhatsAppAccount }) {
-  if (account.active) return <StatusBadge tone="good">Active</StatusBadge>
-  if (account.switchedOff) return <StatusBadge tone="neutral">Inactive</StatusBadge>
-  return <StatusBadge tone="bad">Inactive: rejected by WhatsApp</StatusBadge>
+  const health = useHealthOf(account)
+  if (account.active) return health?.active ? <SetUpBadge state={toSetUpState(health)} /> : null
+  if (account.switchedOff)
+    return (
+      <StatusBadge tone="neutral">
+        <Trans>Inactive</Trans>
+      </StatusBadge>
+    )
+  return (
+    <StatusBadge tone="bad">
+      <Trans>Inactive: rejected by WhatsApp</Trans>
+    </StatusBadge>
+  )
 }
 
 function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
-      <Fact name="Phone number ID">
-        <Copyable value={account.phoneNumberId} label="Phone number ID" />
+      <Fact name={t`Phone number ID`}>
+        <Copyable value={account.phoneNumberId} label={t`Phone number ID`} />
       </Fact>
-      <Fact name="WABA ID">
-        <Copyable value={account.wabaId} label="WABA ID" />
+      <Fact name={t`WABA ID`}>
+        <Copyable value={account.wabaId} label={t`WABA ID`} />
       </Fact>
-      <Fact name="Quality rating">
+      <Fact name={t`Quality rating`}>
         <QualityBadge quality={account.qualityRating} />
       </Fact>
-      <Fact name="Throughput">
+      <Fact name={t`Throughput`}>
         {account.throughputLevel === undefined ? (
           <Text component="span" size="sm" c="dimmed">
-            Not reported yet
+            <Trans>Not reported yet</Trans>
           </Text>
         ) : (
           describeThroughput(account.throughputLevel)
         )}
       </Fact>
-      <Fact name="Access token">Set (hidden)</Fact>
-      <Fact name="App secret">{account.hasAppSecret ? 'Set (hidden)' : 'Not set'}</Fact>
+      <Fact name={t`Access token`}>
+        <Trans>Set (hidden)</Trans>
+      </Fact>
+      <Fact name={t`App secret`}>{account.hasAppSecret ? t`Set (hidden)` : t`Not set`}</Fact>
       {account.hasAppSecret && (
-        <Fact name="Callback URL">
-          <Copyable value={callbackUrl(account)} label="Callback URL" />
+        <Fact name={t`Callback URL`}>
+          <Copyable value={callbackUrl(account)} label={t`Callback URL`} />
         </Fact>
       )}
-      <Fact name="Added">
+      <Fact name={t`Added`}>
         <DateTime at={account.createdAt} />
       </Fact>
     </SimpleGrid>

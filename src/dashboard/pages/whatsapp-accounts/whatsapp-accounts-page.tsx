@@ -1,10 +1,13 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Group, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconBrandWhatsapp, IconPlugConnected, IconPlus } from '@tabler/icons-react'
+import { IconBrandWhatsapp, IconPlugConnected } from '@tabler/icons-react'
 import { useNavigate } from 'react-router'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader } from '../../ui/page.tsx'
-import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
+import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { AddModal } from './add-modal.tsx'
 import { ViewerNotice } from './viewer-notice.tsx'
 import { useWhatsAppAccounts } from './use-whatsapp-accounts.ts'
@@ -18,27 +21,29 @@ export function WhatsAppAccountsPage() {
   const addButton = (
     <Group gap="sm" justify="center">
       <ChangeButton leftSection={<IconPlugConnected size={16} />} onClick={() => void navigate('connect')}>
-        Connect a number
+        <Trans>Connect a number</Trans>
       </ChangeButton>
-      <ChangeButton variant="default" leftSection={<IconPlus size={16} />} onClick={open}>
-        Add WhatsApp account
+      <ChangeButton variant="subtle" onClick={open}>
+        <Trans>Enter IDs instead</Trans>
       </ChangeButton>
     </Group>
   )
   return (
     <>
       <PageHeader
-        title="WhatsApp accounts"
-        description="Business phone numbers that send your messages. The default is used when a request doesn’t set accountId."
+        title={t`WhatsApp accounts`}
+        description={t`Business phone numbers that send your messages. The default is used when a request doesn’t set accountId.`}
         actions={isEmpty ? undefined : addButton}
       />
-      <ViewerNotice what="add, change or remove numbers" />
-      {accounts.isPending && <LoadingSkeleton lines={6} />}
+      <ViewerNotice what={t`add, change or remove numbers`} />
+      {accounts.isPending && <CardsSkeleton />}
       {accounts.isError && <ErrorAlert error={accounts.error} onRetry={() => void accounts.refetch()} />}
       {isEmpty && (
-        <EmptyState icon={IconBrandWhatsapp} title="No WhatsApp account yet" action={addButton}>
-          Connect a business phone number to send messages: Waybill guides you from the access token to the first
-          delivered message. If you know its IDs, add it directly.
+        <EmptyState icon={IconBrandWhatsapp} title={t`No WhatsApp account yet`} action={addButton}>
+          <Trans>
+            Connect a business phone number to send messages: Waybill guides you from the access token to the first
+            delivered message. If you know its IDs, add it directly.
+          </Trans>
         </EmptyState>
       )}
       <Stack gap="lg">

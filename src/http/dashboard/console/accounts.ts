@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { ConsoleAccount, listAccounts } from '../../../../contracts/dashboard/operator.ts'
+import type { AccountOrder, ConsoleAccount, listAccounts } from '../../../../contracts/dashboard/operator.ts'
 import type { InputOf, OutputOf } from '../../../../contracts/procedure.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Database } from '../../../platform/db/schema.ts'
@@ -7,6 +7,7 @@ import { oldestDue } from '../../../webhooks/queue/store.ts'
 
 interface ConsoleAccountRow {
   id: string
+  rank: number
   name: string
   created_at: Date
   suspended_at: Date | null
@@ -20,16 +21,54 @@ interface ConsoleAccountRow {
   lag_seconds: number | null
 }
 
-/** A page of all accounts, the newest first. */
+/** A page of all accounts. */
 export async function listConsoleAccounts(
   { db }: Pick<Deps, 'db'>,
-  { search, cursor, limit }: InputOf<typeof listAccounts>,
+  { search, order, cursor, limit }: InputOf<typeof listAccounts>,
 ): Promise<OutputOf<typeof listAccounts>> {
   // One extra row shows whether there is a next page.
-  const rows = await findConsoleAccounts(db, { search, before: cursor, limit: limit + 1 })
+  const rows = await findConsoleAccounts(db, { search, order, cursor, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
-  return { items: page.map(toConsoleAccount), ...(rows.length > limit && last && { nextCursor: last.id }) }
+  return { items: page.map(toConsoleAccount), ...(last && rows.length > limit && { nextCursor: writeCursor(last) }) }
+}
+
+/** Where a page ends. An account keeps its rank while its problems stay, so it is neither repeated nor missed. */
+function writeCursor({ rank, id }: Pick<ConsoleAccountRow, 'rank' | 'id'>): string {
+  return `${rank} ${id}`
+}
+
+/** Undefined for the first page, and for what is no cursor. */
+function readCursor(cursor: string | undefined): { rank: number; id: string } | undefined {
+  const [rank = '', id, ...others] = cursor?.split(' ') ?? []
+  return rank === '' || id === undefined || others.length > 0 || Number.isNaN(Number(rank))
+    ? undefined
+    : { rank: Number(rank), id }
+}
+
+const failedOfDay = sql`
+  select sum(count) as rank from message_count_buckets
+  where account_id = accounts.id and status = 'failed' and start >= date_bin('15 minutes', now(), 'epoch') - interval '24 hours'`
+
+/** By when the oldest delivery was due, and not by how long ago that is, which grows between two pages. */
+const lagOf = sql`
+  select -extract(epoch from min(first.due_at)) as rank
+  from webhook_endpoints e cross join lateral (select min(due_at) as due_at from ${oldestDue} due) first
+  where e.account_id = accounts.id and e.enabled and first.due_at <= now()`
+
+/** What accounts are ordered by. The orders by problem look at each account, at as little as one row of the page costs. */
+function rankBy(order: AccountOrder) {
+  switch (order) {
+    case 'newest':
+      return { ranked: sql``, rank: sql`0::float8` }
+    case 'failed':
+      return { ranked: sql`cross join lateral (${failedOfDay}) ranked`, rank: sql`coalesce(ranked.rank, 0)::float8` }
+    case 'lag':
+      return {
+        ranked: sql`cross join lateral (${lagOf}) ranked`,
+        rank: sql`coalesce(ranked.rank::float8, '-infinity')`,
+      }
+  }
 }
 
 /**
@@ -38,20 +77,29 @@ export async function listConsoleAccounts(
  */
 async function findConsoleAccounts(
   db: Kysely<Database>,
-  { search, before, limit }: { search: string | undefined; before: string | undefined; limit: number },
+  {
+    search,
+    order,
+    cursor,
+    limit,
+  }: { search: string | undefined; order: AccountOrder; cursor: string | undefined; limit: number },
 ): Promise<ConsoleAccountRow[]> {
   const pattern = search === undefined ? undefined : `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const { ranked, rank } = rankBy(order)
+  const last = readCursor(cursor)
+  const isAfter = order === 'newest' ? sql`id < ${last?.id}` : sql`(${rank}, id) < (${last?.rank}::float8, ${last?.id})`
+  const after = last === undefined ? sql`` : sql`and ${isAfter}`
   const { rows } = await sql<ConsoleAccountRow>`
-    select a.id, a.name, a.created_at, a.suspended_at, a.api_enabled,
+    select a.id, a.rank, a.name, a.created_at, a.suspended_at, a.api_enabled,
       numbers.total as numbers, numbers.with_problems as numbers_with_problems,
       volume.total as messages, volume.failed,
       endpoints.total as endpoints, endpoints.failing, endpoints.lag_seconds
     from (
-      select id, name, created_at, suspended_at, api_enabled from accounts
+      select id, name, created_at, suspended_at, api_enabled, ${rank} as rank from accounts ${ranked}
       where true
-        ${before === undefined ? sql`` : sql`and id < ${before}`}
+        ${after}
         ${pattern === undefined ? sql`` : sql`and (name ilike ${pattern} or id = ${search})`}
-      order by id desc limit ${limit}
+      order by rank desc, id desc limit ${limit}
     ) a
     cross join lateral (
       select count(*)::integer as total,
@@ -73,7 +121,7 @@ async function findConsoleAccounts(
       left join lateral (select min(due_at) as due_at from ${oldestDue} due) first on true
       where e.account_id = a.id
     ) endpoints
-    order by a.id desc`.execute(db)
+    order by a.rank desc, a.id desc`.execute(db)
   return rows
 }
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+
 interface Entry {
   slug: string
   /** Relative to the folder of the guides; undefined for a page that is generated. */
@@ -14,6 +16,10 @@ interface Group {
 
 /** The interactive reference, which is not one of the guides but stands among them in the navigation. */
 export const referenceSlug = 'api'
+
+/** Its pictures are megabytes, so builds leave both out: the page is that of the repository. */
+export const gallerySlug = 'dashboard-gallery'
+const hasGallery = existsSync(new URL('../guides/images/gallery/', import.meta.url))
 
 /** The pages of the documentation, in the order of the navigation. */
 export const contents: readonly Group[] = [
@@ -122,7 +128,11 @@ export const contents: readonly Group[] = [
     pages: [
       { slug: 'testing', file: 'testing.md', summary: 'What each test suite covers.' },
       { slug: 'benchmarks', file: 'benchmarks.md', summary: 'Measured throughput and latency.' },
-      { slug: 'dependencies', file: 'dependencies.md', summary: 'Production dependencies and their reasons.' },
+      { slug: 'send-cost', file: 'send-cost.md', summary: 'The CPU time of a send and the limits of a machine.' },
+      { slug: 'dependencies', file: 'dependencies.md', summary: 'The packages of the server and their reasons.' },
+      ...(hasGallery
+        ? [{ slug: gallerySlug, file: 'dashboard-gallery.md', summary: 'Every page of the dashboard in pictures.' }]
+        : []),
       { slug: 'decisions', summary: 'Design decisions by date.' },
     ],
   },

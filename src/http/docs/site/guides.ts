@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Asset, createAsset, sendAsset, serveAsset } from '../asset.ts'
 import { loadSite, type Site, type SiteFile } from './site.ts'
@@ -44,10 +45,14 @@ export function registerGuides(app: FastifyInstance): void {
   serveAsset(app, '/docs/site.css', { file: local('site.css'), contentType: style })
   serveAsset(app, '/docs/site.js', { file: local('site.js'), contentType: script })
   serveAsset(app, '/docs/theme.js', { file: local('theme.js'), contentType: script })
-  for (const name of existsSync(images) ? readdirSync(images) : [])
-    if (name.endsWith('.png'))
-      serveAsset(app, `/docs/images/${name}`, { file: new URL(name, images), contentType: 'image/png' })
+  for (const name of existsSync(images) ? readdirSync(images, { recursive: true, encoding: 'utf8' }) : []) {
+    const contentType = imageTypes[path.extname(name)]
+    const file = name.replaceAll(path.sep, '/')
+    if (contentType !== undefined) serveAsset(app, `/docs/images/${file}`, { file: new URL(file, images), contentType })
+  }
 }
+
+const imageTypes: Partial<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
 
 function assetOf(assets: Map<string, Asset>, path: string, { content }: SiteFile): Asset {
   const known = assets.get(path)

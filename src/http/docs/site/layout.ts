@@ -5,9 +5,9 @@ import { markdownUrlOf, type Page, urlOf } from './page.ts'
 /** What every page of the documentation shares: its head, its header and its navigation. */
 
 const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230c6b50'/%3E%3Cpath d='M5.5 8l3 8.5L12 9l3.5 7.5 3-8.5' fill='none' stroke='white' stroke-width='2.2' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E"
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M6 1h12a5 5 0 0 1 5 5v8.6a1.6 1.6 0 0 0 0 3.2v.2a5 5 0 0 1-5 5H6a5 5 0 0 1-5-5v-.2a1.6 1.6 0 0 0 0-3.2V6a5 5 0 0 1 5-5z' fill='%230c6b50'/%3E%3Cg fill='none' stroke='white' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M6 5.6l2.8 6.4L12 6.6l3.2 5.4L18 5.6' stroke-width='2.1'/%3E%3Cpath d='M5.2 16.2h13.6' stroke-width='1.2' stroke-dasharray='.1 2.6'/%3E%3C/g%3E%3C/svg%3E"
 
-const logo = `<svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" class="logo"/><path d="M5.5 8l3 8.5L12 9l3.5 7.5 3-8.5" fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+const logo = `<svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 1h12a5 5 0 0 1 5 5v8.6a1.6 1.6 0 0 0 0 3.2v.2a5 5 0 0 1-5 5H6a5 5 0 0 1-5-5v-.2a1.6 1.6 0 0 0 0-3.2V6a5 5 0 0 1 5-5z" class="logo"/><g fill="none" stroke="#fff" stroke-linecap="round" stroke-linejoin="round"><path d="M6 5.6l2.8 6.4L12 6.6l3.2 5.4L18 5.6" stroke-width="2.1"/><path d="M5.2 16.2h13.6" stroke-width="1.2" stroke-dasharray=".1 2.6"/></g></svg>`
 
 /** A guide or an error page. `titles` has the title of each page of the navigation. */
 export function layOutPage(page: Page, titles: ReadonlyMap<string, string>): string {

@@ -1,8 +1,7 @@
-import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
+import type { AlertCode, AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { toFailurePercent } from '../../../accounts/alert-rules.ts'
 import type { StoredTraffic } from '../../../platform/db/schema.ts'
 import type { AlertChange } from '../report.ts'
-import type { AlertCode } from '../text.ts'
 
 export const thresholdCodes = ['failure_rate', 'delivery_lag'] as const satisfies AlertCode[]
 
@@ -31,12 +30,12 @@ const recoveryShare = 0.75
 /** Compares the failure rate with its threshold. */
 export function compareFailureRate(
   { accountId, whatsAppAccountId, name, traffic: { sent, failed, failures } }: TrafficFacts,
-  { failureRatePercent: limit }: Pick<AlertRules, 'failureRatePercent'>,
+  { failureRatePercent: limit, ...rules }: Pick<AlertRules, 'failureRatePercent' | 'failureRateMinMessages'>,
   findOpen: FindOpen,
 ): AlertChange | undefined {
   if (limit === null) return undefined
   const total = sent + failed
-  const percent = toFailurePercent({ sent, failed })
+  const percent = toFailurePercent({ sent, failed }, rules)
   const open = findOpen('failure_rate', accountId, whatsAppAccountId)
   const severity = percent >= criticalPercent ? 'critical' : 'warning'
   const about = { accountId, code: 'failure_rate', subjectId: whatsAppAccountId } as const
@@ -81,6 +80,7 @@ export function compareLag(
       text: {
         title: 'Webhook deliveries are late',
         paragraphs: [
+          'Messages are still sent; only the reports about them are late.',
           `The oldest delivery has been due for ${Math.round(seconds)} seconds.`,
           'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
         ],

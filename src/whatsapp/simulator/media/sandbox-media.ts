@@ -20,7 +20,7 @@ interface SandboxMedia {
 export const sandboxMedia: readonly SandboxMedia[] = [
   {
     file: 'https://fails.example/403',
-    does: 'Sent, then failed (131053): the server of the link refuses the download',
+    does: 'Sent, then failed (131053): the server of the link rejects the download',
     delivery: { plan: 'mediaForbidden' },
   },
   {

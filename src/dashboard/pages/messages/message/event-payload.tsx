@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Modal } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { CodeBlock } from '../../../ui/copy.tsx'
@@ -8,10 +10,10 @@ export function EventPayload({ payload }: { payload: string }) {
   return (
     <>
       <Anchor component="button" type="button" size="sm" onClick={open}>
-        View payload
+        <Trans>View payload</Trans>
       </Anchor>
-      <Modal opened={opened} onClose={close} title="Webhook payload" size="lg">
-        <CodeBlock label="Payload" code={format(payload)} />
+      <Modal opened={opened} onClose={close} title={t`Webhook payload`} size="lg">
+        <CodeBlock label={t`Payload`} code={format(payload)} />
       </Modal>
     </>
   )

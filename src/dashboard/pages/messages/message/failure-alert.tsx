@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro'
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
+import { translateServerText } from '../../../language/server-text.ts'
 import type { MessageHistory } from './use-message.ts'
 
 /** The reason, the advice and the error code. Nothing unless the message failed. */
@@ -7,11 +9,15 @@ export function FailureAlert({ history: { message, failure } }: { history: Messa
   const { error } = message
   if (!error) return null
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title={failure?.meaning ?? 'The message failed'}>
+    <Alert
+      color="red"
+      icon={<IconAlertCircle />}
+      title={failure ? translateServerText(failure.meaning) : t`The message failed`}
+    >
       <Stack gap={6}>
-        {failure && <Text size="sm">{failure.advice}</Text>}
+        {failure && <Text size="sm">{translateServerText(failure.advice)}</Text>}
         <Text size="xs" c="dimmed">
-          {/^\d+$/.test(error.code) ? 'WhatsApp error' : 'Error'} {error.code}
+          {/^\d+$/.test(error.code) ? t`WhatsApp error ${error.code}` : t`Error ${error.code}`}
           {error.message !== '' && error.message !== failure?.meaning && `: ${error.message}`}
         </Text>
       </Stack>

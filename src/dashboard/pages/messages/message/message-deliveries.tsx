@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { useAccount } from '../../../session/session.ts'
@@ -14,10 +16,10 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
     return (
       <Text size="sm" c="dimmed">
         {failedImmediately
-          ? 'The send request returned the error, so no webhook was sent.'
-          : 'No events have been sent for this message yet.'}{' '}
+          ? t`The send request returned the error, so no webhook was sent.`
+          : t`No events have been sent for this message yet.`}{' '}
         <Anchor component={Link} to={`/${accountId}/webhooks`} inherit underline="always">
-          View webhooks
+          <Trans>View webhooks</Trans>
         </Anchor>
       </Text>
     )
@@ -29,7 +31,7 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
       about={({ endpointId, payload }) => (
         <Stack gap={4} align="flex-start" mb={4}>
           <Anchor component={Link} to={`/${accountId}/webhooks/${endpointId}`} size="sm">
-            View endpoint
+            <Trans>View endpoint</Trans>
           </Anchor>
           {payload !== undefined && <EventPayload payload={payload} />}
         </Stack>

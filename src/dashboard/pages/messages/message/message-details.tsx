@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -13,26 +15,26 @@ export function MessageDetails({ message }: { message: Message }) {
   return (
     <DescriptionList
       items={[
-        { name: 'Recipient', value: <Copyable label="recipient" value={to} /> },
-        { name: 'Template', value: template },
-        { name: 'Language', value: language },
+        { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} /> },
+        { name: t`Template`, value: template },
+        { name: t`Language`, value: language },
         {
-          name: 'External ID',
+          name: t`External ID`,
           value:
             externalId === undefined ? (
               <Text span inherit c="dimmed">
-                None
+                <Trans>None</Trans>
               </Text>
             ) : (
-              <Copyable label="external ID" value={externalId} />
+              <Copyable label={t`external ID`} value={externalId} />
             ),
         },
-        { name: 'Sent from', value: <Sender whatsAppAccountId={message.accountId} /> },
-        { name: 'Message ID', value: <Copyable label="message ID" value={messageId} /> },
+        { name: t`Sent from`, value: <Sender whatsAppAccountId={message.accountId} /> },
+        { name: t`Message ID`, value: <Copyable label={t`message ID`} value={messageId} /> },
         ...(waMessageId === undefined
           ? []
-          : [{ name: 'WhatsApp ID', value: <Copyable label="WhatsApp ID" value={waMessageId} /> }]),
-        { name: 'Request', value: <RequestOfMessage messageId={messageId} /> },
+          : [{ name: t`WhatsApp ID`, value: <Copyable label={t`WhatsApp ID`} value={waMessageId} /> }]),
+        { name: t`Request`, value: <RequestOfMessage messageId={messageId} /> },
       ]}
     />
   )
@@ -51,12 +53,12 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
     return (
       <>
         {whatsAppAccountId}
-        {data && ' (removed)'}
+        {data && ` (${t`removed`})`}
       </>
     )
   return (
     <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit>
-      {account.displayPhoneNumber ?? `Phone number ID ${account.phoneNumberId}`}
+      {account.displayPhoneNumber ?? t`Phone number ID ${account.phoneNumberId}`}
     </Anchor>
   )
 }

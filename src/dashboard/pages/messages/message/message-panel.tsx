@@ -1,10 +1,11 @@
+import { t } from '@lingui/core/macro'
 import { ActionIcon, Box, Drawer, Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { useMediaQuery, useWindowEvent } from '@mantine/hooks'
 import { IconArrowsDiagonal, IconX } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useDeferredValue, useEffect, useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import { useAccount } from '../../../session/session.ts'
-import { DateTime, LogTime } from '../../../ui/date-time.tsx'
+import { LogTimeWithAge } from '../../../ui/date-time.tsx'
 import { LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { MessageStatusBadge } from '../message-status.tsx'
 import { MessageTimeline } from '../message-timeline.tsx'
@@ -81,38 +82,35 @@ interface PanelContentProps extends MessagePanelProps {
 
 function PanelContent({ messageId, titleId, onClose, onShow }: PanelContentProps) {
   const { data, error, refetch } = useMessage(messageId)
+  // Rendered in slices, beside the log that may arrive at the same time.
+  const history = useDeferredValue(data)
   return (
     <>
       <Box className={styles['head']}>
         <Group justify="space-between" wrap="nowrap" gap="sm">
           <Group gap="sm" wrap="nowrap" miw={0}>
-            <PanelTitle id={titleId}>{data ? `+${data.message.to}` : 'Message'}</PanelTitle>
-            {data && <MessageStatusBadge status={data.message.status} />}
+            <PanelTitle id={titleId}>{history ? `+${history.message.to}` : t`Message`}</PanelTitle>
+            {history && <MessageStatusBadge status={history.message.status} />}
           </Group>
           <Group gap={4} wrap="nowrap">
             <FullPageLink messageId={messageId} />
-            <Tooltip label="Close (Esc)">
-              <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Close" onClick={onClose}>
+            <Tooltip label={t`Close (Esc)`}>
+              <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t`Close`} onClick={onClose}>
                 <IconX size={18} />
               </ActionIcon>
             </Tooltip>
           </Group>
         </Group>
-        {data && (
+        {history && (
           <Text size="sm" c="dimmed" mt={2}>
-            <LogTime at={data.message.createdAt} /> · <DateTime at={data.message.createdAt} />
+            <LogTimeWithAge at={history.message.createdAt} />
           </Text>
-        )}
-        {data && (
-          <Box mt="sm">
-            <MessageActions history={data} onSentAgain={(id) => onShow(id)} />
-          </Box>
         )}
       </Box>
       <Box className={styles['body']}>
-        {data && <PanelBody history={data} />}
-        {!data && error && <MessageProblem error={error} onRetry={() => refetch()} />}
-        {!data && !error && <LoadingSkeleton lines={8} />}
+        {history && <PanelBody history={history} onShow={onShow} />}
+        {!history && error && <MessageProblem error={error} onRetry={() => refetch()} />}
+        {!history && !error && <LoadingSkeleton lines={8} />}
       </Box>
     </>
   )
@@ -133,7 +131,7 @@ function FullPageLink({ messageId }: { messageId: string }) {
   const { accountId } = useAccount()
   const { search } = useLocation()
   return (
-    <Tooltip label="Open full page">
+    <Tooltip label={t`Open full page`}>
       <ActionIcon
         component={Link}
         to={`/${accountId}/messages/${messageId}`}
@@ -141,7 +139,7 @@ function FullPageLink({ messageId }: { messageId: string }) {
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label="Open full page"
+        aria-label={t`Open full page`}
       >
         <IconArrowsDiagonal size={18} />
       </ActionIcon>
@@ -149,19 +147,21 @@ function FullPageLink({ messageId }: { messageId: string }) {
   )
 }
 
-function PanelBody({ history }: { history: MessageHistory }) {
+/** The advice on a failure stands above the actions, because it may say that sending again does not help. */
+function PanelBody({ history, onShow }: { history: MessageHistory; onShow: (messageId: string) => void }) {
   const { message } = history
   return (
     <Stack gap="lg">
       <FailureAlert history={history} />
+      <MessageActions history={history} onSentAgain={onShow} />
       <SentPreview history={history} />
-      <Part title="Timeline">
+      <Part title={t`Timeline`}>
         <MessageTimeline message={message} />
       </Part>
-      <Part title="Details">
+      <Part title={t`Details`}>
         <MessageDetails message={message} />
       </Part>
-      <Part title="Webhook deliveries">
+      <Part title={t`Webhook deliveries`}>
         <MessageDeliveries history={history} />
       </Part>
     </Stack>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button } from '@mantine/core'
 import { IconMailOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
@@ -12,14 +14,14 @@ export function MessageProblem({ error, onRetry }: { error: unknown; onRetry: ()
   return (
     <EmptyState
       icon={IconMailOff}
-      title="Message not found"
+      title={t`Message not found`}
       action={
         <Button component={Link} to={`/${accountId}/messages`} variant="default">
-          Show all messages
+          <Trans>Show all messages</Trans>
         </Button>
       }
     >
-      Check the address. The message may be older than the retention period.
+      <Trans>Check the address. The message may be older than the retention period.</Trans>
     </EmptyState>
   )
 }

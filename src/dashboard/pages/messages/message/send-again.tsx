@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconInfoCircle, IconSend } from '@tabler/icons-react'
@@ -14,7 +16,9 @@ import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
 import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'
-import { takesCode, valuesWith, variablesWith } from './template-values.ts'
+import { SentBubble } from './sent-bubble.tsx'
+import { repeatValues, takesCode } from './template-values.ts'
+import { type StoredContent, useContent } from './use-content.ts'
 import type { FoundTemplate } from './use-template.ts'
 
 interface SendAgainModalProps {
@@ -25,26 +29,33 @@ interface SendAgainModalProps {
   onSent: (messageId: string) => void
 }
 
-/** Asks for confirmation, and for the values that are not stored. */
+/** Asks for confirmation, and for values that are not stored. */
 export function SendAgainModal({ message, found, onClose, onSent }: SendAgainModalProps) {
   const obstacle = findObstacle(message, found)
+  const { data: content, isLoading } = useContent(message)
   return (
-    <Modal opened onClose={onClose} title="Send this message again?" size="lg">
-      {found.kind === 'loading' && <LoadingSkeleton lines={3} />}
+    <Modal opened onClose={onClose} title={t`Send this message again?`} size="lg">
+      {(found.kind === 'loading' || isLoading) && <LoadingSkeleton lines={3} />}
       {obstacle !== undefined && (
         <Stack>
-          <Alert color="gray" icon={<IconInfoCircle />} title="This message cannot be sent again">
+          <Alert color="gray" icon={<IconInfoCircle />} title={t`This message cannot be sent again`}>
             {obstacle}
           </Alert>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Close
+              <Trans>Close</Trans>
             </Button>
           </Group>
         </Stack>
       )}
-      {found.kind === 'found' && obstacle === undefined && (
-        <SendAgainForm message={message} template={found.template} onClose={onClose} onSent={onSent} />
+      {found.kind === 'found' && !isLoading && obstacle === undefined && (
+        <SendAgainForm
+          message={message}
+          template={found.template}
+          content={content?.state === 'stored' ? content : undefined}
+          onClose={onClose}
+          onSent={onSent}
+        />
       )}
     </Modal>
   )
@@ -52,16 +63,18 @@ export function SendAgainModal({ message, found, onClose, onSent }: SendAgainMod
 
 /** Why the message cannot be sent again; undefined if it can. */
 function findObstacle({ to, template, language }: Message, found: FoundTemplate): string | undefined {
-  if (to === erasedRecipient) return 'Its recipient was erased.'
+  if (to === erasedRecipient) return t`Its recipient was erased.`
   if (found.kind === 'loading') return undefined
-  if (found.kind === 'missing') return `The template ${template} (${language}) is no longer available.`
-  if (takesCode(found.template)) return 'One-time codes are not stored. Send a new code instead.'
-  if (!found.template.sendable) return `The template ${template} (${language}) cannot be sent at the moment.`
+  if (found.kind === 'missing') return t`The template ${template} (${language}) is no longer available.`
+  if (takesCode(found.template)) return t`One-time codes are never stored. Send a new code instead.`
+  if (!found.template.sendable) return t`The template ${template} (${language}) cannot be sent at the moment.`
   return undefined
 }
 
 interface SendAgainFormProps extends Omit<SendAgainModalProps, 'found'> {
   template: OwnTemplate
+  /** What the first message said, if it is stored. */
+  content: StoredContent | undefined
 }
 
 interface Values {
@@ -69,21 +82,24 @@ interface Values {
   values: TemplateValues
 }
 
-function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProps) {
+function SendAgainForm({ message, template: current, content, onClose, onSent }: SendAgainFormProps) {
   const { accountId } = useAccount()
-  const valueFields = listValueFields(template)
-  const keys = template.placeholders.map(({ key }) => key)
+  // Made once: what is typed stays.
+  const [{ template, ...initialValues }] = useState(() => repeatValues(current, content?.content.values))
+  // They fill all of the template, so that no field is left.
+  const components = content?.content.values.components
+  const valueFields = components ? [] : listValueFields(template)
+  const placeholders = components ? [] : template.placeholders
+  const keys = placeholders.map(({ key }) => key)
   const paths = valueFields.map(({ path }) => path)
   const [problem, setProblem] = useState<string>()
-  const form = useForm<Values>({
-    initialValues: { variables: variablesWith(template, () => ''), values: valuesWith(template, () => '') },
-  })
+  const form = useForm<Values>({ initialValues })
   const send = useChange({
     change: api.message.sendAgain.mutate,
     invalidates: [['messages', accountId]],
     onDone: ({ messageId, status }) => {
-      if (status === 'failed') notifyFailureMessage('The new message was not sent. It is in the log with the reason.')
-      else notifySuccess(status === 'sent' ? 'Message sent again.' : 'WhatsApp has not responded yet.')
+      if (status === 'failed') notifyFailureMessage(t`The new message was not sent. It is in the log with the reason.`)
+      else notifySuccess(status === 'sent' ? t`Message sent again.` : t`WhatsApp has not responded yet.`)
       onClose()
       onSent(messageId)
     },
@@ -96,7 +112,8 @@ function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProp
   const submit = form.onSubmit(({ variables, values }) => {
     setProblem(undefined)
     const { code: _code, ...request } = toRequestValues(values, template)
-    send.mutate({ accountId, messageId: message.messageId, ...(keys.length > 0 && { variables }), ...request })
+    const filling = components ? { components } : { ...(keys.length > 0 && { variables }), ...request }
+    send.mutate({ accountId, messageId: message.messageId, ...filling })
   })
   return (
     <form onSubmit={submit} noValidate>
@@ -105,14 +122,16 @@ function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProp
         {keys.length + paths.length > 0 && (
           <Stack gap="sm">
             <Text size="sm" c="dimmed">
-              The values of the first message are not stored. Enter them again.
+              {content
+                ? t`These are the values of the first message.`
+                : t`The values of the first message are not stored. Enter them again.`}
             </Text>
-            {template.placeholders.map(({ key, example }) => (
+            {placeholders.map(({ key, example }) => (
               <TextInput
                 key={key}
                 label={`{{${key}}}`}
                 autoComplete="off"
-                {...(example !== undefined && { placeholder: `Such as ${example}` })}
+                {...(example !== undefined && { placeholder: t`Such as ${example}` })}
                 styles={{ label: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
                 {...form.getInputProps(`variables.${key}`)}
               />
@@ -122,25 +141,34 @@ function SendAgainForm({ message, template, onClose, onSent }: SendAgainFormProp
                 key={path}
                 label={label}
                 autoComplete="off"
-                placeholder={`Such as ${example}`}
+                placeholder={t`Such as ${example}`}
                 {...form.getInputProps(`values.${path}`)}
               />
             ))}
           </Stack>
         )}
-        <MessagePreview
-          template={template}
-          variables={form.values.variables}
-          headerText={form.values.values.header?.text ?? ''}
-        />
+        {content?.templateChanged && (
+          <Alert color="yellow" icon={<IconInfoCircle />}>
+            <Trans>The template was changed after the first message. The new message can say something else.</Trans>
+          </Alert>
+        )}
+        {content && components ? (
+          <SentBubble message={message} shown={content.content.shown} />
+        ) : (
+          <MessagePreview
+            template={template}
+            variables={form.values.variables}
+            headerText={form.values.values.header?.text ?? ''}
+          />
+        )}
         <CostEstimateText to={message.to} category={template.category} />
-        {problem !== undefined && <ErrorAlert title="Message not sent" error={problem} />}
+        {problem !== undefined && <ErrorAlert title={t`Message not sent`} error={problem} />}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" leftSection={<IconSend size={16} />} loading={send.isPending}>
-            Send again
+            <Trans>Send again</Trans>
           </Button>
         </Group>
       </Stack>
@@ -152,9 +180,17 @@ function Consequence({ message: { to, template, language, externalId } }: { mess
   const { sandbox } = useUser()
   return (
     <Text size="sm">
-      A new message with the template {template} ({language}) is sent to <strong>+{to}</strong>
-      {externalId !== undefined && `, with the external ID ${externalId}`}.{' '}
-      {sandbox ? 'WhatsApp is simulated here, so it reaches no phone.' : 'WhatsApp may charge for it.'}
+      {externalId === undefined ? (
+        <Trans>
+          A new message with the template {template} ({language}) is sent to <strong>+{to}</strong>.
+        </Trans>
+      ) : (
+        <Trans>
+          A new message with the template {template} ({language}) is sent to <strong>+{to}</strong>, with the external
+          ID {externalId}.
+        </Trans>
+      )}{' '}
+      {sandbox ? t`WhatsApp is simulated here, so it reaches no phone.` : t`WhatsApp may charge for it.`}
     </Text>
   )
 }

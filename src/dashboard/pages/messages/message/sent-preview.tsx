@@ -1,38 +1,134 @@
-import { Skeleton, Stack, Text } from '@mantine/core'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { Message } from '../../../../../contracts/api/message.ts'
+import { erasedRecipient } from '../../../../../contracts/fields.ts'
+import { useAccount } from '../../../session/session.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
+import { SentBubble } from './sent-bubble.tsx'
+import { takesCode } from './template-values.ts'
+import { type Content, useContent } from './use-content.ts'
 import type { MessageHistory } from './use-message.ts'
-import { useTemplateOf } from './use-template.ts'
+import { type FoundTemplate, useTemplateOf } from './use-template.ts'
 
 /** What the recipient sees, as far as Waybill knows. */
 export function SentPreview({ history: { message } }: { history: MessageHistory }) {
   const found = useTemplateOf(message)
-  switch (found.kind) {
-    case 'loading':
-      return <Skeleton height={140} radius="lg" />
-    case 'missing':
-      return (
-        <Text size="sm" c="dimmed">
-          The template {message.template} ({message.language}) is no longer available, so there is no preview.
-        </Text>
-      )
-    case 'found': {
-      const { template } = found
-      const hasVariables = template.placeholders.length > 0
-      return (
-        <Stack gap={6}>
-          <MessagePreview
-            template={template}
-            variables={{}}
-            headerText=""
-            sent={{ at: message.createdAt, status: message.status }}
-          />
-          {hasVariables && (
-            <Text size="xs" c="dimmed">
-              The variables of messages are not stored.
-            </Text>
-          )}
-        </Stack>
-      )
-    }
+  const { data: content, isLoading } = useContent(message)
+  if (isLoading || (content?.state !== 'stored' && found.kind === 'loading'))
+    return <Skeleton height={140} radius="lg" />
+  if (content?.state === 'stored') {
+    const { content: stored, templateChanged } = content
+    return (
+      <Stack gap={6}>
+        <SentBubble message={message} shown={stored.shown} />
+        {stored.values.components && (
+          <Note>
+            <Trans>
+              The request had its own components. The preview fills in the body only; the curl command has them all.
+            </Trans>
+          </Note>
+        )}
+        {templateChanged && (
+          <Note>
+            <Trans>The template was changed later. This is the text that was sent.</Trans>
+          </Note>
+        )}
+      </Stack>
+    )
   }
+  return (
+    <Stack gap={6}>
+      <TemplateOf message={message} found={found} />
+      <WhyNotStored message={message} found={found} content={content} />
+    </Stack>
+  )
+}
+
+function TemplateOf({ message, found }: { message: Message; found: FoundTemplate }) {
+  if (found.kind !== 'found')
+    return (
+      <Text size="sm" c="dimmed">
+        <Trans>
+          The template {message.template} ({message.language}) is no longer available, so there is no preview.
+        </Trans>
+      </Text>
+    )
+  return (
+    <MessagePreview
+      template={found.template}
+      variables={{}}
+      headerText=""
+      sent={{ at: message.createdAt, status: message.status }}
+    />
+  )
+}
+
+interface WhyNotStoredProps {
+  message: Message
+  found: FoundTemplate
+  /** Undefined if it is unknown: an operator views the account, or the server could not be asked. */
+  content: Exclude<Content, { state: 'stored' }> | undefined
+}
+
+/** Why the preview shows the template of today, with its placeholders. */
+function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
+  const { accountId, viewedUntil } = useAccount()
+  if (viewedUntil !== undefined)
+    return (
+      <Note>
+        <Trans>Only members of the account see what was sent.</Trans>
+      </Note>
+    )
+  if (found.kind === 'found' && takesCode(found.template))
+    return (
+      <Note>
+        <Trans>One-time codes are never stored.</Trans>
+      </Note>
+    )
+  switch (content?.state) {
+    case undefined:
+      return null
+    case 'off':
+      return (
+        <Note>
+          <Trans>
+            This is the template of today: what messages say is not stored.{' '}
+            <Anchor component={Link} to={`/${accountId}/public-api#message-contents`} size="xs">
+              Message contents
+            </Anchor>
+          </Trans>
+        </Note>
+      )
+    case 'not_stored':
+      if (message.to === erasedRecipient)
+        return (
+          <Note>
+            <Trans>What the message said was erased with its recipient.</Trans>
+          </Note>
+        )
+      return (
+        <Note>
+          <Trans>This is the template of today: what this message said is not stored, or no longer.</Trans>
+        </Note>
+      )
+    case 'unreadable':
+      return (
+        <Note>
+          <Trans>
+            This is the template of today: what the message said is stored, but the server has no key that decrypts it.
+            Ask its operator to run waybill doctor.
+          </Trans>
+        </Note>
+      )
+  }
+}
+
+function Note({ children }: { children: ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {children}
+    </Text>
+  )
 }

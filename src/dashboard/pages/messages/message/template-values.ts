@@ -1,3 +1,4 @@
+import type { StoredValues } from '../../../../../contracts/dashboard/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { exampleValues, type TemplateValues } from '../../templates/template-values.ts'
 
@@ -16,6 +17,55 @@ function replaceTexts(value: unknown, name: string, write: (name: string) => str
 
 export function variablesWith({ placeholders }: OwnTemplate, write: (name: string) => string): Record<string, string> {
   return Object.fromEntries(placeholders.map(({ key }) => [key, write(key)]))
+}
+
+interface Repeat {
+  /** With the stored values as its examples, so that the form has a field for each of them. */
+  template: OwnTemplate
+  variables: Record<string, string>
+  /** Texts for the fields of a form. */
+  values: TemplateValues
+}
+
+/** What a form to repeat a message begins with: the stored values, where the template still takes them. */
+export function repeatValues(template: OwnTemplate, stored: StoredValues = {}): Repeat {
+  const example = exampleValues(template)
+  const blank = valuesWith(template, () => '')
+  const merge = (values: TemplateValues) => mergeStored(values, stored, template)
+  return {
+    template: { ...template, ...(template.example && { example: { ...template.example, ...merge(example) } }) },
+    variables: variablesWith(template, (key) => stored.variables?.[key] ?? ''),
+    values: toTexts(merge(blank), '') as TemplateValues,
+  }
+}
+
+/** Each part is replaced as a whole if the template still has it. Buttons are known by their position. */
+function mergeStored(
+  { header, buttons = [], cards, ...rest }: TemplateValues,
+  stored: StoredValues,
+  { components }: OwnTemplate,
+): TemplateValues {
+  const known = components.find(({ type }) => type === 'BUTTONS')?.buttons ?? []
+  const kept = (stored.buttons ?? []).filter(({ index }) => index < known.length)
+  // The example leaves out values that a button can do without.
+  const others = buttons.filter(({ index }) => !kept.some((button) => button.index === index))
+  const merged = [...kept, ...others].toSorted((a, b) => a.index - b.index)
+  const isSameKind = header && stored.header && Object.keys(header)[0] === Object.keys(stored.header)[0]
+  return {
+    ...rest,
+    ...(header && { header: isSameKind ? stored.header : header }),
+    ...(merged.length > 0 && { buttons: merged }),
+    ...(cards && { cards: cards.length === stored.cards?.length ? stored.cards : cards }),
+    ...(rest.limitedTimeOffer && { limitedTimeOffer: stored.limitedTimeOffer ?? rest.limitedTimeOffer }),
+  }
+}
+
+/** The position of a button stays a number: it has no field. */
+function toTexts(value: unknown, name: string): unknown {
+  if (typeof value === 'number' && name !== 'index') return String(value)
+  if (Array.isArray(value)) return value.map((inner) => toTexts(inner, name))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toTexts(inner, key)]))
 }
 
 /** Waybill keeps no one-time codes, so such a message cannot be repeated. */

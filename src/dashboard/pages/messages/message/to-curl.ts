@@ -1,17 +1,18 @@
 import { type Message, sendMessage } from '../../../../../contracts/api/message.ts'
+import type { StoredValues } from '../../../../../contracts/dashboard/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { takesCode, valuesWith, variablesWith } from './template-values.ts'
 
 /**
- * The call of the API that sends this message. Values that Waybill does not store are written as `<name>`, and the key
- * is a variable of the shell.
+ * The call of the API that sends this message. Values that are not stored are written as `<name>`, and the key is a
+ * variable of the shell.
  */
 export function toCurl(
   { to, template, language, externalId, accountId }: Message,
-  of: OwnTemplate | undefined,
+  { template: of, values }: { template: OwnTemplate | undefined; values: StoredValues | undefined },
   origin: string,
 ): string {
-  const body = { to, template, language, ...(of && blanksOf(of)), externalId, accountId }
+  const body = { to, template, language, ...(values ?? (of && blanksOf(of))), externalId, accountId }
   return `curl ${quote(origin + sendMessage.path)} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\

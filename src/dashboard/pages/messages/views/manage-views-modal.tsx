@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, Group, Modal, Stack, Text, TextInput, Tooltip } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -15,7 +17,7 @@ interface ManageViewsModalProps {
 
 export function ManageViewsModal({ views, onClose }: ManageViewsModalProps) {
   return (
-    <Modal opened onClose={onClose} title="Saved views" centered>
+    <Modal opened onClose={onClose} title={t`Saved views`} centered>
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {views.map((view) => (
           <li key={view.name}>
@@ -24,13 +26,13 @@ export function ManageViewsModal({ views, onClose }: ManageViewsModalProps) {
         ))}
         {views.length === 0 && (
           <Text component="li" size="sm" c="dimmed">
-            You have no saved views.
+            <Trans>You have no saved views.</Trans>
           </Text>
         )}
       </Stack>
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={onClose}>
-          Close
+          <Trans>Close</Trans>
         </Button>
       </Group>
     </Modal>
@@ -46,27 +48,27 @@ function ViewForm({ view: { name } }: { view: View }) {
   const rename = useChange({
     change: () => api.view.rename.mutate({ accountId, name, newName }),
     invalidates,
-    done: 'View renamed.',
+    done: t`View renamed.`,
     onFailure: (error) => setProblem(readFailure(error).fields['newName'] ?? readFailure(error).message),
   })
   const remove = useChange({
     change: () => api.view.delete.mutate({ accountId, name }),
     invalidates,
-    done: `View ${name} deleted.`,
+    done: t`View ${name} deleted.`,
   })
   return (
     <form
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (newName === '') setProblem('Enter a name.')
+        if (newName === '') setProblem(t`Enter a name.`)
         else if (newName !== name) rename.mutate()
       }}
     >
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <TextInput
           flex={1}
-          aria-label={`Name of ${name}`}
+          aria-label={t`Name of ${name}`}
           autoComplete="off"
           maxLength={viewLimits.nameLength}
           value={text}
@@ -78,14 +80,14 @@ function ViewForm({ view: { name } }: { view: View }) {
         />
         {newName !== name && (
           <Button type="submit" variant="default" loading={rename.isPending}>
-            Rename
+            <Trans>Rename</Trans>
           </Button>
         )}
-        <Tooltip label="Delete">
+        <Tooltip label={t`Delete`}>
           <ActionIcon
             variant="default"
             size={36}
-            aria-label={`Delete ${name}`}
+            aria-label={t`Delete ${name}`}
             loading={remove.isPending}
             onClick={() => remove.mutate()}
           >

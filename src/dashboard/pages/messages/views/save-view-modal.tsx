@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { type View, viewLimits } from '../../../../../contracts/dashboard/view.ts'
@@ -23,30 +25,30 @@ export function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
   const save = useChange({
     change: () => api.view.save.mutate({ accountId, name, filters: toViewFilters(filters) }),
     invalidates: [viewsKey(accountId)],
-    done: 'View saved.',
+    done: t`View saved.`,
     onDone: onClose,
     onFailure: (error) => setProblem(readFailure(error).fields['name'] ?? readFailure(error).message),
   })
   return (
-    <Modal opened onClose={onClose} title="Save view" centered>
+    <Modal opened onClose={onClose} title={t`Save view`} centered>
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (name === '') setProblem('Enter a name.')
+          if (name === '') setProblem(t`Enter a name.`)
           else save.mutate()
         }}
       >
         <Stack>
           <TextInput
-            label="Name"
-            placeholder="Failed today"
+            label={t`Name`}
+            placeholder={t`Failed today`}
             data-autofocus
             autoComplete="off"
             maxLength={viewLimits.nameLength}
             value={text}
             error={problem}
-            description={replaces ? 'Replaces your view with this name.' : 'Only you see it, in this account.'}
+            description={replaces ? t`Replaces your view with this name.` : t`Only you see it, in this account.`}
             onChange={({ currentTarget: { value } }) => {
               setText(value)
               setProblem(undefined)
@@ -54,10 +56,10 @@ export function SaveViewModal({ filters, views, onClose }: SaveViewModalProps) {
           />
           <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
             <Button type="submit" loading={save.isPending}>
-              Save view
+              <Trans>Save view</Trans>
             </Button>
           </Group>
         </Stack>

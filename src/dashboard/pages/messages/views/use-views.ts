@@ -19,11 +19,12 @@ export function useViews(): View[] | undefined {
   return data?.items.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
 }
 
-export function toViewFilters({ range, from, until, status, parts, ...texts }: MessageFilters): ViewFilters {
+export function toViewFilters({ range, from, until, status, failure, parts, ...texts }: MessageFilters): ViewFilters {
   const given = Object.entries(texts).filter(([, text]) => text !== '')
   return {
     ...Object.fromEntries(given),
     ...(status !== '' && { status }),
+    ...(failure !== '' && { failure }),
     ...(parts !== '' && { parts }),
     ...(range !== 'any' && { range }),
     ...(range === 'custom' && from !== '' && { from }),

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Menu, Text } from '@mantine/core'
 import { IconBookmark, IconCheck, IconChevronDown, IconPencil, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -32,20 +34,22 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
             c="var(--mantine-color-text)"
             leftSection={<IconBookmark size={15} />}
             rightSection={<IconChevronDown size={13} />}
-            aria-label={applied ? `Saved views: ${applied.name}` : 'Saved views'}
+            aria-label={applied ? t`Saved views: ${applied.name}` : t`Saved views`}
             styles={{ label: { maxWidth: 200, overflow: 'hidden', textOverflow: 'ellipsis' } }}
           >
-            {applied ? applied.name : 'Views'}
+            {applied ? applied.name : t`Views`}
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
           {views.length === 0 ? (
-            <Menu.Label>Save filters that you use often. Only you see them.</Menu.Label>
+            <Menu.Label>
+              <Trans>Save filters that you use often. Only you see them.</Trans>
+            </Menu.Label>
           ) : (
             views.map((view) => (
               <Menu.Item
                 key={view.name}
-                rightSection={view === applied ? <IconCheck size={14} aria-label="Applied" /> : null}
+                rightSection={view === applied ? <IconCheck size={14} aria-label={t`Applied`} /> : null}
                 onClick={() => onApply(fromViewFilters(view.filters))}
               >
                 <Text size="sm" truncate>
@@ -60,11 +64,11 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
             disabled={!isFiltered(filters)}
             onClick={() => setModal('save')}
           >
-            Save current filters
+            <Trans>Save current filters</Trans>
           </Menu.Item>
           {views.length > 0 && (
             <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setModal('manage')}>
-              Rename or delete views
+              <Trans>Rename or delete views</Trans>
             </Menu.Item>
           )}
         </Menu.Dropdown>

@@ -1,3 +1,6 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, Group, Menu, Paper, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import {
@@ -6,19 +9,20 @@ import {
   type TemplateButtonType,
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
+import { translate } from '../../../language/i18n.ts'
 import { newButton } from './draft.ts'
 import { countOf, type ErrorOf } from './fields.tsx'
 
-const kinds: Record<TemplateButtonType, string> = {
-  QUICK_REPLY: 'Quick reply',
-  URL: 'Open a website',
-  PHONE_NUMBER: 'Call a phone number',
-  COPY_CODE: 'Copy an offer code',
-  FLOW: 'Open a flow',
-  VOICE_CALL: 'Call on WhatsApp',
-  CATALOG: 'Show the catalogue',
-  MPM: 'Show products',
-  SPM: 'Show the product of the header',
+const kinds: Record<TemplateButtonType, MessageDescriptor> = {
+  QUICK_REPLY: msg`Quick reply`,
+  URL: msg`Open a website`,
+  PHONE_NUMBER: msg`Call a phone number`,
+  COPY_CODE: msg`Copy an offer code`,
+  FLOW: msg`Open a flow`,
+  VOICE_CALL: msg`Call on WhatsApp`,
+  CATALOG: msg`Show the catalogue`,
+  MPM: msg`Show products`,
+  SPM: msg`Show the product of the header`,
 }
 
 interface ButtonListProps {
@@ -46,18 +50,18 @@ export function ButtonList({ value, onChange, path, errorOf, types, max }: Butto
         <Paper key={index} withBorder p="sm" component="fieldset" m={0}>
           <Group justify="space-between" mb="xs">
             <Text component="legend" size="sm" fw={600}>
-              {index + 1}. {kinds[button.type]}
+              {index + 1}. {translate(kinds[button.type])}
             </Text>
             <Group gap={4}>
               {index > 0 && (
-                <ActionIcon variant="subtle" aria-label={`Move button ${index + 1} up`} onClick={() => moveUp(index)}>
+                <ActionIcon variant="subtle" aria-label={t`Move button ${index + 1} up`} onClick={() => moveUp(index)}>
                   <IconArrowUp size={16} />
                 </ActionIcon>
               )}
               <ActionIcon
                 variant="subtle"
                 color="red"
-                aria-label={`Remove button ${index + 1}`}
+                aria-label={t`Remove button ${index + 1}`}
                 onClick={() => onChange(value.toSpliced(index, 1))}
               >
                 <IconTrash size={16} />
@@ -81,13 +85,13 @@ export function ButtonList({ value, onChange, path, errorOf, types, max }: Butto
         <Menu position="bottom-start" withinPortal>
           <Menu.Target>
             <Button variant="default" size="xs" w="fit-content" leftSection={<IconPlus size={14} />}>
-              Add button
+              <Trans>Add button</Trans>
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
             {offered.map((type) => (
               <Menu.Item key={type} onClick={() => onChange([...value, newButton(type)])}>
-                {kinds[type]}
+                {translate(kinds[type])}
               </Menu.Item>
             ))}
           </Menu.Dropdown>
@@ -111,7 +115,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
     <Stack gap="xs">
       {text !== undefined && (
         <TextInput
-          label="Label"
+          label={t`Label`}
           description={countOf(text, templateLimits.labelCharacters)}
           value={text}
           error={errorOf(`${path}.text`, text)}
@@ -121,7 +125,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       {url !== undefined && (
         <TextInput
           label="URL"
-          description="Can end with the variable {{1}}."
+          description={t`Can end with the variable ${'{{1}}'}.`}
           placeholder="https://example.com/track/{{1}}"
           value={url}
           error={errorOf(`${path}.url`, url)}
@@ -133,7 +137,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       )}
       {phoneNumber !== undefined && (
         <TextInput
-          label="Phone number"
+          label={t`Phone number`}
           type="tel"
           placeholder="+34600111222"
           value={phoneNumber}
@@ -143,7 +147,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       )}
       {takesExample && (
         <TextInput
-          label={type === 'COPY_CODE' ? 'Example code' : 'Example of {{1}}'}
+          label={type === 'COPY_CODE' ? t`Example code` : t`Example of ${'{{1}}'}`}
           value={example ?? ''}
           error={errorOf(`${path}.example`, example)}
           onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
@@ -152,17 +156,17 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
       {flowId !== undefined && (
         <>
           <TextInput
-            label="Flow ID"
+            label={t`Flow ID`}
             value={flowId}
             error={errorOf(`${path}.flowId`, flowId)}
             onChange={({ currentTarget }) => onChange({ ...value, flowId: currentTarget.value })}
           />
           <Select
-            label="Flow action"
+            label={t`Flow action`}
             clearable
             data={[
-              { value: 'navigate', label: 'Open a screen' },
-              { value: 'data_exchange', label: 'Request data from your endpoint' },
+              { value: 'navigate', label: t`Open a screen` },
+              { value: 'data_exchange', label: t`Request data from your endpoint` },
             ]}
             value={flowAction ?? null}
             onChange={(next) => {
@@ -172,7 +176,7 @@ function ButtonFields({ value, onChange, path, errorOf }: ButtonFieldsProps) {
           />
           {flowAction === 'navigate' && (
             <TextInput
-              label="First screen"
+              label={t`First screen`}
               value={navigateScreen ?? ''}
               error={errorOf(`${path}.navigateScreen`, navigateScreen)}
               onChange={({ currentTarget }) => onChange({ ...value, navigateScreen: currentTarget.value })}

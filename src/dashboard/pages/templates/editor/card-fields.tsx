@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { ActionIcon, Button, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import {
@@ -24,12 +26,12 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
         <Paper key={index} withBorder p="sm">
           <Group justify="space-between" mb="xs">
             <Text size="sm" fw={600}>
-              Card {index + 1}
+              {t`Card ${index + 1}`}
             </Text>
             <ActionIcon
               variant="subtle"
               color="red"
-              aria-label={`Remove card ${index + 1}`}
+              aria-label={t`Remove card ${index + 1}`}
               onClick={() => onChange(value.toSpliced(index, 1))}
             >
               <IconTrash size={16} />
@@ -46,7 +48,7 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
             {card.header.format !== 'PRODUCT' && (
               <>
                 <BodyFields
-                  label="Card text"
+                  label={t`Card text`}
                   limit={templateLimits.cardBodyCharacters}
                   value={card.body}
                   path={`cards.${index}.body`}
@@ -79,7 +81,7 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
           leftSection={<IconPlus size={14} />}
           onClick={() => onChange([...value, newCard()])}
         >
-          Add card
+          <Trans>Add card</Trans>
         </Button>
       )}
     </Stack>
@@ -107,14 +109,14 @@ export function OfferFields({ value, onChange, errorOf }: OfferFieldsProps) {
   return (
     <Stack gap="sm">
       <TextInput
-        label="Offer"
+        label={t`Offer`}
         description={countOf(value.text, templateLimits.offerCharacters)}
         value={value.text}
         error={errorOf('limitedTimeOffer.text', value.text) ?? errorOf('limitedTimeOffer', value.text)}
         onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
       />
       <Switch
-        label="Show a countdown (each message sets the end time)"
+        label={t`Show a countdown (each message sets the end time)`}
         checked={value.expires ?? false}
         onChange={({ currentTarget }) => onChange({ ...value, expires: currentTarget.checked })}
       />

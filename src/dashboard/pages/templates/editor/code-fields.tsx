@@ -1,12 +1,18 @@
-import { ActionIcon, Alert, Button, Group, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { ActionIcon, Alert, Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { IconInfoCircle, IconPlus, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { translate } from '../../../language/i18n.ts'
 import { type AuthenticationDefinition, templateLimits } from '../../../../../contracts/templates/definition.ts'
+import type { TypedNumber } from '../../../ui/whole-number.ts'
+import { WholeNumberField } from '../../../ui/whole-number-field.tsx'
 import { countOf, type ErrorOf } from './fields.tsx'
 
 const kinds = [
-  { value: 'COPY_CODE', label: 'Copy code: a button copies the code' },
-  { value: 'ONE_TAP', label: 'One-tap: a button fills the code into your Android app' },
-  { value: 'ZERO_TAP', label: 'Zero-tap: your Android app receives the code automatically' },
+  { value: 'COPY_CODE', label: msg`Copy code: a button copies the code` },
+  { value: 'ONE_TAP', label: msg`One-tap: a button fills the code into your Android app` },
+  { value: 'ZERO_TAP', label: msg`Zero-tap: your Android app receives the code automatically` },
 ]
 
 interface CodeFieldsProps {
@@ -19,6 +25,8 @@ interface CodeFieldsProps {
 export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
   const { otpType, apps = [], expirationMinutes, addSecurityRecommendation = false } = value
   const path = 'authentication'
+  // As typed, such as `2.`, which becomes 2.5.
+  const [typedMinutes, setTypedMinutes] = useState<TypedNumber>(expirationMinutes ?? '')
   const choose = (next: string | null) => {
     const { apps: _, autofillText: __, zeroTapTermsAccepted: ___, ...rest } = value
     const chosen = (next ?? 'COPY_CODE') as typeof otpType
@@ -31,29 +39,36 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
   return (
     <Stack gap="sm">
       <Alert color="gray" icon={<IconInfoCircle />}>
-        WhatsApp provides the text of authentication templates, in the language of the template.
+        <Trans>WhatsApp provides the text of authentication templates, in the language of the template.</Trans>
       </Alert>
-      <Select label="Code delivery" data={kinds} value={otpType} allowDeselect={false} onChange={choose} />
+      <Select
+        label={t`Code delivery`}
+        data={kinds.map(({ value, label }) => ({ value, label: translate(label) }))}
+        value={otpType}
+        allowDeselect={false}
+        onChange={choose}
+      />
       <Switch
-        label="Add a security recommendation"
+        label={t`Add a security recommendation`}
         checked={addSecurityRecommendation}
         onChange={({ currentTarget }) => onChange({ ...value, addSecurityRecommendation: currentTarget.checked })}
       />
-      <NumberInput
-        label="Code expiration in minutes"
-        description="1 to 90. Leave empty to omit the expiration from the message."
+      <WholeNumberField
+        label={t`Code expiration in minutes`}
+        description={t`1 to 90. Leave empty to omit the expiration from the message.`}
         min={1}
         max={templateLimits.maxExpirationMinutes}
-        value={expirationMinutes ?? ''}
+        value={typedMinutes}
         error={errorOf(`${path}.expirationMinutes`, expirationMinutes)}
         onChange={(next) => {
           const { expirationMinutes: _, ...rest } = value
-          onChange({ ...rest, ...(typeof next === 'number' && { expirationMinutes: next }) })
+          setTypedMinutes(next)
+          onChange({ ...rest, ...(next !== '' && { expirationMinutes: Number(next) }) })
         }}
       />
       <TextInput
-        label="Button label"
-        description={`${countOf(value.text, templateLimits.labelCharacters)}. Leave empty to use WhatsApp’s default label.`}
+        label={t`Button label`}
+        description={t`${countOf(value.text, templateLimits.labelCharacters)}. Leave empty to use WhatsApp’s default label.`}
         value={value.text ?? ''}
         error={errorOf(`${path}.text`, value.text)}
         onChange={({ currentTarget }) => onChange({ ...value, text: currentTarget.value })}
@@ -64,7 +79,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
             <Group key={index} align="flex-start" gap="xs" wrap="nowrap">
               <TextInput
                 flex={2}
-                label="Android package name"
+                label={t`Android package name`}
                 placeholder="com.example.shop"
                 value={app.packageName}
                 error={errorOf(`${path}.apps.${index}.packageName`, app.packageName)}
@@ -74,7 +89,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
               />
               <TextInput
                 flex={1}
-                label="App signature hash"
+                label={t`App signature hash`}
                 placeholder="K8a/AINcGX7"
                 value={app.signatureHash}
                 error={errorOf(`${path}.apps.${index}.signatureHash`, app.signatureHash)}
@@ -86,7 +101,7 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
                 mt={28}
                 variant="subtle"
                 color="red"
-                aria-label={`Remove app ${index + 1}`}
+                aria-label={t`Remove app ${index + 1}`}
                 onClick={() => onChange({ ...value, apps: apps.toSpliced(index, 1) })}
               >
                 <IconTrash size={16} />
@@ -101,14 +116,14 @@ export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
               leftSection={<IconPlus size={14} />}
               onClick={() => onChange({ ...value, apps: [...apps, { packageName: '', signatureHash: '' }] })}
             >
-              Add app
+              <Trans>Add app</Trans>
             </Button>
           )}
         </>
       )}
       {otpType === 'ZERO_TAP' && (
         <Switch
-          label="We accept WhatsApp’s terms for zero-tap codes"
+          label={t`We accept WhatsApp’s terms for zero-tap codes`}
           checked={value.zeroTapTermsAccepted ?? false}
           error={errorOf(`${path}.zeroTapTermsAccepted`)}
           onChange={({ currentTarget }) => onChange({ ...value, zeroTapTermsAccepted: currentTarget.checked })}

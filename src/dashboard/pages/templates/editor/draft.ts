@@ -1,3 +1,7 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { translateServerText } from '../../../language/server-text.ts'
+import { translate } from '../../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../../contracts/api/template.ts'
 import {
   listVariables,
@@ -24,50 +28,68 @@ export function listProblems(template: TemplateDefinition): Record<string, strin
   const problems: Record<string, string> = {}
   for (const { path, problem } of findTemplateProblems(template))
     // The rule of samples names fields of the API, which this form does not show.
-    problems[path.join('.')] ??= path.at(-1) === 'sample' ? noSample : toSentence(problem)
+    problems[path.join('.')] ??= path.at(-1) === 'sample' ? translate(noSample) : toSentence(problem)
   return problems
 }
 
 function toSentence(problem: string): string {
   const said = problem.replace(/^is required(?: in a (?:button|header) of (?:type|format) \w+)?/, 'required')
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`
+  const translated = translateServerText(said)
+  return `${translated.charAt(0).toUpperCase()}${translated.slice(1)}.`
 }
 
 /** The labels of the form, where they differ from the names of the fields. */
-const fieldLabels: Partial<Record<string, string>> = {
-  limitedTimeOffer: 'limited-time offer',
-  authentication: 'one-time code',
-  expirationMinutes: 'expiration',
-  autofillText: 'autofill label',
-  packageName: 'package name',
-  signatureHash: 'signature hash',
-  zeroTapTermsAccepted: 'terms',
-  ttlSeconds: 'lifetime',
-  phoneNumber: 'phone number',
-  flowId: 'flow ID',
-  flowAction: 'flow action',
-  navigateScreen: 'first screen',
-  sample: 'sample file',
-  url: 'URL',
+const fieldLabels: Partial<Record<string, MessageDescriptor>> = {
+  name: msg`name`,
+  language: msg`language`,
+  category: msg`category`,
+  header: msg`header`,
+  body: msg`body`,
+  footer: msg`footer`,
+  buttons: msg`buttons`,
+  cards: msg`cards`,
+  format: msg`format`,
+  link: msg`link`,
+  example: msg`example`,
+  limitedTimeOffer: msg`limited-time offer`,
+  authentication: msg`one-time code`,
+  expirationMinutes: msg`expiration`,
+  autofillText: msg`autofill label`,
+  packageName: msg`package name`,
+  signatureHash: msg`signature hash`,
+  zeroTapTermsAccepted: msg`terms`,
+  ttlSeconds: msg`lifetime`,
+  phoneNumber: msg`phone number`,
+  flowId: msg`flow ID`,
+  flowAction: msg`flow action`,
+  navigateScreen: msg`first screen`,
+  sample: msg`sample file`,
+  url: msg`URL`,
 }
-const listLabels: Partial<Record<string, string>> = { buttons: 'button', cards: 'card', apps: 'app' }
+/** Numbered items of lists. */
+const itemLabels: Partial<Record<string, (number: number) => string>> = {
+  buttons: (number) => t`button ${number}`,
+  cards: (number) => t`card ${number}`,
+  apps: (number) => t`app ${number}`,
+}
 
 /** `cards.1.buttons.0.url` becomes `Card 2, button 1, URL`. */
 export function describePath(path: string): string {
   const steps = path.split('.')
   const words = steps.flatMap((step, index) => {
     const before = steps[index - 1] ?? ''
-    if (before === 'examples') return [`example of {{${step}}}`]
-    if (/^\d+$/.test(step)) return [`${listLabels[before] ?? before} ${Number(step) + 1}`]
-    if (step === 'examples' || (listLabels[step] !== undefined && index < steps.length - 1)) return []
-    if (step === 'text') return /^\d+$/.test(before) ? ['label'] : []
-    return [fieldLabels[step] ?? step]
+    if (before === 'examples') return [t`example of ${`{{${step}}}`}`]
+    if (/^\d+$/.test(step)) return [itemLabels[before]?.(Number(step) + 1) ?? `${before} ${Number(step) + 1}`]
+    if (step === 'examples' || (itemLabels[step] !== undefined && index < steps.length - 1)) return []
+    if (step === 'text') return /^\d+$/.test(before) ? [t`label`] : []
+    const label = fieldLabels[step]
+    return [label ? translate(label) : step]
   })
   const described = words.join(', ')
   return described.charAt(0).toUpperCase() + described.slice(1)
 }
 
-const noSample = 'Choose a file or enter a link: WhatsApp reviews a sample of the file.'
+const noSample = msg`Choose a file or enter a link: WhatsApp reviews a sample of the file.`
 
 /** Keeps the examples of the variables that the text has, and adds empty ones for the others. */
 export function withBodyText(body: TemplateBodyDefinition | undefined, text: string): TemplateBodyDefinition {
@@ -158,11 +180,16 @@ function previewCode({ authentication }: TemplateDefinition): TemplateComponent[
   ]
 }
 
-const fixedLabels: Partial<Record<TemplateButtonType, string>> = {
-  COPY_CODE: 'Copy offer code',
-  CATALOG: 'View catalog',
-  MPM: 'View items',
-  SPM: 'View',
+const fixedLabels: Partial<Record<TemplateButtonType, MessageDescriptor>> = {
+  COPY_CODE: msg`Copy offer code`,
+  CATALOG: msg`View catalog`,
+  MPM: msg`View items`,
+  SPM: msg`View`,
+}
+
+function labelOf(type: TemplateButtonType): string {
+  const label = fixedLabels[type]
+  return label ? translate(label) : t`Button label`
 }
 
 function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'header' | 'body' | 'buttons'>) {
@@ -173,7 +200,7 @@ function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'hea
       ? [
           {
             type: 'BUTTONS',
-            buttons: buttons.map(({ type, text }) => ({ type, text: (text ?? fixedLabels[type]) || 'Button label' })),
+            buttons: buttons.map(({ type, text }) => ({ type, text: text || labelOf(type) })),
           },
         ]
       : []),
@@ -181,7 +208,7 @@ function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'hea
 }
 
 /** An empty bubble would look like a fault. */
-const emptyBody: TemplateBodyDefinition = { text: '_Your message appears here._' }
+const emptyBody = (): TemplateBodyDefinition => ({ text: t`_Your message appears here._` })
 
 /** A draft in the form that the preview shows. */
 export function toPreview(template: TemplateDefinition): TemplateComponent[] {
@@ -189,7 +216,7 @@ export function toPreview(template: TemplateDefinition): TemplateComponent[] {
   const { footer, cards, limitedTimeOffer } = template
   return [
     ...(limitedTimeOffer ? [{ type: 'LIMITED_TIME_OFFER', text: limitedTimeOffer.text }] : []),
-    ...previewSection({ ...template, ...(template.body?.text === '' && { body: emptyBody }) }),
+    ...previewSection({ ...template, ...(template.body?.text === '' && { body: emptyBody() }) }),
     ...(footer === undefined ? [] : [{ type: 'FOOTER', text: footer }]),
     ...(cards
       ? [

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useNavigate, useSearchParams } from 'react-router'
+import { translateServerText } from '../../../language/server-text.ts'
 import type { TemplateDefinition } from '../../../../../contracts/templates/definition.ts'
 import { galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
@@ -50,18 +53,18 @@ export function EditorPage() {
   return (
     <>
       <PageHeader
-        title={isNew ? 'New template' : 'Edit template'}
+        title={isNew ? t`New template` : t`Edit template`}
         description={
           isNew
-            ? 'WhatsApp reviews a template before it can be sent. This takes from a few minutes to a day.'
-            : 'WhatsApp reviews each change. An approved template can be changed once in 24 hours.'
+            ? t`WhatsApp reviews a template before it can be sent. This takes from a few minutes to a day.`
+            : t`WhatsApp reviews each change. An approved template can be changed once in 24 hours.`
         }
       />
       {name !== undefined && existing.isPending && <LoadingSkeleton lines={8} />}
       {existing.isError && <ErrorAlert error={existing.error} onRetry={() => existing.refetch()} />}
       {existing.data?.reason !== undefined && (
-        <Alert color="gray" icon={<IconInfoCircle />} title="This template cannot be edited here">
-          Edit it in WhatsApp Manager instead: {existing.data.reason}.
+        <Alert color="gray" icon={<IconInfoCircle />} title={t`This template cannot be edited here`}>
+          <Trans>Edit it in WhatsApp Manager instead: {translateServerText(existing.data.reason)}.</Trans>
         </Alert>
       )}
       {start && (

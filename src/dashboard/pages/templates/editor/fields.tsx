@@ -1,3 +1,5 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconVariablePlus } from '@tabler/icons-react'
 import { useRef } from 'react'
@@ -7,6 +9,7 @@ import {
   type TemplateHeaderDefinition,
   templateLimits,
 } from '../../../../../contracts/templates/definition.ts'
+import { translate } from '../../../language/i18n.ts'
 import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
 import { nextVariable, withBodyText, withHeaderFormat } from './draft.ts'
 import { SampleField } from './sample-field.tsx'
@@ -24,17 +27,18 @@ interface PartProps<Part> {
 
 /** The number of characters beside a label, as WhatsApp counts them. */
 export function countOf(text: string | undefined, limit: number): string {
-  return `${[...(text ?? '')].length} of ${limit} characters`
+  const used = [...(text ?? '')].length
+  return t`${used} of ${limit} characters`
 }
 
 const formats = [
-  { value: 'NONE', label: 'None' },
-  { value: 'TEXT', label: 'Text' },
-  { value: 'IMAGE', label: 'Image' },
-  { value: 'VIDEO', label: 'Video' },
-  { value: 'DOCUMENT', label: 'Document' },
-  { value: 'LOCATION', label: 'Location' },
-  { value: 'PRODUCT', label: 'Product of your catalogue' },
+  { value: 'NONE', label: msg`None` },
+  { value: 'TEXT', label: msg`Text` },
+  { value: 'IMAGE', label: msg`Image` },
+  { value: 'VIDEO', label: msg`Video` },
+  { value: 'DOCUMENT', label: msg`Document` },
+  { value: 'LOCATION', label: msg`Location` },
+  { value: 'PRODUCT', label: msg`Product of your catalogue` },
 ] as const
 
 interface HeaderFieldsProps extends PartProps<TemplateHeaderDefinition | undefined> {
@@ -49,8 +53,8 @@ export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFi
   return (
     <Stack gap="sm">
       <Select
-        label="Header"
-        data={offered.map((one) => ({ ...one }))}
+        label={t`Header`}
+        data={offered.map(({ value: kind, label }) => ({ value: kind, label: translate(label) }))}
         value={format}
         allowDeselect={false}
         error={errorOf(`${path}.format`)}
@@ -58,7 +62,7 @@ export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFi
       />
       {value?.format === 'TEXT' && (
         <TextInput
-          label="Header text"
+          label={t`Header text`}
           description={countOf(value.text, templateLimits.headerCharacters)}
           value={value.text ?? ''}
           error={errorOf(`${path}.text`, value.text)}
@@ -69,7 +73,7 @@ export function HeaderFields({ value, onChange, path, errorOf, kinds }: HeaderFi
       )}
       {value && hasVariable && (
         <TextInput
-          label="Example of the header variable"
+          label={t`Example of the header variable`}
           value={value.example ?? ''}
           error={errorOf(`${path}.example`, value.example)}
           onChange={({ currentTarget }) => onChange({ ...value, example: currentTarget.value })}
@@ -93,7 +97,7 @@ interface BodyFieldsProps extends PartProps<TemplateBodyDefinition | undefined> 
   label?: string
 }
 
-export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Body' }: BodyFieldsProps) {
+export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Body` }: BodyFieldsProps) {
   const text = value?.text ?? ''
   const area = useRef<HTMLTextAreaElement>(null)
   const keys = listVariables(text)
@@ -107,7 +111,7 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Bod
       <Textarea
         ref={area}
         label={label}
-        description={`${countOf(text, limit)}. Supports *bold*, _italic_ and ~strikethrough~.`}
+        description={`${countOf(text, limit)}. ${t`Supports *bold*, _italic_ and ~strikethrough~.`}`}
         autosize
         minRows={4}
         maxRows={14}
@@ -117,18 +121,18 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = 'Bod
       />
       <Group>
         <Button variant="default" size="xs" leftSection={<IconVariablePlus size={14} />} onClick={insert}>
-          Add variable
+          <Trans>Add variable</Trans>
         </Button>
       </Group>
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">
-          Example values show the reviewer what the variables contain.
+          <Trans>Example values show the reviewer what the variables contain.</Trans>
         </Text>
       )}
       {keys.map((key) => (
         <TextInput
           key={key}
-          label={`Example of {{${key}}}`}
+          label={t`Example of ${`{{${key}}}`}`}
           value={value?.examples?.[key] ?? ''}
           error={errorOf(`${path}.examples.${key}`, value?.examples?.[key])}
           onChange={({ currentTarget }) =>

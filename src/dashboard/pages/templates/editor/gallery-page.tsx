@@ -1,7 +1,11 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, Paper, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPencilPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
+import { i18n } from '../../../language/i18n.ts'
+import { translateServerText } from '../../../language/server-text.ts'
 import { type GalleryLanguage, galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { useAccount } from '../../../session/session.ts'
@@ -15,23 +19,23 @@ import { previewValues, toPreview } from './draft.ts'
 export function GalleryPage() {
   const { accountId } = useAccount()
   const [search] = useSearchParams()
-  const [language, setLanguage] = useState<GalleryLanguage>('en')
+  const [language, setLanguage] = useState<GalleryLanguage>(galleryLanguages.find((one) => one === i18n.locale) ?? 'en')
   const account = search.get('account')
   const linkTo = (query: Record<string, string>) =>
     `/${accountId}/templates/edit?${new URLSearchParams({ ...(account !== null && { account }), ...query })}`
   return (
     <>
       <PageHeader
-        title="New template"
-        description="Adapt a ready-made template, or start from scratch."
+        title={t`New template`}
+        description={t`Adapt a ready-made template, or start from scratch.`}
         actions={
           <Button component={Link} to={linkTo({})} variant="default" leftSection={<IconPencilPlus size={16} />}>
-            Start from scratch
+            <Trans>Start from scratch</Trans>
           </Button>
         }
       />
       <Select
-        label="Language"
+        label={t`Language`}
         w={280}
         maw="100%"
         mb="lg"
@@ -55,10 +59,10 @@ export function GalleryPage() {
               <Stack gap="sm" h="100%" justify="space-between">
                 <Box>
                   <Title order={2} size="h4">
-                    {title}
+                    {translateServerText(title)}
                   </Title>
                   <Text size="sm" c="dimmed" mb="sm">
-                    {inWords(category)}. {description}
+                    {inWords(category)}. {translateServerText(description)}
                   </Text>
                   <MessagePreview
                     template={{ components: toPreview(template), language }}
@@ -67,8 +71,12 @@ export function GalleryPage() {
                   />
                 </Box>
                 <Group>
-                  <Button component={Link} to={linkTo({ gallery: name, language })} aria-label={`Use ${title}`}>
-                    Use this template
+                  <Button
+                    component={Link}
+                    to={linkTo({ gallery: name, language })}
+                    aria-label={t`Use ${translateServerText(title)}`}
+                  >
+                    <Trans>Use this template</Trans>
                   </Button>
                 </Group>
               </Stack>

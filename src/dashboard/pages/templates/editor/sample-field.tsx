@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import {
   Box,
   Button,
@@ -13,6 +14,7 @@ import {
 } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
+import { translateServerText } from '../../../language/server-text.ts'
 import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
 import {
   isSampleType,
@@ -52,9 +54,9 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
   const shown = sending || problem !== undefined ? undefined : error
   return (
     <Input.Wrapper
-      label="Sample file"
+      label={t`Sample file`}
       labelElement="div"
-      description={`For the review only: each message has its own file. ${describeRule(format)}`}
+      description={t`For the review only: each message has its own file. ${describeRule(format)}`}
       inputWrapperOrder={['label', 'description', 'input', 'error']}
       error={shown === undefined ? undefined : <span role="alert">{shown}</span>}
     >
@@ -64,24 +66,27 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
             <Group justify="space-between" wrap="nowrap" gap="xs">
               <Box miw={0} flex={1}>
                 <Text size="sm" fw={500} truncate>
-                  {sending?.file.name ?? uploaded?.name ?? 'Uploaded sample'}
+                  {sending?.file.name ?? uploaded?.name ?? t`Uploaded sample`}
                 </Text>
                 <Text size="xs" c="dimmed">
                   {sending
                     ? describeProgress(sending)
                     : uploaded
                       ? `${formatSize(uploaded.size)}, uploaded`
-                      : 'Uploaded'}
+                      : t`Uploaded`}
                 </Text>
               </Box>
               {sending ? (
-                <CloseButton aria-label="Cancel upload" onClick={cancel} />
+                <CloseButton aria-label={t`Cancel upload`} onClick={cancel} />
               ) : (
-                <CloseButton aria-label="Remove sample" onClick={() => onChange({ ...header, sample: { link: '' } })} />
+                <CloseButton
+                  aria-label={t`Remove sample`}
+                  onClick={() => onChange({ ...header, sample: { link: '' } })}
+                />
               )}
             </Group>
             {sending && (
-              <Progress mt={6} size="sm" value={sending.part * 100} aria-label={`Upload of ${sending.file.name}`} />
+              <Progress mt={6} size="sm" value={sending.part * 100} aria-label={t`Upload of ${sending.file.name}`} />
             )}
           </Paper>
         )}
@@ -103,14 +108,14 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
               leftSection={<IconUpload size={16} />}
               disabled={!canChange}
             >
-              {sending || isUploaded ? 'Choose another file' : 'Choose file'}
+              {sending || isUploaded ? t`Choose another file` : t`Choose file`}
             </Button>
           )}
         </FileButton>
         {problem !== undefined && <Input.Error role="alert">{problem}</Input.Error>}
         {!sending && !isUploaded && (
           <TextInput
-            label="Or a link to a sample file"
+            label={t`Or a link to a sample file`}
             placeholder={`https://example.com/sample.${examples[format]}`}
             type="url"
             value={sample?.link ?? ''}
@@ -189,22 +194,27 @@ function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'e
 const examples: Record<SampleFormat, string> = { IMAGE: 'jpg', VIDEO: 'mp4', DOCUMENT: 'pdf' }
 
 function describeRule(format: SampleFormat): string {
-  const { words } = sampleRules[format]
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)} of at most ${formatSize(maxSampleBytes(format))}.`
+  const words = describeFiles(format)
+  return t`${words.charAt(0).toUpperCase() + words.slice(1)} of at most ${formatSize(maxSampleBytes(format))}.`
+}
+
+/** Which files a header takes, such as `a JPEG or PNG image`. */
+function describeFiles(format: SampleFormat): string {
+  return translateServerText(sampleRules[format].words)
 }
 
 function describeProgress({ file, part }: Sending): string {
   return part < 1
-    ? `Uploading ${formatSize(file.size)}: ${Math.floor(part * 100)}%`
-    : 'Uploaded. Sending it to WhatsApp…'
+    ? t`Uploading ${formatSize(file.size)}: ${Math.floor(part * 100)}%`
+    : t`Uploaded. Sending it to WhatsApp…`
 }
 
 /** Known before the upload. The server checks the content as well. */
 function findProblem({ type, size }: File, format: SampleFormat): string | undefined {
-  if (!isSampleType(format, type)) return `Choose ${sampleRules[format].words}.`
-  if (size === 0) return 'This file is empty. Choose another one.'
+  if (!isSampleType(format, type)) return t`Choose ${describeFiles(format)}.`
+  if (size === 0) return t`This file is empty. Choose another one.`
   const max = maxSampleBytes(format)
-  return size > max ? `This file has ${formatSize(size)}. Choose one of at most ${formatSize(max)}.` : undefined
+  return size > max ? t`This file has ${formatSize(size)}. Choose one of at most ${formatSize(max)}.` : undefined
 }
 
 function readAsDataUrl(file: File): Promise<string | undefined> {

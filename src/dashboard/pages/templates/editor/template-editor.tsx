@@ -1,6 +1,10 @@
+import { type MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Button, Divider, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { IconAlertCircle, IconSend } from '@tabler/icons-react'
 import { type SubmitEvent, useContext, useState } from 'react'
+import { translate } from '../../../language/i18n.ts'
 import type { TemplateChange } from '../../../../../contracts/api/template-changes.ts'
 import {
   type TemplateCategory,
@@ -35,10 +39,10 @@ import {
 import { BodyFields, countOf, type ErrorOf, HeaderFields } from './fields.tsx'
 import { SampleFiles } from './sample-field.tsx'
 
-const categories: { value: TemplateCategory; label: string }[] = [
-  { value: 'UTILITY', label: 'Utility: order or account updates' },
-  { value: 'MARKETING', label: 'Marketing: offers and news' },
-  { value: 'AUTHENTICATION', label: 'Authentication: one-time codes' },
+const categories: { value: TemplateCategory; label: MessageDescriptor }[] = [
+  { value: 'UTILITY', label: msg`Utility: order or account updates` },
+  { value: 'MARKETING', label: msg`Marketing: offers and news` },
+  { value: 'AUTHENTICATION', label: msg`Authentication: one-time codes` },
 ]
 
 interface TemplateEditorProps {
@@ -74,7 +78,7 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
     invalidates: [['templates', accountId]],
     done: ({ changed, notice }) =>
       notice ??
-      (changed ? 'Submitted. WhatsApp is reviewing it.' : 'WhatsApp already has this template. Nothing was changed.'),
+      (changed ? t`Submitted. WhatsApp is reviewing it.` : t`WhatsApp already has this template. Nothing was changed.`),
     onDone,
     onFailure: (error) => {
       const { message, fields } = readFailure(error)
@@ -100,13 +104,13 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
               <Preview template={template} />
             </Box>
             <Content template={template} onChange={change} errorOf={errorOf} />
-            {refusal.message !== undefined && <ErrorAlert title="Not submitted" error={refusal.message} />}
+            {refusal.message !== undefined && <ErrorAlert title={t`Not submitted`} error={refusal.message} />}
             {isSubmitted && open > 0 && (
               <Alert
                 color="red"
                 icon={<IconAlertCircle />}
                 mb="md"
-                title="WhatsApp would reject this template"
+                title={t`WhatsApp would reject this template`}
                 role="alert"
               >
                 {Object.entries(problems).map(([path, problem]) => (
@@ -118,10 +122,10 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
             )}
             <Group>
               <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={submit.isPending}>
-                {isNew ? 'Submit for review' : 'Submit changes'}
+                {isNew ? t`Submit for review` : t`Submit changes`}
               </ChangeButton>
               <Button variant="default" onClick={onCancel}>
-                Cancel
+                <Trans>Cancel</Trans>
               </Button>
             </Group>
           </Box>
@@ -142,7 +146,7 @@ function Preview({ template }: { template: TemplateDefinition }) {
   return (
     <>
       <Text size="sm" c="dimmed" mb="xs">
-        Preview with your example values
+        <Trans>Preview with your example values</Trans>
       </Text>
       <MessagePreview
         template={{ components: toPreview(template), language: template.language }}
@@ -163,11 +167,11 @@ interface PartsProps {
 
 function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: boolean }) {
   return (
-    <Section title="Template">
+    <Section title={t`Template`}>
       <Stack gap="sm">
         <TextInput
-          label="Name"
-          description="Lower-case letters, digits and underscores."
+          label={t`Name`}
+          description={t`Lower-case letters, digits and underscores.`}
           disabled={!isNew}
           value={template.name}
           error={errorOf('name', template.name)}
@@ -176,7 +180,7 @@ function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: bo
           }
         />
         <Select
-          label="Language"
+          label={t`Language`}
           searchable
           disabled={!isNew}
           data={templateLanguages.map((code) => ({ value: code, label: describeLanguage(code) }))}
@@ -186,9 +190,9 @@ function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: bo
           onChange={(language) => onChange({ ...template, language: language ?? template.language })}
         />
         <Select
-          label="Category"
-          description="WhatsApp can assign another category during its review."
-          data={categories}
+          label={t`Category`}
+          description={t`WhatsApp can assign another category during its review.`}
+          data={categories.map(({ value, label }) => ({ value, label: translate(label) }))}
           value={template.category}
           allowDeselect={false}
           error={errorOf('category', template.category)}
@@ -203,7 +207,7 @@ function Content({ template, onChange, errorOf }: PartsProps) {
   const { authentication, cards, limitedTimeOffer, header, body, footer, buttons } = template
   if (authentication)
     return (
-      <Section title="One-time code">
+      <Section title={t`One-time code`}>
         <CodeFields
           value={authentication}
           errorOf={errorOf}
@@ -213,7 +217,7 @@ function Content({ template, onChange, errorOf }: PartsProps) {
     )
   return (
     <>
-      <Section title="Message">
+      <Section title={t`Message`}>
         <Stack gap="md">
           {!cards && (
             <HeaderFields
@@ -232,7 +236,7 @@ function Content({ template, onChange, errorOf }: PartsProps) {
           />
           {!cards && !limitedTimeOffer && (
             <TextInput
-              label="Footer"
+              label={t`Footer`}
               description={countOf(footer, templateLimits.footerCharacters)}
               value={footer ?? ''}
               error={errorOf('footer', footer)}
@@ -245,8 +249,8 @@ function Content({ template, onChange, errorOf }: PartsProps) {
       </Section>
       {!cards && header?.format !== 'PRODUCT' && (
         <Section
-          title="Buttons"
-          description="At most 10. Put quick replies together, before or after the other buttons."
+          title={t`Buttons`}
+          description={t`At most 10. Put quick replies together, before or after the other buttons.`}
         >
           <ButtonList
             value={buttons ?? []}
@@ -274,10 +278,10 @@ function Extras({ template, onChange, errorOf }: PartsProps) {
     onChange(isOn ? { ...rest, limitedTimeOffer: { text: '', expires: true } } : rest)
   }
   return (
-    <Section title="Marketing formats">
+    <Section title={t`Marketing formats`}>
       <Stack gap="md">
         <Switch
-          label="Carousel of cards"
+          label={t`Carousel of cards`}
           checked={cards !== undefined}
           disabled={limitedTimeOffer !== undefined}
           onChange={({ currentTarget }) => toggleCards(currentTarget.checked)}
@@ -287,7 +291,7 @@ function Extras({ template, onChange, errorOf }: PartsProps) {
         )}
         <Divider />
         <Switch
-          label="Limited-time offer"
+          label={t`Limited-time offer`}
           checked={limitedTimeOffer !== undefined}
           disabled={cards !== undefined}
           onChange={({ currentTarget }) => toggleOffer(currentTarget.checked)}

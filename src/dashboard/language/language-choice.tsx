@@ -1,0 +1,47 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Center, Menu, NativeSelect } from '@mantine/core'
+import { IconCheck, IconLanguage } from '@tabler/icons-react'
+import { chooseLanguage, isLanguage, languages, useLanguage } from './language.ts'
+
+const choices = Object.entries(languages).map(([value, label]) => ({ value, label }))
+
+/** The languages in the user menu. */
+export function LanguageItems() {
+  const current = useLanguage()
+  return (
+    <>
+      <Menu.Label>
+        <Trans>Language</Trans>
+      </Menu.Label>
+      {choices.map(({ value, label }) => (
+        <Menu.Item
+          key={value}
+          lang={value}
+          leftSection={<IconLanguage size={16} />}
+          rightSection={value === current ? <IconCheck size={14} aria-label={t`Selected`} /> : null}
+          onClick={() => isLanguage(value) && void chooseLanguage(value)}
+        >
+          {label}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+/** The languages on pages without a session. */
+export function LanguageSelect() {
+  return (
+    <Center mt="md">
+      <NativeSelect
+        size="xs"
+        variant="unstyled"
+        aria-label={t`Language`}
+        leftSection={<IconLanguage size={16} />}
+        data={choices}
+        value={useLanguage()}
+        onChange={({ currentTarget: { value } }) => isLanguage(value) && void chooseLanguage(value)}
+      />
+    </Center>
+  )
+}

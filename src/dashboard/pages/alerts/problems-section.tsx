@@ -1,0 +1,93 @@
+import { msg, t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { Group, Stack, Text } from '@mantine/core'
+import type { AlertCode, AlertRules, AlertSeverity } from '../../../../contracts/dashboard/alert.ts'
+import { translate } from '../../language/i18n.ts'
+import { StatusBadge } from '../../ui/badges.tsx'
+import { Section } from '../../ui/page.tsx'
+
+interface Problem {
+  name: MessageDescriptor
+  severity: AlertSeverity
+  /** When it has the other severity. */
+  exception?: MessageDescriptor
+  isOff?: (rules: AlertRules) => boolean
+}
+
+const problems = {
+  whatsapp_account_inactive: {
+    name: msg`A number can no longer send`,
+    severity: 'critical',
+    exception: msg`Warning if a member deactivated it.`,
+  },
+  token_expiring: {
+    name: msg`An access token expires in 14, 7 or 1 days, or today`,
+    severity: 'warning',
+    exception: msg`Critical in the last two days.`,
+  },
+  quality_low: { name: msg`The quality rating of a number becomes medium or low`, severity: 'warning' },
+  template_stopped: { name: msg`WhatsApp rejects, pauses or disables a template`, severity: 'warning' },
+  failure_rate: {
+    name: msg`Many messages of a number fail`,
+    severity: 'warning',
+    exception: msg`Critical from 50% on.`,
+    isOff: ({ failureRatePercent }) => failureRatePercent === null,
+  },
+  endpoint_failing: {
+    name: msg`A webhook endpoint has failed for five minutes`,
+    severity: 'warning',
+    exception: msg`Critical once it is disabled.`,
+  },
+  delivery_lag: {
+    name: msg`Webhook deliveries are late`,
+    severity: 'warning',
+    isOff: ({ deliveryLagSeconds }) => deliveryLagSeconds === null,
+  },
+} satisfies Record<AlertCode, Problem>
+
+/** What members are alerted to, by email and in the chat. */
+export function ProblemsSection({ rules }: { rules: AlertRules }) {
+  return (
+    <Section
+      id="problems"
+      title={t`Problems that are sent`}
+      description={t`By email and to the chat: once when a problem starts, and once when it is resolved. Quiet hours and repetition are set under Rules. There is no daily summary.`}
+    >
+      <Stack gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {Object.entries<Problem>(problems).map(([code, problem]) => (
+          <ProblemItem key={code} problem={problem} isOff={problem.isOff?.(rules) === true} />
+        ))}
+      </Stack>
+      <Text size="sm" c="dimmed" mt="md" maw="var(--waybill-prose)">
+        <Trans>
+          Not sent: other problems of a WhatsApp account, such as statuses that no longer arrive or a wrong callback
+          URL. They are shown on the Overview page and on the page of the WhatsApp account.
+        </Trans>
+      </Text>
+    </Section>
+  )
+}
+
+function ProblemItem({ problem: { name, severity, exception }, isOff }: { problem: Problem; isOff: boolean }) {
+  return (
+    <Group component="li" gap="xs">
+      <ProblemBadge severity={severity} isOff={isOff} />
+      <Text size="sm">{translate(name)}</Text>
+      {exception && (
+        <Text size="sm" c="dimmed">
+          {translate(exception)}
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+function ProblemBadge({ severity, isOff }: { severity: AlertSeverity; isOff: boolean }) {
+  if (isOff) return <StatusBadge tone="neutral">{t`Off`}</StatusBadge>
+  return severity === 'critical' ? (
+    <StatusBadge tone="bad">{t`Critical`}</StatusBadge>
+  ) : (
+    <StatusBadge tone="warning">{t`Warning`}</StatusBadge>
+  )
+}

@@ -1,0 +1,86 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Button, Group, Text, VisuallyHidden } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { translate } from '../../language/i18n.ts'
+import { useAccount } from '../../session/session.ts'
+import { Section } from '../../ui/page.tsx'
+import { LoadingSkeleton } from '../../ui/placeholders.tsx'
+import styles from './getting-started.module.css'
+import { findNextStep, type Step, steps, stepTexts } from './steps.ts'
+import { useProgress } from './use-progress.ts'
+
+/** The first steps of an account, with what is done and a button for what comes next. */
+export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean }) {
+  const progress = useProgress()
+  const next = progress && findNextStep(progress)
+  // Beside messages, it is only of interest while something is missing.
+  if (hasMessages && next === undefined) return null
+  return (
+    <Section title={t`Getting started`} description={t`From a new account to messages with statuses, in four steps.`}>
+      {progress ? (
+        <ol className={styles['steps']}>
+          {steps.map((step, index) => (
+            <StepItem key={step} step={step} number={index + 1} isDone={progress[step]} isNext={step === next} />
+          ))}
+        </ol>
+      ) : (
+        <LoadingSkeleton lines={4} />
+      )}
+    </Section>
+  )
+}
+
+interface StepItemProps {
+  step: Step
+  number: number
+  isDone: boolean
+  isNext: boolean
+}
+
+function StepItem({ step, number, isDone, isNext }: StepItemProps) {
+  const { title, description } = stepTexts[step]
+  return (
+    <li className={styles['step']} data-done={isDone || undefined} aria-current={isNext ? 'step' : undefined}>
+      <span className={styles['number']} aria-hidden>
+        {isDone ? <IconCheck size={14} stroke={2.5} /> : number}
+      </span>
+      <div>
+        <Text size="sm" fw={600}>
+          {translate(title)}
+          {isDone && (
+            <VisuallyHidden>
+              <Trans>, done</Trans>
+            </VisuallyHidden>
+          )}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {translate(description)}
+        </Text>
+      </div>
+      {isNext && (
+        <Group gap="sm" className={styles['action'] ?? ''}>
+          <StepButton step={step} />
+        </Group>
+      )}
+    </li>
+  )
+}
+
+function StepButton({ step }: { step: Step }) {
+  const { accountId } = useAccount()
+  const { action, path } = stepTexts[step]
+  return (
+    <Button component={Link} to={`/${accountId}/${path}`}>
+      {translate(action)}
+    </Button>
+  )
+}
+
+/** In an empty page that fills once messages are sent: the button of the step that is missing. */
+export function NextStepButton() {
+  const progress = useProgress()
+  const next = progress && findNextStep({ ...progress, webhook: true })
+  return next && <StepButton step={next} />
+}

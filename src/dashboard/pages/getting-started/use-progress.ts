@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { useAccount } from '../../session/session.ts'
+import { useApiAccess } from '../public-api/use-api-access.ts'
+import { useEndpoints } from '../webhooks/use-endpoints.ts'
+import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
+import type { Progress } from './steps.ts'
+
+/** What the account has done; undefined until all of it is known. */
+export function useProgress(): Progress | undefined {
+  const { accountId } = useAccount()
+  const whatsAppAccounts = useWhatsAppAccounts().data
+  const access = useApiAccess().data
+  const endpoints = useEndpoints(accountId).data
+  const newest = useQuery({
+    queryKey: ['messages', accountId, 'newest'],
+    queryFn: async ({ signal }) => (await api.message.list.query({ accountId, limit: 1 }, { signal })).items,
+  }).data
+  if (!whatsAppAccounts || !access || !endpoints || !newest) return undefined
+  return {
+    connect: whatsAppAccounts.length > 0,
+    key: access.key !== undefined,
+    send: newest.length > 0,
+    webhook: endpoints.items.length > 0,
+  }
+}

@@ -1,0 +1,97 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconUserOff } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { Suppression } from '../../../../../contracts/api/suppression.ts'
+import { api } from '../../../api/client.ts'
+import { useChange } from '../../../api/use-change.ts'
+import { useAccount } from '../../../session/session.ts'
+import { ChangeButton } from '../../../ui/change-button.tsx'
+import { ConfirmModal } from '../../../ui/confirm-modal.tsx'
+import { LogTime } from '../../../ui/date-time.tsx'
+import { nameCategories } from '../../suppressions/categories.ts'
+import { ScopeChoice } from '../../suppressions/scope-choice.tsx'
+import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
+
+/** Adds the recipient of a message to the suppression list, or says that it is on it. */
+export function StopMessages({ to }: { to: string }) {
+  const entry = useSuppression(to)
+  return (
+    <>
+      {entry?.allMessages !== true && <StopMessagesButton to={to} entry={entry} />}
+      {entry && <SuppressedNote entry={entry} />}
+    </>
+  )
+}
+
+function StopMessagesButton({ to, entry }: { to: string; entry: Suppression | null | undefined }) {
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <>
+      <ChangeButton size="xs" variant="default" leftSection={<IconUserOff size={14} />} onClick={open}>
+        {entry ? <Trans>Stop all messages</Trans> : <Trans>Stop messages</Trans>}
+      </ChangeButton>
+      {opened && <StopMessagesModal to={to} isListed={entry !== null && entry !== undefined} onClose={close} />}
+    </>
+  )
+}
+
+interface StopMessagesModalProps {
+  to: string
+  /** Whether messages to the recipient are already stopped by category. */
+  isListed: boolean
+  onClose: () => void
+}
+
+function StopMessagesModal({ to, isListed, onClose }: StopMessagesModalProps) {
+  const { accountId } = useAccount()
+  const [allMessages, setAllMessages] = useState(isListed)
+  const add = useChange({
+    change: () => api.suppression.add.mutate({ accountId, to, allMessages }),
+    invalidates: [suppressionsKey(accountId)],
+    done: t`+${to} is on the suppression list now.`,
+    onDone: onClose,
+  })
+  return (
+    <ConfirmModal
+      opened
+      onClose={onClose}
+      title={t`Stop messages to +${to}?`}
+      consequence={
+        <Stack gap="md">
+          <Trans>Waybill adds the number to the suppression list and rejects these messages from now on.</Trans>
+          {!isListed && <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />}
+          {isListed && <Trans>All messages are stopped: also order notices and one-time codes.</Trans>}
+          <Trans>To send again, remove the number on the Suppressions page.</Trans>
+        </Stack>
+      }
+      confirmLabel={t`Stop messages`}
+      pending={add.isPending}
+      onConfirm={() => add.mutate()}
+    />
+  )
+}
+
+function SuppressedNote({ entry: { allMessages, since } }: { entry: Suppression }) {
+  const { accountId } = useAccount()
+  const categories = useStoppedCategories().data?.categories
+  return (
+    <Text size="sm" w="100%">
+      {allMessages ? (
+        <Trans>
+          Gets no messages: on the suppression list since <LogTime at={since} />.
+        </Trans>
+      ) : (
+        <Trans>
+          On the suppression list since <LogTime at={since} />. Stopped: {nameCategories(categories ?? ['MARKETING'])}.
+        </Trans>
+      )}{' '}
+      <Anchor component={Link} to={`/${accountId}/suppressions`} size="sm">
+        <Trans>Suppressions</Trans>
+      </Anchor>
+    </Text>
+  )
+}

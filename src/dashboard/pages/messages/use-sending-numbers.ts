@@ -1,0 +1,19 @@
+import { t } from '@lingui/core/macro'
+import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
+
+export interface SendingNumber {
+  whatsAppAccountId: string
+  /** The displayed phone number, its ID, or our own ID if the WhatsApp account was removed or is not loaded. */
+  name: string
+}
+
+/** The numbers that messages are sent from, and `selected`, which stays selectable by its link after it was removed. */
+export function useSendingNumbers(selected: string): SendingNumber[] {
+  const { data = [] } = useWhatsAppAccounts()
+  const numbers = data.map((account) => ({
+    whatsAppAccountId: account.whatsAppAccountId,
+    name: account.displayPhoneNumber ?? t`Phone number ID ${account.phoneNumberId}`,
+  }))
+  const isListed = selected === '' || numbers.some(({ whatsAppAccountId }) => whatsAppAccountId === selected)
+  return isListed ? numbers : [...numbers, { whatsAppAccountId: selected, name: selected }]
+}

@@ -1,0 +1,50 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { Anchor, Paper, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconAlertCircle, IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { useAccount } from '../../session/session.ts'
+import { type AttentionItem, listAttention } from './attention.ts'
+import styles from './overview.module.css'
+import { useAttention } from './use-attention.ts'
+
+/** Whether everything is in order, and if not, what to look at. Empty if that could not be read. */
+export function AttentionSection() {
+  const { accountId } = useAccount()
+  const { sources } = useAttention(accountId)
+  if (!sources) return null
+  const items = listAttention(sources)
+  if (items.length === 0)
+    return (
+      <Paper withBorder px="md" py="xs" mb="lg" className={styles['inOrder'] ?? ''}>
+        <ThemeIcon variant="transparent" color="waybill" size="sm">
+          <IconCircleCheck size={18} aria-hidden />
+        </ThemeIcon>
+        <Text size="sm">
+          <Trans>Everything is in order. No alert is open, and all numbers and templates work.</Trans>
+        </Text>
+      </Paper>
+    )
+  return (
+    <Paper component="section" aria-label={t`Needs attention`} withBorder px="md" py="sm" mb="lg">
+      <Title order={2} size="sm">
+        <Trans>Needs attention</Trans>
+      </Title>
+      <ul className={styles['attention']}>
+        {items.map((item) => (
+          <li key={`${item.page} ${item.text}`}>
+            <ToneIcon tone={item.tone} />
+            <Anchor component={Link} to={`/${accountId}/${item.page}`} size="sm">
+              {item.text}
+            </Anchor>
+          </li>
+        ))}
+      </ul>
+    </Paper>
+  )
+}
+
+function ToneIcon({ tone }: Pick<AttentionItem, 'tone'>) {
+  const Icon = tone === 'bad' ? IconAlertCircle : IconAlertTriangle
+  return <Icon size={16} aria-hidden className={styles['attentionIcon'] ?? ''} data-tone={tone} />
+}

@@ -1,0 +1,110 @@
+import { plural, t } from '@lingui/core/macro'
+import type { AccountHealth, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { Alert } from '../../../../contracts/dashboard/alert.ts'
+import type { listTemplateProblems } from '../../../../contracts/dashboard/template.ts'
+import type { OutputOf } from '../../../../contracts/procedure.ts'
+import { translate } from '../../language/i18n.ts'
+import { translateServerText } from '../../language/server-text.ts'
+import type { Tone } from '../../ui/tone.ts'
+import { describeStatus } from '../templates/template-status.ts'
+import { toSetUpState } from '../whatsapp-accounts/checklist.ts'
+import { describeFinding } from '../whatsapp-accounts/describe-finding.ts'
+import { stepOf, stepTitles } from '../whatsapp-accounts/step-names.ts'
+
+export type TemplateProblems = OutputOf<typeof listTemplateProblems>
+
+/** Something that somebody should look at, and the page of the account where. */
+export interface AttentionItem {
+  tone: Extract<Tone, 'bad' | 'warning' | 'neutral'>
+  text: string
+  page: string
+}
+
+interface Sources {
+  alerts: readonly Alert[]
+  health: AccountHealth
+  templates: TemplateProblems
+}
+
+/** The most urgent first. A problem that an alert is open for is listed once. */
+export function listAttention({ alerts, health, templates }: Sources): AttentionItem[] {
+  const open = alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
+  const isAlerted = (page: string) => open.some((alert) => alert.page === page)
+  const numbers = health.whatsAppAccounts.flatMap(toAccountItem).filter(({ tone, page }) => {
+    const [account = page] = page.split('#')
+    return tone !== 'bad' || !isAlerted(account)
+  })
+  const stopped = templates.items
+    .filter(({ name, language }) => !open.some(({ title }) => title.includes(`${name} (${language})`)))
+    .map(toTemplateItem)
+  const more = templates.total - templates.items.length
+  const items = [
+    ...open.map(toAlertItem),
+    ...numbers,
+    ...stopped,
+    ...(more > 0
+      ? [
+          {
+            tone: 'warning',
+            text: plural(more, { one: '# more template has problems', other: '# more templates have problems' }),
+            page: 'templates',
+          } as const,
+        ]
+      : []),
+  ]
+  // A template of two WABAs is one problem to the reader.
+  const distinct = items.filter(({ text }, index) => items.findIndex((other) => other.text === text) === index)
+  return distinct.toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
+}
+
+const urgencies: readonly AttentionItem['tone'][] = ['bad', 'warning', 'neutral']
+
+function toAlertItem({ title, severity, page, acknowledgedAt }: Alert): AttentionItem {
+  const text = translateServerText(title)
+  if (acknowledgedAt !== undefined) return { tone: 'neutral', text: t`${text} (acknowledged)`, page }
+  return { tone: severity === 'critical' ? 'bad' : 'warning', text, page }
+}
+
+/** Whether something keeps the WhatsApp account from working, or its setup was never completed. */
+function toAccountItem(health: WhatsAppAccountHealth): AttentionItem[] {
+  const number = health.displayPhoneNumber ?? health.phoneNumberId
+  const page = `whatsapp-accounts/${health.accountId}`
+  const finding = health.findings.find(({ severity }) => severity === 'error')
+  // Deactivated by a user.
+  if (finding === undefined && !health.active) return []
+  if (finding?.code === 'deactivated') return []
+  if (finding)
+    return [
+      {
+        tone: 'bad',
+        text: `${number}: ${describeFinding(finding).message}`,
+        page: `${page}#${stepOf(finding.code) ?? 'health'}`,
+      },
+    ]
+  const state = toSetUpState(health)
+  if (state.kind !== 'incomplete') return []
+  return [
+    {
+      tone: 'warning',
+      text: t`The setup of ${number} is incomplete. Next step: ${translate(stepTitles[state.next])}`,
+      page: `${page}#${state.next}`,
+    },
+  ]
+}
+
+function toTemplateItem({
+  name,
+  language,
+  status,
+  whatsAppAccountId,
+}: TemplateProblems['items'][number]): AttentionItem {
+  const template = `${name} (${language})`
+  return {
+    tone: 'warning',
+    text:
+      status === 'APPROVED'
+        ? t`The template ${template} has low quality. WhatsApp may pause it.`
+        : `${t`The template ${template} cannot be sent.`} ${describeStatus(status).meaning}`,
+    page: `templates?${new URLSearchParams({ account: whatsAppAccountId, name, language })}`,
+  }
+}

@@ -1,0 +1,38 @@
+import { t } from '@lingui/core/macro'
+import { Radio, Stack } from '@mantine/core'
+import { describeStillSent, nameCategories } from './categories.ts'
+import { useStoppedCategories } from './use-suppressions.ts'
+
+interface ScopeChoiceProps {
+  /** Whether all messages are stopped, or those of the categories that the account stops. */
+  allMessages: boolean
+  disabled?: boolean
+  onChange: (allMessages: boolean) => void
+}
+
+/** Which messages a recipient no longer gets. */
+export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeChoiceProps) {
+  const categories = useStoppedCategories().data?.categories ?? ['MARKETING']
+  return (
+    <Radio.Group
+      label={t`Messages to stop`}
+      value={allMessages ? 'all' : 'categories'}
+      onChange={(value) => onChange(value === 'all')}
+    >
+      <Stack gap="xs" mt="xs">
+        <Radio
+          value="categories"
+          disabled={disabled}
+          label={t`Only ${nameCategories(categories)}`}
+          description={describeStillSent(categories)}
+        />
+        <Radio
+          value="all"
+          disabled={disabled}
+          label={t`All messages`}
+          description={t`Also order notices and one-time codes.`}
+        />
+      </Stack>
+    </Radio.Group>
+  )
+}

@@ -1,4 +1,0 @@
-/** Of the list; a search adds its number. */
-export function suppressionsKey(accountId: string) {
-  return ['suppressions', accountId] as const
-}

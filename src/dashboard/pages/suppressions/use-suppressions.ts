@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import { erasedRecipient } from '../../../../contracts/fields.ts'
+import { api } from '../../api/client.ts'
+import { useAccount } from '../../session/session.ts'
+
+/** Of the list; a search adds its number. */
+export function suppressionsKey(accountId: string) {
+  return ['suppressions', accountId] as const
+}
+
+export function stoppedCategoriesKey(accountId: string) {
+  return ['suppression-settings', accountId] as const
+}
+
+/** The template categories that suppressed recipients do not get. */
+export function useStoppedCategories() {
+  const { accountId } = useAccount()
+  return useQuery({
+    queryKey: stoppedCategoriesKey(accountId),
+    queryFn: () => api.suppression.settings.query({ accountId }),
+  })
+}
+
+/** The entry of one recipient; null if there is none. Undefined while it loads, and for an erased number. */
+export function useSuppression(to: string) {
+  const { accountId } = useAccount()
+  const { data } = useQuery({
+    queryKey: [...suppressionsKey(accountId), 'one', to],
+    queryFn: () => api.suppression.list.query({ accountId, to, limit: 1 }),
+    select: ({ items }) => items[0] ?? null,
+    enabled: to !== erasedRecipient,
+  })
+  return data
+}

@@ -1,0 +1,77 @@
+import { type PluginObj, transformAsync, types } from '@babel/core'
+import linguiMacro from '@lingui/babel-plugin-lingui-macro'
+import { makeConfig } from '@lingui/conf'
+import { compileMessage } from '@lingui/message-utils/compileMessage'
+import type { Plugin } from 'vite'
+import linguiConfig from '../dashboard/lingui.config.ts'
+
+const config = makeConfig(linguiConfig, { skipValidation: true })
+
+/**
+ * Compiles the texts of the dashboard: the macros `t`, `msg` and `<Trans>` in the code, and the catalogues of the other
+ * languages. Only files with macros pass through Babel, which changes nothing but their macros.
+ */
+export function translateDashboard(): Plugin {
+  return {
+    name: 'translate-dashboard',
+    enforce: 'pre',
+    transform: {
+      filter: { id: /\/src\/dashboard\/.*\.tsx?$/, code: /@lingui\/(core|react)\/macro/ },
+      async handler(code, id) {
+        const compiled = await transformAsync(code, {
+          filename: id,
+          babelrc: false,
+          configFile: false,
+          sourceMaps: true,
+          parserOpts: { plugins: ['jsx', 'typescript'] },
+          plugins: [[linguiMacro, { linguiConfig: config, descriptorFields: 'message' }], compileMessages],
+        })
+        return { code: compiled?.code ?? code, map: compiled?.map ? JSON.stringify(compiled.map) : null }
+      },
+    },
+    load: {
+      filter: { id: /\/catalogues\/\w+\.po$/ },
+      async handler(id) {
+        const messages = await readCatalogue(id.replace(/^.*\/(\w+)\.po$/, '$1'))
+        const compiled = Object.entries(messages).map(([key, text]) => [key, compileMessage(text)])
+        return `export const messages = JSON.parse(${JSON.stringify(JSON.stringify(Object.fromEntries(compiled)))})`
+      },
+    },
+  }
+}
+
+/** The translations of a language by message ID. */
+async function readCatalogue(locale: string): Promise<Record<string, string>> {
+  // Loaded only for builds: the rules of the tests need the macros alone.
+  const { getCatalogs } = await import('@lingui/cli/api')
+  const [catalogue] = await getCatalogs(config)
+  const messages = (await catalogue?.read(locale)) ?? {}
+  return Object.fromEntries(Object.entries(messages).map(([id, { translation = '' }]) => [id, translation]))
+}
+
+/**
+ * Compiles the English texts, which stay where they are used. So English needs no catalogue, each page brings its own
+ * texts, and the parser of messages stays out of the bundle.
+ */
+const compileMessages: PluginObj = {
+  name: 'compile-messages',
+  visitor: {
+    Program: {
+      exit(program) {
+        program.traverse({
+          ObjectExpression({ node }) {
+            // Lingui marks its objects with a comment.
+            if (!node.leadingComments?.some(({ value }) => value.includes('i18n'))) return
+            for (const property of node.properties)
+              if (
+                types.isObjectProperty(property) &&
+                types.isIdentifier(property.key, { name: 'message' }) &&
+                types.isStringLiteral(property.value)
+              )
+                property.value = types.valueToNode(compileMessage(property.value.value))
+          },
+        })
+      },
+    },
+  },
+}

@@ -1,0 +1,38 @@
+import type { EmailTest } from '../../contracts/dashboard/alert.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { requireAccount } from '../accounts/account.ts'
+import { emailSettingsUrl } from '../accounts/alert-rules.ts'
+import type { Deps } from '../deps.ts'
+import { composeEmail } from '../platform/email/compose.ts'
+import { enqueueEmails } from '../platform/email/outbox.ts'
+import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
+
+/** Limits the emails that a user can have this server send to themselves. */
+const testEmails: AttemptLimit = { of: 'test email', most: 3, seconds: 600 }
+/** It is pointless later. */
+const validSeconds = 3600
+
+/** Sends the caller an email as alerts are sent, through the same queue. */
+export async function sendTestEmail(
+  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'announcements'>,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<EmailTest> {
+  if (!deps.mail) return { queued: false, to: email }
+  const lock = await takeAttempt(deps, testEmails, email)
+  if (lock)
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many test emails. Try again later.', {
+      retryAfterSeconds: lock.secondsLeft,
+    })
+  const { name } = await requireAccount(deps.db, accountId)
+  const content = composeEmail({
+    subject: 'Test email from Waybill',
+    paragraphs: [`Alerts of the account “${name}” reach you at this address.`],
+    link: { label: 'Open the alert settings', url: emailSettingsUrl(deps.publicUrl, accountId) },
+  })
+  if (!(await enqueueEmails(deps, [{ kind: 'alert', accountId, to: email, validSeconds, ...content }])))
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many emails wait to be sent. Try again later.', {
+      retryAfterSeconds: 60,
+    })
+  deps.announcements.announce('emails')
+  return { queued: true, to: email }
+}

@@ -1,0 +1,281 @@
+import { getCatalogs } from '@lingui/cli/api'
+import { makeConfig } from '@lingui/conf'
+import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import linguiConfig from '../../../src/dashboard/lingui.config.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { type Deliveries, startDeliveries } from './deliveries.ts'
+import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
+
+let deliveries: Deliveries
+let dashboard: DashboardBrowser
+
+beforeAll(async () => {
+  deliveries = await startDeliveries()
+  dashboard = deliveries.dashboard
+})
+
+afterAll(() => deliveries?.close())
+
+/** Pages of an account. */
+const pages = [
+  'overview',
+  'public-api',
+  'whatsapp-accounts',
+  'whatsapp-accounts/connect',
+  'templates',
+  'templates/new',
+  'templates/edit',
+  'messages',
+  'requests',
+  'suppressions',
+  'webhooks',
+  'alerts',
+  'people',
+  'audit-log',
+] as const
+
+/** Makes the browser ask for a language, as its settings would. */
+async function preferLanguages(page: Page, tags: string[]): Promise<void> {
+  await page.addInitScript(`Object.defineProperty(navigator, 'languages', { get: () => ${JSON.stringify(tags)} })`)
+}
+
+const languageOf = (page: Page) => page.evaluate('document.documentElement.lang')
+
+async function sendOne({ account }: SignedInVisit): Promise<void> {
+  await account.trpc.message.send.mutate({
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    externalId: 'order-1',
+  })
+}
+
+test('signs in a Spanish reader in Spanish', async () => {
+  const { page, open, pageErrors } = await dashboard.visit()
+  await preferLanguages(page, ['es-ES', 'es', 'en'])
+  await open('/sign-in')
+
+  await page.getByRole('heading', { level: 1, name: 'Iniciar sesión' }).waitFor()
+  expect(await page.title()).toBe('Iniciar sesión · Waybill')
+  expect(await languageOf(page)).toBe('es')
+  await page.getByLabel('Correo electrónico').fill('nobody@example.com')
+  await page.getByLabel('Contraseña', { exact: true }).fill('wrong password')
+  await page.getByRole('button', { name: 'Iniciar sesión' }).click()
+
+  await page.getByText('Correo electrónico o contraseña incorrectos.').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test('shows numbers, dates and statuses in the locale of the reader', async () => {
+  const visit = await dashboard.signedIn()
+  const { page, openOfAccount, pageErrors } = visit
+  await preferLanguages(page, ['es-ES'])
+  await sendOne(visit)
+  await openOfAccount('messages')
+
+  const row = page.getByRole('row', { name: /order-1/ })
+  await row.getByText('Enviado').waitFor()
+  // In Spanish the day comes before the month, and a day has 24 hours.
+  expect(await row.getByRole('time').first().textContent()).toMatch(/^\d{1,2} \p{Ll}{3,5}, \d{1,2}:\d\d:\d\d$/u)
+  await page.getByText('1 mensaje', { exact: true }).waitFor()
+
+  await openOfAccount('overview')
+  await page.getByRole('heading', { name: 'Últimos mensajes' }).waitFor()
+  // A number and its percent sign stand apart.
+  await page
+    .getByText(/^100,0\s% de los intentados$/)
+    .first()
+    .waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows errors of the server in the language of the reader', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn()
+  await preferLanguages(page, ['es-ES'])
+  await page.route('**/settings.audit.list**', (route) =>
+    route.fulfill({
+      status: 503,
+      json: {
+        error: {
+          message: 'The database is unavailable. Nothing was sent. Try again in a moment.',
+          code: -32603,
+          data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+        },
+      },
+    }),
+  )
+  await openOfAccount('audit-log')
+
+  const alert = page.getByRole('alert')
+  await alert.getByText('La base de datos no está disponible.').waitFor()
+  expect(await alert.getByRole('button', { name: 'Reintentar' }).isVisible()).toBe(true)
+})
+
+test('switches the language, keeps what was typed, and remembers the choice', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+  await page.getByLabel('Numbers').fill('34600111222')
+
+  await page.getByRole('button', { name: /User menu/ }).click()
+  await page.getByRole('menuitem', { name: 'Español' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Exclusiones' }).waitFor()
+  await page.getByRole('menuitem', { name: 'Español' }).waitFor({ state: 'detached' })
+  expect(await page.title()).toBe('Exclusiones · Waybill')
+  expect(await languageOf(page)).toBe('es')
+  expect(await page.getByLabel('Números').inputValue()).toBe('34600111222')
+
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Exclusiones' }).waitFor()
+  await page.getByRole('button', { name: /Menú de usuario/ }).click()
+  await page.getByRole('menuitem', { name: 'English' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Suppressions' }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('offers the languages before sign-in', async () => {
+  const { page, open, pageErrors } = await dashboard.visit()
+  await open('/sign-in')
+  await page.getByLabel('Email address').fill('ada@example.com')
+  await page.getByLabel('Language').selectOption('Español')
+
+  await page.getByRole('heading', { level: 1, name: 'Iniciar sesión' }).waitFor()
+  expect(await page.getByLabel('Correo electrónico').inputValue()).toBe('ada@example.com')
+  expect(pageErrors).toEqual([])
+})
+
+test('falls back to English for a language that it does not have', async () => {
+  const { page, open } = await dashboard.visit()
+  await preferLanguages(page, ['fr-FR', 'fr'])
+  await open('/sign-in')
+
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  expect(await languageOf(page)).toBe('en')
+})
+
+test('Spanish pages are accessible and fit a phone', { timeout: 180_000 }, async () => {
+  const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
+  const { page, openOfAccount, pageErrors } = visit
+  await preferLanguages(page, ['es-ES'])
+  await sendOne(visit)
+  const problems: string[] = []
+  for (const name of pages) {
+    await openOfAccount(name)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByText('Cargando', { exact: true }).first().waitFor({ state: 'detached' })
+    problems.push(...(await findAccessibilityViolations(page)).map((violation) => `${name}: ${violation}`))
+    const surplus = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    if (surplus !== 0) problems.push(`${name}: ${String(surplus)} px too wide`)
+  }
+
+  expect(problems).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+const [opening, closing] = ['⟦', '⟧']
+
+/** A catalogue in which every text stands between marks, as the module that the dashboard loads. */
+async function makeMarkedCatalogue(): Promise<string> {
+  const [catalogue] = await getCatalogs(makeConfig(linguiConfig, { skipValidation: true }))
+  const texts = Object.entries((await catalogue?.collect()) ?? {})
+  const messages = texts.map(([id, { message = '' }]) => [id, [opening, ...compileMessageOrThrow(message), closing]])
+  return `export const messages = ${JSON.stringify(Object.fromEntries(messages))}`
+}
+
+/** Returns the text on the page that stands outside the marks. */
+function listUnmarked(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(${findUnmarked.toString()})(document)`)
+}
+
+/** Runs in the browser. Code, times and what carries a language of its own are data. */
+function findUnmarked(document: {
+  body: unknown
+  createTreeWalker: (root: unknown, what: number) => { nextNode: () => unknown; currentNode: unknown }
+  querySelectorAll: (selector: string) => Iterable<{ getAttribute: (name: string) => string | null }>
+}): string[] {
+  interface TextNode {
+    data: string
+    parentElement: { closest: (selector: string) => unknown } | null
+  }
+  const data =
+    'code, pre, kbd, time, noscript, script, style, svg, textarea, [lang]:not(html), option, [role=figure], [data-data]'
+  const found: string[] = []
+  let depth = 0
+  const walker = document.createTreeWalker(document.body, 4)
+  while (walker.nextNode()) {
+    const node = walker.currentNode as TextNode
+    let outside = ''
+    for (const character of node.data)
+      if (character === '⟦') depth++
+      else if (character === '⟧') depth--
+      else if (depth === 0) outside += character
+    if (/\p{L}{2,}/u.test(outside) && !node.parentElement?.closest(data)) found.push(outside.trim())
+  }
+  for (const name of ['aria-label', 'placeholder', 'title', 'alt'])
+    for (const element of document.querySelectorAll(`[${name}]`)) {
+      const text = element.getAttribute(name) ?? ''
+      if (/\p{L}{2,}/u.test(text.replaceAll(/⟦.*⟧/gsu, ''))) found.push(`${name}: ${text}`)
+    }
+  return found
+}
+
+/** Names and values, which have no language or come from the browser. */
+const dataPatterns: readonly RegExp[] = [
+  // The product, the account, its members and its business.
+  /^(Waybill|Test|Ada Lovelace|Simulated Business|person\d+@example\.com)$/,
+  // Templates, event types, IDs, paths and addresses.
+  /^(?:title: |placeholder: |· )?[a-z][\w.-]*(?: en)?$/,
+  /^(?:msg|wamid)[._]\S+$/,
+  /^(?:placeholder: )?(?:https?:|\/)\S*$/,
+  // Error codes.
+  /^(?:placeholder: )?[A-Z]+(?:_[A-Z]+)+$/,
+  'placeholder: 192.0.2.10 or 192.0.2.0/24',
+  // Dates, and names of languages with their codes, which the browser writes.
+  /^(?:title: )?\d{1,2} \p{Ll}{3,4}(?: – \d{1,2} \p{Ll}{3,4})?(?: \d{4})?(?:, [\d:]+ UTC)?$/u,
+  /\((?:[a-z]{2,3})(?:_[A-Z]{2})?\)$/,
+  // Programming languages and generators.
+  /^(?:TypeScript|Python|Go|Java|PHP|Ruby|Rust)(?:: [\w-]+)?$/,
+  // Mantine's copy of a text area, which nobody sees.
+  'aria-label: autosize measurement',
+].map((pattern) => (typeof pattern === 'string' ? new RegExp(`^${RegExp.escape(pattern)}$`) : pattern))
+
+test('every text of every page comes from the catalogue', { timeout: 180_000 }, async () => {
+  const visit = await dashboard.signedIn()
+  const { page, open, openOfAccount, account } = visit
+  const marked = await makeMarkedCatalogue()
+  await page.route(/\/assets\/es-[^/]+\.js$/, (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: marked }),
+  )
+  await preferLanguages(page, ['es-ES'])
+  await sendOne(visit)
+  await addEndpoint(dashboard.server.deps, account.accountId, { url: `${deliveries.receiver.url}/marked` })
+  const found = new Set<string>()
+  const look = async (name: string) => {
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByText(`${opening}Loading${closing}`, { exact: true }).first().waitFor({ state: 'detached' })
+    for (const text of await listUnmarked(page))
+      if (!dataPatterns.some((pattern) => pattern.test(text))) found.add(`${name}: ${text}`)
+  }
+  for (const name of pages) {
+    await openOfAccount(name)
+    await look(name)
+  }
+  await openOfAccount('messages')
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  await page.getByRole('region', { name: '+34600111222' }).waitFor()
+  await look('message')
+  await open('/profile')
+  await look('profile')
+  await visit.context.clearCookies()
+  for (const path of ['/sign-in', '/forgot-password', '/reset-password/none', '/invitation/none']) {
+    await open(path)
+    await look(path)
+  }
+
+  expect(marked.length).toBeGreaterThan(50_000)
+  expect([...found]).toEqual([])
+})

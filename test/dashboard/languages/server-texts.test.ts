@@ -1,0 +1,53 @@
+import type { Messages } from '@lingui/core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
+import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
+import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
+import { adviseOnFailure, explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
+
+/** Compiled by the plugin of the dashboard. */
+async function loadCatalogue(file: string): Promise<Messages> {
+  return ((await import(file)) as { messages: Messages }).messages
+}
+
+beforeEach(async () => {
+  const messages = await loadCatalogue('../../../src/dashboard/language/catalogues/es.po')
+  loadServerTexts(serverTexts)
+  activate('es', messages)
+})
+afterEach(() => activate('en', {}))
+
+test('translates the explanation of every code of WhatsApp', () => {
+  const untranslated = explainedCodes
+    .map((code) => adviseOnFailure({ code: String(code), message: '' }))
+    .flatMap(({ meaning, advice }) => [meaning, advice])
+    .filter((text) => translateServerText(text) === text)
+
+  expect(i18n.locale).toBe('es')
+  expect(explainedCodes.length).toBeGreaterThan(40)
+  expect(untranslated).toEqual([])
+})
+
+test.each([
+  ['The access token has expired.', 'El token de acceso ha caducado.'],
+  [
+    'WhatsApp blocks sending because of the phone number: WhatsApp gave no reason.',
+    'WhatsApp bloquea los envíos por el número de teléfono: WhatsApp no dio ningún motivo.',
+  ],
+  ['Connection refused since 10:32.', 'Conexión rechazada desde 10:32.'],
+  ['Answers 401 since 10:32; check the signing secret.', 'Responde 401 desde 10:32; comprueba el secreto de firma.'],
+  ['changed the role of ada@example.com to viewer', 'cambió el rol de ada@example.com a lector'],
+  ['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61'],
+])('says "%s" in Spanish', (english, spanish) => {
+  expect(translateServerText(english)).toBe(spanish)
+})
+
+test('leaves what nobody translated as it came', () => {
+  expect(translateServerText('Message undeliverable')).toBe('Message undeliverable')
+})
+
+test('leaves a text that is longer than any of its own as it came', () => {
+  const long = `changed the role of ${'a'.repeat(100_000)} to viewer`
+
+  expect(translateServerText(long)).toBe(long)
+})

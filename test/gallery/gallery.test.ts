@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openShopDashboard, type ShopDashboard } from './open-dashboard.ts'
+import { gallerySchemes, galleryWidths, nameFile, writeGuide } from './guide.ts'
+import { galleryPages } from './pages.ts'
+import { now } from './shop.ts'
+
+/**
+ * Takes the pictures of the gallery: each page at three widths in both colour schemes. `npm run gallery -- -t messages`
+ * takes those of one page.
+ */
+const guides = path.resolve(import.meta.dirname, '../../src/http/docs/guides')
+const folder = process.env['GALLERY_FOLDER'] ?? path.join(guides, 'images/gallery')
+const heights = { 1440: 900, 1280: 800, 390: 844 }
+const quality = 60
+
+let opened: ShopDashboard
+let page: Page
+let signedOutPage: Page
+
+beforeAll(async () => {
+  opened = await openShopDashboard()
+  const { dashboard } = opened
+  const [visit, signedOut] = [
+    await dashboard.visit({ outlivesTest: true }),
+    await dashboard.visit({ outlivesTest: true }),
+  ]
+  await opened.signInTo(visit.context)
+  ;({ page } = visit)
+  signedOutPage = signedOut.page
+  for (const { context } of [visit, signedOut]) await context.clock.setFixedTime(now)
+  await mkdir(folder, { recursive: true })
+})
+
+afterAll(() => opened?.close())
+
+test.each(galleryPages)('$name', async ({ name, path: address, signedOut, requests }) => {
+  const shown = signedOut ? signedOutPage : page
+  if (requests) await shown.route(isOfPage, requests === 'waiting' ? () => {} : (route) => route.abort())
+  const browser = await shown.context().newCDPSession(shown)
+  for (const colorScheme of gallerySchemes) {
+    await shown.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    for (const width of galleryWidths) {
+      await shown.setViewportSize({ width, height: heights[width] })
+      await shown.goto(`${opened.dashboard.server.url}/settings${address(opened.shop)}`)
+      await (requests ? untilStands(shown, requests) : untilShown(shown))
+      await writeFile(path.join(folder, nameFile(name, width, colorScheme)), await capture(browser))
+    }
+  }
+  await browser.detach()
+  if (requests) return shown.unroute(isOfPage)
+  expect(await shown.getByRole('alert').filter({ hasText: 'Try again' }).count()).toBe(0)
+})
+
+test('the picture of the introduction, and the guide that shows the others', async () => {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`${opened.dashboard.server.url}/settings/${opened.shop.accountId}/overview`)
+  await untilShown(page)
+  await page.screenshot({ path: path.join(folder, '../dashboard.png') })
+  const guide = writeGuide()
+  await writeFile(path.join(guides, 'dashboard-gallery.md'), guide)
+  const shown = [...guide.matchAll(/images\/gallery\/([^)]+)/g)].map(([, file = '']) => file)
+  expect(shown.filter((file) => !existsSync(path.join(folder, file)))).toEqual([])
+})
+
+/** Waits until no skeleton is left and the fonts are loaded. */
+async function untilShown(shown: Page): Promise<void> {
+  await shown.getByRole('heading', { level: 1 }).waitFor()
+  await shown.waitForLoadState('networkidle')
+  await expect
+    .poll(() => shown.locator('[aria-busy=true], .mantine-Skeleton-root').count(), { timeout: 20_000 })
+    .toBe(0)
+  await shown.evaluate('document.fonts.ready.then(() => {})')
+}
+
+function isOfPage({ pathname }: URL): boolean {
+  return pathname.startsWith('/settings/trpc/') && !pathname.endsWith('session.get')
+}
+
+/** Waits until the skeletons stand, or until no request is tried again for the moment. */
+async function untilStands(shown: Page, requests: 'waiting' | 'failed'): Promise<void> {
+  await shown.getByRole('heading', { level: 1 }).waitFor()
+  if (requests === 'waiting') await shown.locator('.mantine-Skeleton-root').filter({ visible: true }).first().waitFor()
+  else await shown.getByRole('main').getByRole('alert').first().waitFor({ timeout: 60_000 })
+  await shown.evaluate('document.fonts.ready.then(() => {})')
+}
+
+async function capture(browser: CDPSession): Promise<Buffer> {
+  const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality })
+  return Buffer.from(data, 'base64')
+}

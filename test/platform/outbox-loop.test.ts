@@ -1,0 +1,109 @@
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { OutboxLoop, retryDelay } from '../../src/platform/outbox-loop.ts'
+
+/** Less than until the next poll. */
+const soon = { timeout: 2_000, interval: 5 }
+
+const stops: (() => Promise<void>)[] = []
+afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
+
+/** Starts to send the given batches, one for each claim. An error in place of a batch fails its claim. */
+function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) => Promise.resolve()) {
+  const announcements = createLocalAnnouncements()
+  const logged: { level: number; msg: string; err?: { message: string } }[] = []
+  const log = pino({ level: 'debug' }, { write: (line) => void logged.push(JSON.parse(line)) })
+  const attempted: string[] = []
+  let claims = 0
+  const loop = new OutboxLoop<string>(
+    { announcements, log },
+    {
+      topic: 'emails',
+      name: 'letters that wait',
+      claim: async () => {
+        claims += 1
+        const batch = batches.shift() ?? []
+        if (batch instanceof Error) throw batch
+        return batch
+      },
+      attempt: (item) => {
+        attempted.push(item)
+        return attempt(item)
+      },
+    },
+  )
+  loop.start()
+  stops.push(() => loop.stop())
+  return {
+    attempted,
+    logged,
+    countClaims: () => claims,
+    add: (...added: (string[] | Error)[]) => {
+      batches.push(...added)
+      announcements.announce('emails')
+    },
+    stop: () => loop.stop(),
+  }
+}
+
+test('sends batch after batch until none is due', async () => {
+  const outbox = startOutbox([['a', 'b'], ['c']])
+
+  await expect.poll(() => outbox.attempted, soon).toEqual(['a', 'b', 'c'])
+  await expect.poll(() => outbox.countClaims(), soon).toBe(3)
+})
+
+test('sends what is added as soon as it is announced', async () => {
+  const outbox = startOutbox([])
+  await expect.poll(() => outbox.countClaims(), soon).toBe(1)
+
+  outbox.add(['a'])
+
+  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+})
+
+test('finishes the attempts under way when it stops, and claims no more', async () => {
+  const held = Promise.withResolvers<void>()
+  const outbox = startOutbox([['a'], ['b']], () => held.promise)
+  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+
+  let stopped = false
+  const stopping = outbox.stop().then(() => (stopped = true))
+  await new Promise(setImmediate)
+  expect(stopped).toBe(false)
+  held.resolve()
+  await stopping
+
+  expect(outbox.attempted).toEqual(['a'])
+  expect(outbox.countClaims()).toBe(1)
+})
+
+test('stops without waiting for the next poll', { timeout: 2_000 }, async () => {
+  const outbox = startOutbox([])
+  await expect.poll(() => outbox.countClaims(), soon).toBe(1)
+  await new Promise(setImmediate)
+
+  await outbox.stop()
+
+  expect(outbox.countClaims()).toBe(1)
+})
+
+test.each([
+  { cause: 'an unavailable database', code: 'ECONNREFUSED', level: 20 },
+  { cause: 'any other error', code: '42703', level: 50 },
+])('logs $cause at level $level and sends at the next announcement', async ({ code, level }) => {
+  const outbox = startOutbox([Object.assign(new Error('in the way'), { code })])
+  await expect.poll(() => outbox.logged, soon).toHaveLength(1)
+  expect(outbox.logged).toMatchObject([
+    { level, msg: 'could not read or update the letters that wait', err: { message: 'in the way' } },
+  ])
+
+  outbox.add(['a'])
+
+  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+})
+
+test('waits longer after each failure, at most half an hour', () => {
+  expect([1, 2, 3, 4, 5, 6, 100].map(retryDelay)).toEqual([10, 60, 300, 900, 1800, 1800, 1800])
+})

@@ -1,0 +1,145 @@
+import { readFile, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Only embedded mode has a data folder, and it behaves the same in both projects. */
+describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
+  let waybill: Installation
+  beforeEach(async () => {
+    waybill = await createEmbeddedInstallation({ GRAPH_API_URL: 'http://127.0.0.1:9' })
+  })
+  afterEach(() => waybill.remove())
+
+  async function listNames(): Promise<unknown[]> {
+    const { items } = await waybill.json(['account', 'list'])
+    return items.map(({ name }) => name)
+  }
+
+  test('belongs to one server: a second one exits and names the process that holds it', async () => {
+    const { pid } = await waybill.serve()
+
+    for (const command of ['serve', 'sandbox']) {
+      const { exitCode, stdout, stderr } = await waybill.run([command])
+      expect(exitCode).toBe(1)
+      expect(stdout).toBe('')
+      expect(stderr).toContain(`process ${pid} (waybill serve`)
+    }
+    expect(await listNames()).toEqual([])
+  })
+
+  test.runIf(process.platform === 'linux').each([
+    { title: 'restarts its server with settings that return memory', env: {}, arenas: '1', restarts: true },
+    { title: "keeps the operator's settings of memory", env: { MALLOC_ARENA_MAX: '4' }, arenas: '4', restarts: false },
+  ])('$title', async ({ env, arenas, restarts }) => {
+    const { pid, url } = await waybill.serve({ env })
+    const [environment, line] = await Promise.all(
+      ['environ', 'cmdline'].map(async (file) => (await readFile(`/proc/${pid}/${file}`, 'utf8')).split('\0')),
+    )
+    expect(environment).toContain(`MALLOC_ARENA_MAX=${arenas}`)
+    expect(line?.some((argument) => argument.startsWith('--heap-growing-percent='))).toBe(restarts)
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  })
+
+  test('keeps acknowledged changes after its server was killed', async () => {
+    const server = await waybill.serve()
+    await waybill.json(['account', 'create', '--name', 'Before'])
+
+    await server.stop('SIGKILL')
+
+    expect(await listNames()).toEqual(['Before'])
+    const next = await waybill.serve()
+    await waybill.json(['account', 'create', '--name', 'After'])
+    await next.stop('SIGKILL')
+    await waybill.serve()
+    expect(await listNames()).toEqual(['Before', 'After'])
+  })
+
+  test('runs concurrent commands one after another', async () => {
+    const names = ['A', 'B', 'C', 'D', 'E']
+
+    await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
+
+    expect((await listNames()).sort()).toEqual(names)
+  })
+
+  test('is created by the first command while the others wait', async () => {
+    const fresh = await createEmbeddedInstallation({}, { fresh: true })
+
+    const [first, second] = await Promise.all(
+      ['A', 'B'].map((name) => fresh.json(['account', 'create', '--name', name])),
+    )
+
+    const { items } = await fresh.json(['account', 'list'])
+    expect(items.map(({ accountId }) => accountId).sort()).toEqual([first?.accountId, second?.accountId].sort())
+    await fresh.remove()
+  })
+
+  test('lets commands wait while a server starts', async () => {
+    const [server, created] = await Promise.all([
+      waybill.serve(),
+      waybill.json(['account', 'create', '--name', 'Early']),
+    ])
+
+    expect(created.name).toBe('Early')
+    expect(await listNames()).toEqual(['Early'])
+    expect(await server.stop()).toMatchObject({ exitCode: 0 })
+  })
+
+  test('is accessible only to its owner', async () => {
+    await waybill.serve()
+
+    const modeOf = async (name: string) => (await stat(path.join(waybill.dataDir, name))).mode & 0o777
+    expect(await modeOf('.')).toBe(0o700)
+    expect(await modeOf('owner.json')).toBe(0o600)
+    expect(await modeOf('secret.key')).toBe(0o600)
+  })
+
+  test("names its process without the command's arguments", async () => {
+    const { pid } = await waybill.serve({ args: ['serve', '--role', 'api', '--json'] })
+
+    const owner = JSON.parse(await readFile(path.join(waybill.dataDir, 'owner.json'), 'utf8'))
+    expect(owner).toEqual({ pid, startedAt: expect.any(String), command: 'serve', socket: expect.any(String) })
+  })
+
+  test('may have a path that is too long for a socket', async () => {
+    const long = await createEmbeddedInstallation({}, { folderName: 'd'.repeat(120) })
+    const server = await long.serve()
+
+    expect(await long.json(['account', 'create', '--name', 'Long'])).toMatchObject({ name: 'Long' })
+
+    const { socket } = JSON.parse(await readFile(path.join(long.dataDir, 'owner.json'), 'utf8'))
+    expect(socket.length).toBeLessThan(100)
+    expect((await stat(path.dirname(socket))).mode & 0o777).toBe(0o700)
+    await server.stop()
+    await expect(stat(path.dirname(socket))).rejects.toMatchObject({ code: 'ENOENT' })
+    await long.remove()
+  })
+
+  test('survives invalid input and idle connections on its socket', async () => {
+    const server = await waybill.serve()
+    const socketPath = path.join(waybill.dataDir, 'control.sock')
+
+    for (const nonsense of ['\n', '{"argv":7}\n', '{"argv":["serve"]}\n', '{'.repeat(50_000) + '\n'])
+      expect(await talk(socketPath, nonsense)).toMatch(/^\{"ok":false,/)
+    connect(socketPath).destroy()
+    const silent = connect(socketPath).on('error', () => undefined)
+
+    expect(await listNames()).toEqual([])
+    expect(await server.stop('SIGINT')).toMatchObject({ exitCode: 0, stderr: '' })
+    silent.destroy()
+  })
+})
+
+async function talk(socketPath: string, text: string): Promise<string> {
+  const socket = connect(socketPath)
+  socket.setEncoding('utf8')
+  socket.write(text)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  return answer
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { run, withDatabase } from '../support/postgres.ts'
+import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 })
+
+const source = inject('database')
+
+describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
+  const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
+  const name = `waybill_cli_${randomBytes(6).toString('hex')}`
+  let waybill: Installation
+  beforeAll(async () => {
+    await run(adminUrl, `create database ${name}`)
+    waybill = await createEmbeddedInstallation({
+      DATABASE_URL: withDatabase(adminUrl, name),
+      WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
+    })
+  })
+  afterAll(async () => {
+    await waybill.remove()
+    await run(adminUrl, `drop database ${name} with (force)`)
+  })
+
+  test('tells the user to migrate an outdated schema', async () => {
+    const { exitCode, stderr } = await waybill.run(['account', 'list'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toBe('The database schema is out of date. Run: waybill migrate\n')
+    expect((await waybill.run(['doctor'])).stdout).toContain('→ waybill migrate')
+  })
+
+  test('migrates once when servers and migrations start together', async () => {
+    const [first, second, migrated] = await Promise.all([waybill.serve(), waybill.serve(), waybill.run(['migrate'])])
+
+    expect(migrated).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await waybill.json(['migrate'])).toEqual({ applied: [] })
+    expect(await waybill.json(['account', 'list'])).toEqual({ items: [] })
+    for (const server of [first, second]) expect(await server.stop()).toMatchObject({ exitCode: 0 })
+  })
+
+  test('reports an unreachable database promptly on one line', async () => {
+    const env = { DATABASE_URL: 'postgres://waybill:hushhush@127.0.0.1:9/none' }
+
+    expect(await waybill.run(['account', 'list'], { env })).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'The database cannot be used: nothing listens at 127.0.0.1:9. Check the host and port in DATABASE_URL, and that PostgreSQL is running and listens on this address.\n',
+    })
+    const doctor = await waybill.run(['doctor', '--json'], { env })
+    expect(doctor.exitCode).toBe(1)
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: false, findings: [{ check: 'database', ok: false }] })
+  })
+})

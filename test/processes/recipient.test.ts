@@ -1,0 +1,117 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+
+let simulator: Simulator
+let waybill: Installation
+let server: RunningServer
+beforeAll(async () => {
+  simulator = await startSimulator()
+  waybill = await createInstallation(simulator.url)
+  server = await waybill.serve({ env: { LOG_LEVEL: 'trace' } })
+})
+afterAll(async () => {
+  await waybill.remove()
+  await simulator.stop()
+})
+
+async function addAccount(phoneNumberId: string): Promise<{ accountId: string; apiKey: string }> {
+  const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
+  const { apiKey } = await waybill.json(['key', 'generate', accountId])
+  const ids = ['--phone-number-id', phoneNumberId, '--waba-id', simulator.wabaId]
+  await waybill.json(['whatsapp', 'add', accountId, ...ids, '--access-token', '-'], {
+    stdin: `${simulator.accessToken}\n`,
+  })
+  await waybill.json(['template', 'sync', accountId])
+  return { accountId, apiKey }
+}
+
+async function send(apiKey: string, to: string): Promise<string> {
+  const response = await fetch(server.url + sendMessage.path, {
+    method: 'POST',
+    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json', 'Idempotency-Key': `for ${to}` },
+    body: JSON.stringify({ ...sendMessage.example.input, to, externalId: `customer ${to}` }),
+  })
+  const body = (await response.json()) as { data: { messageId: string } }
+  expect(response.status).toBe(200)
+  return body.data.messageId
+}
+
+/** The files of the database, and everything else in the data folder. */
+async function findFilesWith(text: string): Promise<string[]> {
+  const folders = [waybill.dataDir, ...(await findDatabaseFolder())]
+  const found: string[] = []
+  for (const folder of folders)
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const file = path.join(entry.parentPath, entry.name)
+      if ((await readFile(file)).includes(text)) found.push(path.relative(folder, file))
+    }
+  return found
+}
+
+/** On PostgreSQL: the folder of this database on the server, without the write-ahead log. */
+async function findDatabaseFolder(): Promise<string[]> {
+  const url = waybill.environment['DATABASE_URL']
+  if (url === undefined) return []
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('checkpoint')
+    const { rows } = await client.query<{ folder: string }>(
+      `select current_setting('data_directory') || '/base/' || oid as folder from pg_database where datname = current_database()`,
+    )
+    return rows.map(({ folder }) => folder)
+  } finally {
+    await client.end()
+  }
+}
+
+test('erases a number from the files of a running server', async () => {
+  const { accountId, apiKey } = await addAccount(simulator.phoneNumberId)
+  const number = '34611000111'
+  const messageId = await send(apiKey, number)
+  const inBase64 = Buffer.from(`\x1c\x18\x0b${number}`, 'latin1').toString('base64').slice(4, 18)
+  await waybill.run(['doctor'])
+  expect(await findFilesWith(inBase64)).not.toEqual([])
+
+  const erased = await waybill.run(['recipient', 'erase', `+${number}`, '--rewrite', '--json'])
+
+  expect(erased).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(JSON.parse(erased.stdout)).toMatchObject({
+    accountIds: [accountId],
+    messages: 1,
+    rows: { idempotency_keys: 1, messages: 1 },
+    complete: true,
+    rewritten: true,
+  })
+  expect(await findFilesWith(number)).toEqual([])
+  expect(await findFilesWith(inBase64)).toEqual([])
+  expect(await waybill.json(['message', 'get', messageId])).toMatchObject({
+    to: 'erased',
+    externalId: 'customer erased',
+    waMessageId: '',
+  })
+  const { items } = await waybill.json(['audit', 'list', accountId])
+  expect(items[0]).toMatchObject({ who: 'operator', what: 'erased a recipient', outcome: 'done' })
+  expect(await waybill.json(['audit', 'verify'])).toMatchObject({ ok: true })
+  const again = await waybill.run(['recipient', 'erase', number])
+  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The number is not stored.') })
+  const { stderr } = await server.stop()
+  expect(stderr).not.toContain(number)
+})
+
+test('refuses what is no number and an account that does not exist', async () => {
+  expect(await waybill.run(['recipient', 'erase', '600 111 222'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('NUMBER must be the country code followed by the number'),
+  })
+  expect(await waybill.run(['recipient', 'erase', '34600111222', '--account', 'acc_none'])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('There is no account "acc_none"'),
+  })
+})

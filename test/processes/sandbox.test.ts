@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
+import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
+import { freePort } from '../support/postgres.ts'
+import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 })
+
+const isEmbedded = inject('database').kind === 'pglite'
+const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECRET: '' }
+
+// Like `npm start`; built once and reused.
+beforeAll(buildDashboard, 120_000)
+
+/** The sandbox has its own database, so it behaves the same in both projects. */
+describe.runIf(isEmbedded)('a new sandbox', () => {
+  let waybill: Installation
+  let server: RunningServer
+  beforeAll(async () => {
+    // A port that it knows from its start: callbacks have to come back to it.
+    waybill = await createEmbeddedInstallation({ ...environment, PORT: String(await freePort()) })
+    server = await waybill.serve({ args: ['sandbox'] })
+  })
+  afterAll(() => waybill.remove())
+
+  test('prints a key and a curl command that sends a message', async () => {
+    expect(server.stdout()).toMatch(/\n {2}wb_live_[0-9a-f]{64}\n/)
+    expect(await pasteCurl(server)).toMatchObject({ success: true, data: { status: 'sent', to: '34600111222' } })
+    for (const page of ['/settings/', '/docs', '/openapi.json']) {
+      expect(server.stdout()).toContain(`${server.url}${page}\n`)
+      expect((await fetch(server.url + page)).status).toBe(200)
+    }
+  })
+
+  test('prints the address of the simulated Cloud API, which other clients can call', async () => {
+    const [, url] = /Base URL +(http:\S+)/.exec(server.stdout()) ?? []
+    const [, token] = /Access token +(\S+)/.exec(server.stdout()) ?? []
+    const [, phoneNumberId] = /Phone number ID +(\d+)/.exec(server.stdout()) ?? []
+    const [, wabaId] = /WABA ID +(\d+)/.exec(server.stdout()) ?? []
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+
+    const body = JSON.stringify({
+      messaging_product: 'whatsapp',
+      to: '+34600111222',
+      type: 'template',
+      template: { name: 'hello_world', language: { code: 'en_US' } },
+    })
+    const sent = await fetch(`${url}/v25.0/${phoneNumberId}/messages`, { method: 'POST', headers, body })
+    const listed = await fetch(`${url}/v25.0/${wabaId}/message_templates?name=hello_world`, { headers })
+
+    expect(await sent.json()).toMatchObject({ messages: [{ message_status: 'accepted' }] })
+    expect(await listed.json()).toMatchObject({ data: [{ name: 'hello_world', status: 'APPROVED' }] })
+  })
+
+  test('prints a link that signs the demo owner in once and shows a message', async () => {
+    const [link = ''] = /http:\S+magic-link\S+/.exec(server.stdout()) ?? []
+    const [browser, late] = [openCookieBrowser(), openCookieBrowser()]
+    const ask = async (by: CookieBrowser, name: string, input: object = {}) => {
+      const response = await by.get(
+        `${server.url}/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`,
+      )
+      // Each test names the part of the response it expects.
+      return ((await response.json()) as { result?: { data: { accounts: { accountId: string }[]; items: object[] } } })
+        .result?.data
+    }
+
+    await browser.get(link)
+    await late.get(link)
+
+    const accountId = (await ask(browser, 'session.get'))?.accounts[0]?.accountId
+    await vi.waitFor(
+      async () =>
+        expect((await ask(browser, 'message.list', { accountId }))?.items.at(-1)).toMatchObject({ status: 'read' }),
+      { timeout: 20_000 },
+    )
+    expect(await ask(late, 'session.get')).toBeUndefined()
+  })
+
+  test('names the environment variables that it ignores when it stops', async () => {
+    const { exitCode, stderr } = await server.stop('SIGINT')
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('The sandbox ignores DATABASE_URL.\n')
+  })
+})
+
+describe.runIf(isEmbedded)('the sandbox', () => {
+  let waybill: Installation
+  beforeEach(async () => {
+    waybill = await createEmbeddedInstallation(environment)
+  })
+  afterEach(() => waybill.remove())
+
+  const startSandbox = () => waybill.serve({ args: ['sandbox'] })
+
+  test('keeps its data and explains how to get a new key', async () => {
+    const first = await startSandbox()
+    const [, apiKey = ''] = /(wb_live_[0-9a-f]{64})/.exec(first.stdout()) ?? []
+    await first.stop('SIGKILL')
+
+    const second = await startSandbox()
+
+    expect(second.stdout()).not.toMatch(/wb_live_[0-9a-f]{64}/)
+    expect(second.stdout()).toContain(`starts with ${apiKey.slice(0, 14)}…`)
+    const [, command = ''] = /npm run waybill -- (key regenerate acc_\w+)/.exec(second.stdout()) ?? []
+    const { stdout } = await waybill.run(command.split(' '), { env: { DATABASE_URL: '' } })
+    expect(stdout).toMatch(/^wb_live_[0-9a-f]{64}\n/)
+    expect(await pasteCurl(second)).toMatchObject({ success: false, error: { code: 'INVALID_API_KEY' } })
+  })
+
+  test('suggests another port if its port is in use and keeps its data', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
+    const port = address !== null && typeof address === 'object' ? address.port : 0
+
+    const { exitCode, stderr } = await waybill.run(['sandbox'], { env: { PORT: String(port) } })
+    other.close()
+
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`Port ${port} is in use by another program. Use another port: PORT=${port + 1} npm start`)
+    expect((await startSandbox()).stdout()).toMatch(/wb_live_[0-9a-f]{64}/)
+  })
+
+  test('reactivates its demo account after a command used it with the real WhatsApp', async () => {
+    const first = await startSandbox()
+    const env = { DATABASE_URL: '' }
+    const { items } = await waybill.json(['account', 'list'], { env })
+    const list = ['whatsapp', 'list', String(items[0]?.['accountId'])]
+    const [whatsAppAccount] = (await waybill.json(list, { env })).items
+    await first.stop('SIGINT')
+    await waybill.json(['whatsapp', 'deactivate', String(whatsAppAccount?.['whatsAppAccountId'])], { env })
+
+    await startSandbox()
+
+    expect((await waybill.json(list, { env })).items).toMatchObject([{ active: true }])
+  })
+})
+
+/** Runs the printed command in a shell. */
+async function pasteCurl(server: RunningServer): Promise<unknown> {
+  const [curl = ''] = /curl [^]*?\}'/.exec(server.stdout()) ?? []
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  return JSON.parse(stdout)
+}

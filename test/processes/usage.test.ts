@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { createEmbeddedInstallation, type Ended, type Installation } from '../cli/installation.ts'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let waybill: Installation
+beforeAll(async () => {
+  waybill = await createEmbeddedInstallation()
+})
+afterAll(() => waybill.remove())
+afterEach(() => vi.restoreAllMocks())
+
+/** The output and exit code of a command, without the time that a process takes to start. */
+async function runCommand(words: string[]): Promise<Ended> {
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  const error = vi.spyOn(console, 'error').mockReturnValue()
+  const exitCode = await main(words, {})
+  return { exitCode, stdout: log.mock.calls.join('\n'), stderr: error.mock.calls.join('\n') }
+}
+
+test.each([
+  { args: ['account', 'create'], says: '--name NAME is missing' },
+  { args: ['account', 'create', '--nam', 'Shop'], says: "Unknown option '--nam'" },
+  { args: ['account', 'create', '--name'], says: '--name' },
+  { args: ['account', 'update', 'acc_1', '--api', 'off'], says: '--api must be enabled or disabled' },
+  { args: ['account', 'update', 'acc_1', '--rate-limit', 'many'], says: '--rate-limit must be a whole number' },
+  { args: ['key', 'generate'], says: 'ACC is missing' },
+  { args: ['key', 'generate', 'acc_1', 'acc_2'], says: 'Too many arguments: key generate takes ACC' },
+  { args: ['message', 'list', 'acc_1', '--status', 'gone'], says: '--status must be' },
+  { args: ['serve', '--role', 'boss'], says: '--role must be all or api or worker' },
+  { args: ['serve', '--memory', 'huge'], says: '--memory must be normal or large' },
+])('rejects $args with exit code 2: $says', async ({ args, says }) => {
+  const { exitCode, stdout, stderr } = await runCommand([...args, '--json'])
+
+  expect(exitCode).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain(says)
+  expect(stderr).toContain(`Usage:\n  waybill ${args[0]}`)
+})
+
+test('reports missing standard input for an option that reads it', async () => {
+  const add = ['whatsapp', 'add', 'acc_1', '--phone-number-id', '1', '--waba-id', '2', '--access-token', '-']
+
+  const { exitCode, stderr } = await waybill.run([...add, '--app-secret', '-'], { stdin: 'EAAonly\n' })
+
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('--app-secret - requires a line on standard input, but there was none')
+  expect(stderr).not.toContain('EAAonly')
+})
+
+test.each([[['nonsense']], [['key']], [['key', 'nonsense']], [['account', 'delete']]])(
+  'exits with 2 for an unknown command and lists the commands: %j',
+  async (args) => {
+    const { exitCode, stdout, stderr } = await runCommand(args)
+
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(`Unknown command "${args.join(' ')}"`)
+    expect(stderr).toMatch(/^ {2}(key generate|account update) {2}/m)
+  },
+)
+
+test('documents every command with an example', async () => {
+  const { stdout: list } = await runCommand(['--help'])
+  const names = [...list.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name = '']) => name)
+
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) {
+    vi.restoreAllMocks()
+    const { exitCode, stdout } = await runCommand([...name.split(' '), '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(new RegExp(`Usage:\n  waybill ${name}[^]*Examples:\n  .*(waybill|npm)`))
+  }
+})
+
+test.each(['invite', 'list', 'remove', 'reset-password'])('member %s is an alias of owner %s', async (name) => {
+  const { exitCode, stdout } = await runCommand(['member', name, '--help'])
+
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain(`Usage:\n  waybill owner ${name} ACC`)
+  expect(stdout).toContain(`Alias:\n  waybill member ${name}`)
+})
+
+test('lists the owner commands under member', async () => {
+  const { exitCode, stdout } = await runCommand(['member', '--help'])
+
+  expect(exitCode).toBe(0)
+  expect(stdout.match(/^ {2}owner /gm)).toHaveLength(4)
+  expect(stdout).not.toMatch(/^ {2}(key|webhook) /m)
+})
+
+test('warns about shell history in the help of commands that accept secrets', async () => {
+  const { stdout } = await runCommand(['whatsapp', 'add', '--help'])
+
+  expect(stdout).toMatch(/secret on the command line stays in the history/)
+})
+
+test('exits with the code and prints the error only on standard error', async () => {
+  expect(await waybill.run(['account', 'create', '--json'])).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: '--name NAME is missing.\n\nUsage:\n  waybill account create --name NAME [--json]\n',
+  })
+})
+
+test('tells a user of an old Node.js which command to run', async () => {
+  const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
+  const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+
+  const failed = await promisify(execFile)(process.execPath, ['--import', `data:text/javascript,${old}`, entry]).catch(
+    (error: unknown) => error,
+  )
+
+  expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('npm run waybill -- ') })
+})
+
+test('writes and checks openapi.json', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-openapi-'))
+  const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+  const openapi = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [entry, 'openapi', ...args], { cwd: folder })
+
+  await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
+  await openapi()
+  expect(JSON.parse((await openapi('--check', '--json')).stdout)).toEqual({
+    file: 'openapi.json',
+    written: false,
+    current: true,
+  })
+  const file = path.join(folder, 'openapi.json')
+  const document = await readFile(file, 'utf8')
+  expect(document.endsWith('}\n')).toBe(true)
+  expect(JSON.parse(document)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
+  await writeFile(file, document.replace('Waybill', 'Waybil'))
+  await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
+  await rm(folder, { recursive: true })
+})

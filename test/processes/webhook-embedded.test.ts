@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { openPGlite } from '../../src/platform/db/database.ts'
+import { encodeId } from '../../src/platform/ids.ts'
+import { insertEvents } from '../support/insert-events.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+
+/** The tests start many processes one after another, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 })
+
+let waybill: Installation
+let receiver: WebhookReceiver
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  waybill = await createEmbeddedInstallation({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+})
+
+afterAll(async () => {
+  await waybill?.remove()
+  await receiver?.close()
+})
+
+/** Dated a minute ago, so that no clock is behind it. */
+function newId(prefix: 'evt' | 'dlv'): string {
+  return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
+}
+
+/** Only while no process of this installation uses the database. */
+async function emit(accountId: string, count: number): Promise<void> {
+  const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
+  const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))
+  const db = openPGlite(path.join(waybill.dataDir, 'pgdata'))
+  await insertEvents(db, events, () => newId('dlv'))
+  await db.destroy()
+}
+
+test("uses the server's WEBHOOK_ALLOW_PRIVATE while a server runs, and reports its progress", async () => {
+  const { accountId } = await waybill.json(['account', 'create', '--name', 'Shop'])
+  await emit(accountId, 6000)
+  const args = ['webhook', 'add', accountId, '--url', receiver.url]
+  const strict = await waybill.serve({ env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+  expect(await waybill.run(args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('public host') })
+  await strict.stop()
+
+  const server = await waybill.serve()
+  const added: object = await waybill.json(args, { env: { WEBHOOK_ALLOW_PRIVATE: 'false' } })
+  const { endpointId } = z.object({ endpointId: z.string() }).parse(added)
+  expect(await waybill.json(['webhook', 'test', endpointId])).toMatchObject({ delivered: true })
+  await waybill.json(['webhook', 'disable', endpointId])
+  expect(await waybill.run(['webhook', 'recover', endpointId, '--since', '1h'])).toEqual({
+    exitCode: 0,
+    stdout: `Queued for ${endpointId}: 6000 deliveries.\n`,
+    stderr: '5000 deliveries queued so far …\n',
+  })
+  expect(await waybill.json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6000 })
+  await server.stop()
+})
