@@ -460,13 +460,13 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
     .click()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Test event not delivered').waitFor()
+  // The chart is refreshed every 15 seconds, and its table of failures then moves what is below.
+  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor({ timeout: 30_000 })
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()
   await page.getByRole('button', { name: /^message.delivered/ }).click()
   await page.getByRole('button', { name: 'Show payload' }).click()
   await page.getByRole('region', { name: 'Payload' }).waitFor()
-  // The chart is refreshed every 15 seconds.
-  await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor({ timeout: 30_000 })
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
   await page.getByRole('button', { name: 'Rotate' }).click()
