@@ -33,7 +33,7 @@ test('walks from the gallery over the editor and the review to a sent message', 
 
   await page.getByRole('dialog', { name: 'cita_de_maria' }).getByText('WhatsApp is reviewing it.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  await page.getByRole('dialog').getByText('Approved').first().waitFor({ timeout: 30_000 })
+  await page.getByRole('dialog').getByText('Approved', { exact: true }).first().waitFor({ timeout: 30_000 })
   expect(await announceTemplateChanges(dashboard.server.deps)).toBeGreaterThan(0)
   await page.getByLabel('Your phone number').fill('34600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
