@@ -149,7 +149,8 @@ test('starts again when all processes die soon after their start', async () => {
   expect((await serversOf(node)).filter((pid) => before.includes(pid))).toEqual([])
   node.kill('SIGTERM')
   expect(await node.exited).toEqual({ code: 0, signal: null })
-})
+  // Two starts, each of which may take as long as a poll waits.
+}, 120_000)
 
 test('replaces all processes on SIGHUP without a lost request', async () => {
   const node = await startServe(environment, ['--processes', '2'])
