@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { translateDashboard } from './src/packaging/translate-dashboard.ts'
 import { useMemoryDisk } from './test/support/memory-disk.ts'
 
@@ -40,6 +41,18 @@ const onBothDatabases = [
   'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,worker}.test.ts',
 ]
 
+/** Files with tests that wait for ten seconds and more. Begun last, one would keep a worker busy after all others. */
+const slow = /\/(?:fairness|locks|samples|upload|endpoint-limits|managed|embedded)\.test\.ts$/
+
+const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId)
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+  }
+}
+
 export default defineConfig({
   plugins: [translateDashboard()],
   test: {
@@ -52,6 +65,7 @@ export default defineConfig({
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: SlowFirst },
     // Of the tests that only wait and therefore run at the same time.
     maxConcurrency: 20,
     // A busy machine starts processes slowly: vitest's own second is too short for them.
