@@ -45,6 +45,9 @@ export type QuietHours = z.infer<typeof QuietHours>
 /** How many messages of the last hour a failure rate needs. */
 export const failureRateMinMessagesRange = { min: 1, max: 10_000 } as const
 
+/** How many messages without a status an alert can need. */
+export const noStatusMinMessagesRange = { min: 1, max: 10_000 } as const
+
 const thresholds = {
   /** Failed messages of the last hour, in percent of all; null: no alert. */
   failureRatePercent: z.int().min(1, 'must be at least 1').max(100, 'must be at most 100').nullable(),
@@ -55,6 +58,12 @@ const thresholds = {
     .max(failureRateMinMessagesRange.max, 'must be at most 10000'),
   /** How late webhook deliveries may be; null: no alert. */
   deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
+  /** How many messages WhatsApp accepted without sending a status since; null: no alert. */
+  noStatusMinMessages: z
+    .int()
+    .min(noStatusMinMessagesRange.min, 'must be at least 1')
+    .max(noStatusMinMessagesRange.max, 'must be at most 10000')
+    .nullable(),
   quietHours: QuietHours.nullable(),
   /** After how many hours an alert is sent again until it is acknowledged or resolved; null: once. */
   repeatHours: z.int().min(1, 'must be at least 1').max(168, 'must be at most 168').nullable(),
@@ -65,6 +74,7 @@ export const defaultAlertRules: AlertRules = {
   failureRatePercent: 20,
   failureRateMinMessages: 20,
   deliveryLagSeconds: 300,
+  noStatusMinMessages: 10,
   quietHours: null,
   repeatHours: null,
 }
@@ -188,6 +198,7 @@ const ruleNames = {
   failureRatePercent: 'failure rate',
   failureRateMinMessages: 'minimum of messages',
   deliveryLagSeconds: 'delivery lag',
+  noStatusMinMessages: 'missing statuses',
   quietHours: 'quiet hours',
   repeatHours: 'repetition',
 } satisfies Record<keyof AlertRules, string>
@@ -207,6 +218,7 @@ export const alertCodes = [
   'endpoint_failing',
   'failure_rate',
   'delivery_lag',
+  'no_statuses',
   'template_stopped',
 ] as const
 export type AlertCode = (typeof alertCodes)[number]

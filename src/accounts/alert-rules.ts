@@ -7,6 +7,7 @@ type RuleColumns = Pick<
   | 'failure_rate_percent'
   | 'failure_rate_min_messages'
   | 'delivery_lag_seconds'
+  | 'no_status_min_messages'
   | 'quiet_time_zone'
   | 'quiet_from'
   | 'quiet_until'
@@ -18,6 +19,7 @@ const columns = [
   'failure_rate_percent',
   'failure_rate_min_messages',
   'delivery_lag_seconds',
+  'no_status_min_messages',
   'quiet_time_zone',
   'quiet_from',
   'quiet_until',
@@ -30,6 +32,7 @@ function toRuleColumns({ quietHours, ...rules }: AlertRules): RuleColumns {
     failure_rate_percent: rules.failureRatePercent,
     failure_rate_min_messages: rules.failureRateMinMessages,
     delivery_lag_seconds: rules.deliveryLagSeconds,
+    no_status_min_messages: rules.noStatusMinMessages,
     quiet_time_zone: quietHours?.timeZone ?? null,
     quiet_from: quietHours?.from ?? null,
     quiet_until: quietHours?.until ?? null,
@@ -46,6 +49,7 @@ function toRules(row: RuleColumns): AlertRules {
     failureRatePercent: row.failure_rate_percent,
     failureRateMinMessages: row.failure_rate_min_messages,
     deliveryLagSeconds: row.delivery_lag_seconds,
+    noStatusMinMessages: row.no_status_min_messages,
     quietHours:
       timeZone !== null && from !== null && until !== null
         ? { timeZone, from, until, exceptCritical: critical === true }

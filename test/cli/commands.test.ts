@@ -169,6 +169,7 @@ test('changes how an account receives alerts', async () => {
     failureRatePercent: 20,
     failureRateMinMessages: 20,
     deliveryLagSeconds: 300,
+    noStatusMinMessages: 10,
     quietHours: null,
     repeatHours: null,
     emails: false,
@@ -183,12 +184,15 @@ test('changes how an account receives alerts', async () => {
     '5',
     '--delivery-lag',
     'off',
+    '--missing-statuses',
+    '3',
   ])
   const quiet = ['--quiet-hours', '22:00-07:00', '--time-zone', 'Europe/Madrid', '--except-critical']
   expect(await waybill.json(['alert', 'update', accountId, ...quiet, '--repeat', '4'])).toMatchObject({
     failureRatePercent: 10,
     failureRateMinMessages: 5,
     deliveryLagSeconds: null,
+    noStatusMinMessages: 3,
     quietHours: { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: true },
     repeatHours: 4,
   })
@@ -197,6 +201,7 @@ test('changes how an account receives alerts', async () => {
   for (const [wrong, complaint] of [
     [['update', accountId, '--failure-rate', '0'], '--failure-rate must be at least 1'],
     [['update', accountId, '--min-messages', '0'], '--min-messages must be at least 1'],
+    [['update', accountId, '--missing-statuses', '0'], '--missing-statuses must be at least 1'],
     [['update', accountId, '--quiet-hours', '25:00-07:00'], '--quiet-hours must be a time of day'],
     [['update', accountId, '--quiet-hours', '07:00-07:00'], '--quiet-hours must differ'],
     [['update', accountId, '--quiet-hours', '22:00-07:00', '--time-zone', 'Mars'], '--time-zone must be the name'],

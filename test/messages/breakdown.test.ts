@@ -344,6 +344,7 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
     '0029-message-contents',
     '0030-all-messages',
     '0031-failure-rate-minimum',
+    '0032-status-alerts',
   ])
   await updateAccount(server.deps, account.accountId, { timeZone: 'Europe/Madrid' })
   await report(old, 'read')

@@ -16,8 +16,15 @@ function undoPricingOf(table: string, time: string): string[] {
   ]
 }
 
-/** Reverts migration 0031. */
+/** Reverts migration 0032. */
+const undoStatusAlerts = [
+  'alter table alert_settings drop column no_status_min_messages',
+  `delete from waybill_migrations where name = '0032-status-alerts'`,
+]
+
+/** Reverts migrations 0031 and later. */
 const undoFailureRateMinimum = [
+  ...undoStatusAlerts,
   'alter table alert_settings drop column failure_rate_min_messages',
   `delete from waybill_migrations where name = '0031-failure-rate-minimum'`,
 ]

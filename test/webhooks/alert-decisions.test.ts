@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 import type { QuietHours } from '../../contracts/dashboard/alert.ts'
 import { type AlertFacts, decide } from '../../src/webhooks/alerts/rules/decide.ts'
 import { findQuietEnd } from '../../src/webhooks/alerts/rules/quiet-hours.ts'
-import { compareFailureRate, compareLag, thresholdCodes } from '../../src/webhooks/alerts/rules/thresholds.ts'
+import {
+  compareFailureRate,
+  compareLag,
+  compareStatuses,
+  thresholdCodes,
+} from '../../src/webhooks/alerts/rules/thresholds.ts'
 
 const night = { timeZone: 'Europe/Madrid', from: '22:00', until: '07:00', exceptCritical: false } as const
 const noRules = { quietHours: null, repeatHours: null }
@@ -243,6 +248,60 @@ test('describes a lag and its end', () => {
   ])
 })
 
+test.each([
+  { withoutStatus: 9, limit: 10, open: undefined, resumed: false, kind: undefined },
+  { withoutStatus: 10, limit: 10, open: undefined, resumed: false, kind: 'raised' },
+  { withoutStatus: 11, limit: 10, open: 'critical', resumed: false, kind: undefined },
+  { withoutStatus: 0, limit: 10, open: 'critical', resumed: false, kind: undefined },
+  { withoutStatus: 0, limit: 10, open: 'critical', resumed: true, kind: 'recovered' },
+  { withoutStatus: 0, limit: 10, open: undefined, resumed: false, kind: undefined },
+  { withoutStatus: 100, limit: null, open: undefined, resumed: false, kind: undefined },
+  { withoutStatus: 0, limit: null, open: 'critical', resumed: true, kind: undefined },
+] as const)('compares $withoutStatus messages without a status with $limit while $open is open', (given) => {
+  const { withoutStatus, limit, open, resumed, kind } = given
+  const change = compareStatuses({ ...number, withoutStatus, resumed }, { noStatusMinMessages: limit }, () => open)
+  expect(change?.kind).toBe(kind)
+})
+
+test('describes missing statuses and their end', () => {
+  const asked: string[][] = []
+  const compare = (withoutStatus: number, open: 'critical' | undefined) =>
+    compareStatuses(
+      { ...number, withoutStatus, resumed: open !== undefined },
+      { noStatusMinMessages: 1 },
+      (...about) => {
+        asked.push(about)
+        return open
+      },
+    )
+  const about = { accountId: 'acc_1', code: 'no_statuses', subjectId: 'wa_1', severity: 'critical' }
+  expect(compare(12, undefined)).toEqual({
+    ...about,
+    kind: 'raised',
+    text: {
+      title: 'No statuses arrive for +1 555',
+      paragraphs: [
+        'WhatsApp accepted 12 messages more than ten minutes ago, and no status has arrived since.',
+        'Messages are still sent, but Waybill does not learn whether they arrive.',
+        'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
+      ],
+    },
+  })
+  expect(compare(1, undefined)?.text.paragraphs[0]).toBe(
+    'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.',
+  )
+  expect(compare(0, 'critical')).toEqual({
+    ...about,
+    kind: 'recovered',
+    text: {
+      title: 'Statuses arrive again for +1 555',
+      paragraphs: ['WhatsApp reports the statuses of messages again.'],
+    },
+  })
+  expect(asked).toHaveLength(3)
+  expect(new Set(asked.map((about) => about.join(' ')))).toEqual(new Set(['no_statuses acc_1 wa_1']))
+})
+
 test('names the codes that have thresholds', () => {
-  expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag'])
+  expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag', 'no_statuses'])
 })

@@ -300,6 +300,8 @@ test('shows the rules of an account, and rejects rules that make no sense', asyn
     { failureRateMinMessages: 10_001 },
     { failureRateMinMessages: null },
     { deliveryLagSeconds: 1 },
+    { noStatusMinMessages: 0 },
+    { noStatusMinMessages: 10_001 },
     { repeatHours: 1000 },
     { quietHours: { ...quietHours, timeZone: 'Mars/Olympus' } },
     { quietHours: { ...quietHours, timeZone: '+02:00' } },

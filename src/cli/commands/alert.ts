@@ -44,6 +44,7 @@ function formatRules({
   failureRatePercent,
   failureRateMinMessages,
   deliveryLagSeconds,
+  noStatusMinMessages,
   quietHours,
   repeatHours,
 }: AlertRules): string[] {
@@ -51,6 +52,7 @@ function formatRules({
   return [
     `Failure rate: ${failureRatePercent === null ? 'no alert' : `more than ${failureRatePercent}% of an hour's messages, if there are at least ${failureRateMinMessages}`}`,
     `Delivery lag: ${deliveryLagSeconds === null ? 'no alert' : `more than ${deliveryLagSeconds} seconds`}`,
+    `Missing statuses: ${noStatusMinMessages === null ? 'no alert' : `at least ${noStatusMinMessages} messages of the last hour without a status`}`,
     quietHours
       ? `Quiet hours: ${from} to ${until} (${timeZone}); critical alerts ${exceptCritical === true ? 'are sent at once' : 'wait too'}`
       : 'Quiet hours: none',
@@ -74,6 +76,10 @@ export const alertUpdate = dataCommand({
     'delivery-lag': {
       value: 'TIME',
       help: 'Alert when webhook deliveries are later than this, such as 5m; off disables it',
+    },
+    'missing-statuses': {
+      value: 'COUNT',
+      help: 'Alert when no status has arrived for at least this many messages of the last hour (1–10000); off disables it',
     },
     'quiet-hours': {
       value: 'FROM-UNTIL',
@@ -105,6 +111,7 @@ const optionNames = {
   failureRatePercent: 'failure-rate',
   failureRateMinMessages: 'min-messages',
   deliveryLagSeconds: 'delivery-lag',
+  noStatusMinMessages: 'missing-statuses',
   repeatHours: 'repeat',
 } satisfies Record<Exclude<keyof AlertRules, 'quietHours'>, string>
 
@@ -115,7 +122,7 @@ function optionOf([rule, part]: PropertyKey[]): string {
 
 type RuleOptions = Partial<
   Record<
-    'failure-rate' | 'min-messages' | 'delivery-lag' | 'quiet-hours' | 'time-zone' | 'repeat',
+    'failure-rate' | 'min-messages' | 'delivery-lag' | 'missing-statuses' | 'quiet-hours' | 'time-zone' | 'repeat',
     string | undefined
   > & {
     'except-critical': boolean | undefined
@@ -124,12 +131,14 @@ type RuleOptions = Partial<
 
 function readRules(options: RuleOptions): AlertRulesUpdate {
   const { 'failure-rate': rate, 'min-messages': minimum, 'delivery-lag': lag, 'quiet-hours': hours, repeat } = options
+  const missing = options['missing-statuses']
   if (hours === undefined && (options['time-zone'] !== undefined || options['except-critical'] === true))
     throw new UsageError('--time-zone and --except-critical need --quiet-hours.')
   return {
     ...(rate !== undefined && { failureRatePercent: orOff(rate, Number) }),
     ...(minimum !== undefined && { failureRateMinMessages: Number(minimum) }),
     ...(lag !== undefined && { deliveryLagSeconds: orOff(lag, (text) => parseDuration('delivery-lag', text)) }),
+    ...(missing !== undefined && { noStatusMinMessages: orOff(missing, Number) }),
     ...(hours !== undefined && { quietHours: orOff(hours, (text) => readQuietHours(text, options)) }),
     ...(repeat !== undefined && { repeatHours: orOff(repeat, Number) }),
   }

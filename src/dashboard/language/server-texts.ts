@@ -605,6 +605,18 @@ export const serverTexts: readonly MessageDescriptor[] = [
   }),
   msg({ message: 'Webhook deliveries are on time again' }),
   msg({ message: 'No delivery is late.' }),
+  msg({ message: 'No statuses arrive for {name}' }),
+  msg({ message: 'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.' }),
+  msg({
+    message: 'WhatsApp accepted {withoutStatus} messages more than ten minutes ago, and no status has arrived since.',
+  }),
+  msg({ message: 'Messages are still sent, but Waybill does not learn whether they arrive.' }),
+  msg({
+    message:
+      'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
+  }),
+  msg({ message: 'Statuses arrive again for {name}' }),
+  msg({ message: 'WhatsApp reports the statuses of messages again.' }),
   // From fields.ts.
   msg({ message: 'must not be empty' }),
   msg({ message: 'must have at most {maxLength} characters' }),
@@ -837,7 +849,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'announce changes of WhatsApp accounts' }),
   msg({ message: 'announce failing webhook endpoints' }),
   msg({ message: 'announce changes of templates' }),
-  msg({ message: 'alert about failure rates and late deliveries' }),
+  msg({ message: 'alert about failure rates, late deliveries and missing statuses' }),
   msg({ message: 'send alerts that are due' }),
   msg({ message: 'close alerts' }),
   msg({ message: 'check the delivery queue' }),

@@ -156,7 +156,11 @@ const chores: Chore[] = [
   { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
   { everySeconds: 15, failure: 'could not announce failing webhook endpoints', run: announceEndpoints },
   { everySeconds: 3, failure: 'could not announce changes of templates', run: announceTemplateChanges },
-  { everySeconds: 15, failure: 'could not alert about failure rates and late deliveries', run: announceThresholds },
+  {
+    everySeconds: 15,
+    failure: 'could not alert about failure rates, late deliveries and missing statuses',
+    run: announceThresholds,
+  },
   { everySeconds: 5, failure: 'could not send alerts that are due', run: sendDueAlerts },
   { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
 ]

@@ -34,6 +34,7 @@ import * as traceContext from './migrations/0028-trace-context.ts'
 import * as messageContents from './migrations/0029-message-contents.ts'
 import * as allMessages from './migrations/0030-all-messages.ts'
 import * as failureRateMinimum from './migrations/0031-failure-rate-minimum.ts'
+import * as statusAlerts from './migrations/0032-status-alerts.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
@@ -73,6 +74,7 @@ const migrations: Record<string, Migration> = {
   '0029-message-contents': messageContents,
   '0030-all-messages': allMessages,
   '0031-failure-rate-minimum': failureRateMinimum,
+  '0032-status-alerts': statusAlerts,
 }
 
 /** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */

@@ -121,6 +121,8 @@ export interface StoredTraffic {
   failures: { code: string; count: number }[]
   /** When WhatsApp accepted the newest message that should have a status by now. */
   lastAcceptedAt?: string
+  /** Messages that WhatsApp accepted since its last status, long enough ago to have one; absent if there are none. */
+  withoutStatus?: { count: number; since: string }
 }
 
 export interface StoredHealthEntity {
@@ -572,6 +574,8 @@ export interface AlertSettingsTable {
   failure_rate_min_messages: Generated<number>
   /** Null: no alert. */
   delivery_lag_seconds: number | null
+  /** Null: no alert. */
+  no_status_min_messages: Generated<number | null>
   /** The four columns of quiet hours are all set or all null. */
   quiet_time_zone: string | null
   quiet_from: string | null

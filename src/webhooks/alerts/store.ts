@@ -124,6 +124,9 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
     where recovered_at is null and case
       when code in ('whatsapp_account_inactive', 'token_expiring', 'quality_low', 'failure_rate') then not exists (
         select from whatsapp_accounts w where w.account_id = a.account_id and w.id = a.subject_id)
+      when code = 'no_statuses' then not exists (
+        select from whatsapp_accounts w
+        where w.account_id = a.account_id and w.id = a.subject_id and not w.switched_off)
       when code = 'endpoint_failing' then not exists (
         select from webhook_endpoints e
         where e.account_id = a.account_id and e.id = a.subject_id and e.announced_failing)

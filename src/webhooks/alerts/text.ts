@@ -14,6 +14,7 @@ const pages = {
   quality_low: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   endpoint_failing: { label: 'Open the endpoint', path: (id) => `webhooks/${id}` },
   failure_rate: { label: 'Open the messages', path: () => 'messages?status=failed' },
+  no_statuses: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   delivery_lag: { label: 'Open the webhooks', path: () => 'webhooks' },
   template_stopped: { label: 'Open the templates', path: () => 'templates' },
 } as const satisfies Record<AlertCode, { label: string; path: (subjectId: string) => string }>

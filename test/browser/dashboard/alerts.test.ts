@@ -99,8 +99,9 @@ test('names the problems that are sent, how severe they are, and which are turne
     'Warning',
     'Warning',
     'Off',
+    'Critical',
   ])
-  await section.getByText(/Not sent: .* statuses that no longer arrive/).waitFor()
+  await section.getByText(/Not sent: .* a wrong callback URL/).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
@@ -144,6 +145,7 @@ test('keeps rules and quiet hours', async () => {
   await openOfAccount('alerts')
   await page.getByLabel('Failure rate in percent').fill('35')
   await page.getByLabel('Minimum of messages').fill('5')
+  await page.getByLabel('Messages without a status').fill('3')
   expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('5')
   await page.getByLabel('Delay in minutes').fill('10')
   await page.getByRole('switch', { name: 'Quiet hours' }).click()
@@ -159,11 +161,16 @@ test('keeps rules and quiet hours', async () => {
   expect(await page.getByLabel('Failure rate in percent').inputValue()).toBe('35')
   expect(await page.getByLabel('Minimum of messages').inputValue()).toBe('5')
   expect(await page.getByLabel('Delay in minutes').inputValue()).toBe('10')
-  const { failureRateMinMessages, deliveryLagSeconds } = await getAlertSettings(
+  expect(await page.getByLabel('Messages without a status').inputValue()).toBe('3')
+  const { failureRateMinMessages, deliveryLagSeconds, noStatusMinMessages } = await getAlertSettings(
     dashboard.server.deps,
     account.accountId,
   )
-  expect({ failureRateMinMessages, deliveryLagSeconds }).toEqual({ failureRateMinMessages: 5, deliveryLagSeconds: 600 })
+  expect({ failureRateMinMessages, deliveryLagSeconds, noStatusMinMessages }).toEqual({
+    failureRateMinMessages: 5,
+    deliveryLagSeconds: 600,
+    noStatusMinMessages: 3,
+  })
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Madrid')
   expect(pageErrors).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
-import { timeOfId } from '../../../platform/ids.ts'
+import { firstIdAt, timeOfId } from '../../../platform/ids.ts'
 import type { WhatsAppAccountRef } from '../store.ts'
 
 /** More messages of the hour than this are not counted, so that the query stays fast. */
@@ -65,6 +65,36 @@ function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: T
   if (known.lastAcceptedAt === undefined || at > known.lastAcceptedAt) known.lastAcceptedAt = at
 }
 
+/** Recorded times of callbacks are this much earlier than the callbacks at most. */
+const recordedWithinMilliseconds = 10_000
+
+/**
+ * Counts messages of the last hour that WhatsApp accepted after its last status. Undefined if there are none. The index
+ * leads to those of the account in between, which are none while statuses arrive.
+ */
+export async function countWithoutStatus(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId, lastStatusAt }: MeasuredAccount,
+  { firstId, settledId }: TrafficWindow,
+): Promise<StoredTraffic['withoutStatus']> {
+  const afterStatus = firstIdAt('msg', new Date((lastStatusAt?.getTime() ?? 0) + recordedWithinMilliseconds))
+  const fromId = afterStatus > firstId ? afterStatus : firstId
+  if (fromId >= settledId) return undefined
+  const { rows } = await sql<{ count: number; since: Date | null }>`
+    select count(*)::integer as count, min(created_at) as since
+    from (
+      select whatsapp_account_id, status, created_at from messages
+      where account_id = ${accountId} and id >= ${fromId} and id < ${settledId}
+      order by id desc limit ${maxCounted}
+    ) m where whatsapp_account_id = ${whatsAppAccountId} and status = 'sent'`.execute(db)
+  const { count = 0, since = null } = rows[0] ?? {}
+  return since === null ? undefined : { count, since: since.toISOString() }
+}
+
+export interface MeasuredAccount extends WhatsAppAccountRef {
+  lastStatusAt: Date | null
+}
+
 /**
  * Claims WhatsApp accounts whose messages are to be counted, so that only one of several nodes counts them. Reads all
  * accounts.
@@ -72,8 +102,8 @@ function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: T
 export async function claimDueTraffic(
   db: Kysely<Database>,
   { limit, nextSeconds }: { limit: number; nextSeconds: number },
-): Promise<WhatsAppAccountRef[]> {
-  const { rows } = await sql<WhatsAppAccountRef>`
+): Promise<MeasuredAccount[]> {
+  const { rows } = await sql<MeasuredAccount>`
     with due as (
       select whatsapp_account_id from whatsapp_account_health
       where next_traffic_at <= now() order by next_traffic_at limit ${limit} for update skip locked
@@ -81,7 +111,8 @@ export async function claimDueTraffic(
     update whatsapp_account_health h set next_traffic_at = now() + ${nextSeconds} * interval '1 second'
     from due
     where h.whatsapp_account_id = due.whatsapp_account_id
-    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId"`.execute(db)
+    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId",
+      h.last_status_at as "lastStatusAt"`.execute(db)
   return rows
 }
 

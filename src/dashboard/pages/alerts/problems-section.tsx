@@ -44,6 +44,11 @@ const problems = {
     severity: 'warning',
     isOff: ({ deliveryLagSeconds }) => deliveryLagSeconds === null,
   },
+  no_statuses: {
+    name: msg`No statuses arrive for the messages of a number`,
+    severity: 'critical',
+    isOff: ({ noStatusMinMessages }) => noStatusMinMessages === null,
+  },
 } satisfies Record<AlertCode, Problem>
 
 /** What members are alerted to, by email and in the chat. */
@@ -61,8 +66,8 @@ export function ProblemsSection({ rules }: { rules: AlertRules }) {
       </Stack>
       <Text size="sm" c="dimmed" mt="md" maw="var(--waybill-prose)">
         <Trans>
-          Not sent: other problems of a WhatsApp account, such as statuses that no longer arrive or a wrong callback
-          URL. They are shown on the Overview page and on the page of the WhatsApp account.
+          Not sent: other problems of a WhatsApp account, such as a wrong callback URL. They are shown on the Overview
+          page and on the page of the WhatsApp account.
         </Trans>
       </Text>
     </Section>

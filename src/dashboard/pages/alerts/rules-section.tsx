@@ -7,6 +7,7 @@ import {
   type AlertRules,
   defaultAlertRules,
   failureRateMinMessagesRange,
+  noStatusMinMessagesRange,
 } from '../../../../contracts/dashboard/alert.ts'
 import { formatNumber } from '../../language/format.ts'
 import { showInForm } from '../../api/failure.ts'
@@ -30,6 +31,7 @@ function toForm({
   failureRatePercent,
   failureRateMinMessages,
   deliveryLagSeconds,
+  noStatusMinMessages,
   quietHours,
   repeatHours,
 }: AlertRules) {
@@ -39,6 +41,8 @@ function toForm({
     failureRateMinMessages,
     deliveryLag: deliveryLagSeconds !== null,
     deliveryLagMinutes: toMinutes(deliveryLagSeconds ?? defaultAlertRules.deliveryLagSeconds ?? 300),
+    noStatus: noStatusMinMessages !== null,
+    noStatusMinMessages: noStatusMinMessages ?? defaultAlertRules.noStatusMinMessages ?? 10,
     quiet: quietHours !== null,
     quietHours: quietHours ?? {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -70,6 +74,7 @@ function toRules(form: RulesForm, stored: AlertRules): AlertRules {
     failureRatePercent: form.failureRate ? readNumber(form, 'failureRatePercent') : null,
     failureRateMinMessages: minMessages ?? stored.failureRateMinMessages,
     deliveryLagSeconds: toSeconds(form.deliveryLag ? readNumber(form, 'deliveryLagMinutes') : null, stored),
+    noStatusMinMessages: form.noStatus ? readNumber(form, 'noStatusMinMessages') : null,
     quietHours: form.quiet ? form.quietHours : null,
     repeatHours: form.repeats ? readNumber(form, 'repeatHours') : null,
   }
@@ -79,10 +84,12 @@ const ranges = {
   failureRatePercent: { min: 1, max: 100 },
   failureRateMinMessages: failureRateMinMessagesRange,
   deliveryLagMinutes: { min: 1, max: 1440 },
+  noStatusMinMessages: noStatusMinMessagesRange,
   repeatHours: { min: 1, max: 168 },
 } as const satisfies Record<string, NumberRange>
 
 const minRange = ranges.failureRateMinMessages
+const noStatusRange = ranges.noStatusMinMessages
 
 /** The number of a checked field. */
 function readNumber(form: RulesForm, name: keyof typeof ranges): number | null {
@@ -103,6 +110,7 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
       failureRatePercent: checkNumber('failureRatePercent', ({ failureRate }) => failureRate),
       failureRateMinMessages: checkNumber('failureRateMinMessages', ({ failureRate }) => failureRate),
       deliveryLagMinutes: checkNumber('deliveryLagMinutes', ({ deliveryLag }) => deliveryLag),
+      noStatusMinMessages: checkNumber('noStatusMinMessages', ({ noStatus }) => noStatus),
       repeatHours: checkNumber('repeatHours', ({ repeats }) => repeats),
     },
   })
@@ -148,6 +156,15 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
               description={t`How long the oldest webhook delivery has been waiting to be sent: 1 to ${formatNumber(ranges.deliveryLagMinutes.max)} minutes (a day).`}
               {...ranges.deliveryLagMinutes}
               {...field('deliveryLagMinutes')}
+            />
+          )}
+          <Switch label={t`Alert if no statuses arrive`} {...toggle('noStatus')} />
+          {values.noStatus && (
+            <WholeNumberField
+              label={t`Messages without a status`}
+              description={t`How many messages of the last hour WhatsApp accepted at least ten minutes ago and sent no status since: ${formatNumber(noStatusRange.min)} to ${formatNumber(noStatusRange.max)}.`}
+              {...noStatusRange}
+              {...field('noStatusMinMessages')}
             />
           )}
           <Switch

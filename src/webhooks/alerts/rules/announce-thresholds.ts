@@ -11,13 +11,18 @@ import { findOpenAlerts } from '../store.ts'
 import {
   compareFailureRate,
   compareLag,
+  compareStatuses,
   type FindOpen,
   type LagFacts,
+  type StatusFacts,
   thresholdCodes,
   type TrafficFacts,
 } from './thresholds.ts'
 
-/** Alerts about failure rates and late deliveries, each once, whichever node does it. Returns the number of changes. */
+/**
+ * Alerts about failure rates, late deliveries and missing statuses, each once, whichever node does it. Returns the
+ * number of changes.
+ */
 export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
   const facts = await readFacts(deps.db)
   const found = await findChanges(deps.db, facts)
@@ -37,23 +42,26 @@ export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'a
 interface Facts {
   traffic: TrafficFacts[]
   lags: LagFacts[]
+  statuses: StatusFacts[]
 }
 
-function ofAccount({ traffic, lags }: Facts, accountId: string): Facts {
+function ofAccount({ traffic, lags, statuses }: Facts, accountId: string): Facts {
   return {
     traffic: traffic.filter((one) => one.accountId === accountId),
     lags: lags.filter((one) => one.accountId === accountId),
+    statuses: statuses.filter((one) => one.accountId === accountId),
   }
 }
 
-async function findChanges(db: Kysely<Database>, { traffic, lags }: Facts): Promise<AlertChange[]> {
-  const accountIds = [...traffic, ...lags].map(({ accountId }) => accountId)
+async function findChanges(db: Kysely<Database>, { traffic, lags, statuses }: Facts): Promise<AlertChange[]> {
+  const accountIds = [...traffic, ...lags, ...statuses].map(({ accountId }) => accountId)
   if (accountIds.length === 0) return []
   const rulesOf: (accountId: string) => AlertRules = await findRules(db, accountIds)
   const findOpen = await readOpen(db)
   return [
     ...traffic.flatMap((one) => compareFailureRate(one, rulesOf(one.accountId), findOpen) ?? []),
     ...lags.flatMap((one) => compareLag(one, rulesOf(one.accountId), findOpen) ?? []),
+    ...statuses.flatMap((one) => compareStatuses(one, rulesOf(one.accountId), findOpen) ?? []),
   ]
 }
 
@@ -65,10 +73,12 @@ async function readOpen(db: Kysely<Database>): Promise<FindOpen> {
   }
 }
 
-/** Reads accounts with failures or late deliveries, and those with an open alert. Reads all accounts. */
+/**
+ * Reads accounts with failures, late deliveries or missing statuses, and those with an open alert. Reads all accounts.
+ */
 async function readFacts(db: Kysely<Database>): Promise<Facts> {
-  const [traffic, lags] = await Promise.all([readTraffic(db), readLags(db)])
-  return { traffic, lags }
+  const [traffic, lags, statuses] = await Promise.all([readTraffic(db), readLags(db), readStatuses(db)])
+  return { traffic, lags, statuses }
 }
 
 async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
@@ -103,5 +113,21 @@ async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
       select from alerts a
       where a.account_id = late.account_id and a.code = 'delivery_lag' and a.recovered_at is null
     )`.execute(db)
+  return rows
+}
+
+/** A status that arrived since the messages were counted counts too. Deactivated accounts only keep their open alert. */
+async function readStatuses(db: Kysely<Database>): Promise<StatusFacts[]> {
+  const { rows } = await sql<StatusFacts>`
+    select w.account_id as "accountId", w.id as "whatsAppAccountId",
+      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name,
+      case when w.switched_off or h.last_status_at >= (h.traffic->'withoutStatus'->>'since')::timestamptz then 0
+        else coalesce((h.traffic->'withoutStatus'->>'count')::integer, 0) end as "withoutStatus",
+      coalesce(h.last_status_at > a.opened_at, false) as resumed
+    from whatsapp_account_health h
+    join whatsapp_accounts w on w.id = h.whatsapp_account_id
+    left join alerts a on a.account_id = w.account_id and a.code = 'no_statuses' and a.subject_id = w.id
+      and a.recovered_at is null
+    where h.traffic ? 'withoutStatus' or a.id is not null`.execute(db)
   return rows
 }

@@ -32,6 +32,7 @@ export async function updateAlertRules(
     // Their thresholds would never be passed downwards.
     if (update.failureRatePercent === null) await closeAlerts(trx, accountId, 'failure_rate')
     if (update.deliveryLagSeconds === null) await closeAlerts(trx, accountId, 'delivery_lag')
+    if (update.noStatusMinMessages === null) await closeAlerts(trx, accountId, 'no_statuses')
   })
   return getAlertSettings(deps, accountId)
 }

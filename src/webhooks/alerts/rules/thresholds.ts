@@ -3,7 +3,7 @@ import { toFailurePercent } from '../../../accounts/alert-rules.ts'
 import type { StoredTraffic } from '../../../platform/db/schema.ts'
 import type { AlertChange } from '../report.ts'
 
-export const thresholdCodes = ['failure_rate', 'delivery_lag'] as const satisfies AlertCode[]
+export const thresholdCodes = ['failure_rate', 'delivery_lag', 'no_statuses'] as const satisfies AlertCode[]
 
 /** The messages of the last hour of a WhatsApp account. */
 export interface TrafficFacts {
@@ -18,6 +18,18 @@ export interface TrafficFacts {
 export interface LagFacts {
   accountId: string
   seconds: number
+}
+
+/** The statuses of a WhatsApp account. */
+export interface StatusFacts {
+  accountId: string
+  whatsAppAccountId: string
+  /** As people know the number. */
+  name: string
+  /** Messages that WhatsApp accepted since its last status, long enough ago to have one. */
+  withoutStatus: number
+  /** Whether a status arrived after the open alert; false if none is open. */
+  resumed: boolean
 }
 
 /** The severity of the open alert about the same; undefined if there is none. */
@@ -91,5 +103,43 @@ export function compareLag(
     ...about,
     kind: 'recovered',
     text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
+  }
+}
+
+/**
+ * Compares the number of messages without a status with its threshold. Only a status ends the alert: while nothing is
+ * sent, no message lacks one, and the problem may still be there.
+ */
+export function compareStatuses(
+  { accountId, whatsAppAccountId, name, withoutStatus, resumed }: StatusFacts,
+  { noStatusMinMessages: limit }: Pick<AlertRules, 'noStatusMinMessages'>,
+  findOpen: FindOpen,
+): AlertChange | undefined {
+  if (limit === null) return undefined
+  const open = findOpen('no_statuses', accountId, whatsAppAccountId)
+  const about = { accountId, code: 'no_statuses', subjectId: whatsAppAccountId, severity: 'critical' } as const
+  if (open === undefined && withoutStatus >= limit)
+    return {
+      ...about,
+      kind: 'raised',
+      text: {
+        title: `No statuses arrive for ${name}`,
+        paragraphs: [
+          withoutStatus === 1
+            ? 'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.'
+            : `WhatsApp accepted ${withoutStatus} messages more than ten minutes ago, and no status has arrived since.`,
+          'Messages are still sent, but Waybill does not learn whether they arrive.',
+          'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
+        ],
+      },
+    }
+  if (open === undefined || !resumed) return undefined
+  return {
+    ...about,
+    kind: 'recovered',
+    text: {
+      title: `Statuses arrive again for ${name}`,
+      paragraphs: ['WhatsApp reports the statuses of messages again.'],
+    },
   }
 }

@@ -1,0 +1,204 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Alert } from '../../contracts/dashboard/alert.ts'
+import { deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
+import { measureTraffic } from '../../src/accounts/whatsapp/health/traffic.ts'
+import { setChat } from '../../src/webhooks/alerts/chat/chat.ts'
+import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thresholds.ts'
+import { updateAlertRules } from '../../src/webhooks/alerts/rules/settings.ts'
+import { listAlerts } from '../../src/webhooks/alerts/alerts.ts'
+import { cleanUpAlerts } from '../../src/webhooks/alerts/store.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+/** Another server on the same database. */
+let node: TestServer
+let account: TestAccount
+let now = new Date()
+
+beforeAll(async () => {
+  server = await startTestServer({ deps: { now: () => now } })
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+  node = await startTestServer({ beside: server, deps: { now: () => now } })
+})
+beforeEach(async () => {
+  now = new Date()
+  account = await server.account()
+  await setChat(server.deps, account.accountId, { url: 'http://127.0.0.1:9/hook', format: 'slack' })
+})
+afterAll(async () => {
+  await node?.close()
+  await server?.close()
+})
+
+const reporting = '34600111222'
+/** Recipient of the sandbox for whom no status arrives. */
+const silent = '15558000008'
+
+interface Sending {
+  to?: string
+  minutesAgo?: number
+  from?: string
+  by?: TestAccount
+}
+
+/** Sends messages, of which WhatsApp accepted each as long ago as is said. */
+async function send(count: number, { to = silent, minutesAgo = 20, from, by = account }: Sending = {}): Promise<void> {
+  now = new Date(Date.now() - minutesAgo * 60_000)
+  const variables = { '1': 'Ada', '2': 'WB-1' }
+  const message = { to, template: 'order_shipped', language: 'en', variables, ...(from && { accountId: from }) }
+  for (let sent = 0; sent < count; sent++) expect((await by.post('/api/v1/message/send', message)).statusCode).toBe(200)
+  now = new Date()
+}
+
+/** Waits until the time of a status is stored, which runs beside the handling of the callback. */
+async function untilStatus(since: Date | undefined, whatsAppAccountId = account.whatsAppAccountId): Promise<void> {
+  await expect.poll(async () => Number(await readLastStatus(whatsAppAccountId))).toBeGreaterThan(Number(since ?? 0))
+}
+
+async function readLastStatus(whatsAppAccountId = account.whatsAppAccountId): Promise<Date | undefined> {
+  const row = await server.deps.db
+    .selectFrom('whatsapp_account_health')
+    .select('last_status_at')
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .executeTakeFirst()
+  return row?.last_status_at ?? undefined
+}
+
+/** As if the last status had arrived so long ago. */
+async function setLastStatus(minutesAgo: number): Promise<void> {
+  await sql`update whatsapp_account_health set last_status_at = now() - ${minutesAgo} * interval '1 minute'
+    where whatsapp_account_id = ${account.whatsAppAccountId}`.execute(server.deps.db)
+}
+
+/** Counts and compares on both servers at once, several times, as they do. */
+async function check({ measure = true } = {}): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    if (measure) await sql`update whatsapp_account_health set next_traffic_at = now()`.execute(server.deps.db)
+    await Promise.all([measureTraffic(server.deps), measureTraffic(node.deps)])
+    await Promise.all([announceThresholds(server.deps), announceThresholds(node.deps)])
+  }
+}
+
+const alerts = async (of: TestAccount = account): Promise<Alert[]> => listAlerts(server.deps.db, of.accountId)
+
+async function countPosts(): Promise<number> {
+  const { count } = await server.deps.db
+    .selectFrom('chat_posts')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('account_id', '=', account.accountId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+test('alerts once when no status arrives, and once more when one does', async () => {
+  await send(10)
+  await check()
+  expect(await alerts()).toMatchObject([
+    {
+      title: 'No statuses arrive for +1 555-010-0001',
+      severity: 'critical',
+      body: expect.stringContaining('WhatsApp accepted 10 messages more than ten minutes ago'),
+      page: `whatsapp-accounts/${account.whatsAppAccountId}`,
+    },
+  ])
+  expect(await countPosts()).toBe(1)
+
+  await send(1, { to: reporting, minutesAgo: 0 })
+  await untilStatus(undefined)
+  await check({ measure: false })
+
+  expect(await alerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
+  expect(await countPosts()).toBe(2)
+})
+
+test('does not alert for fewer messages than the account chose, as tests with the sandbox send', async () => {
+  await send(9)
+  await check()
+  expect(await alerts()).toEqual([])
+
+  await updateAlertRules(server.deps, account.accountId, { noStatusMinMessages: 9 })
+  await check()
+  expect(await alerts()).toHaveLength(1)
+})
+
+test('does not alert while statuses arrive, whoever does not report', async () => {
+  await send(12)
+  await send(1, { to: reporting })
+  await untilStatus(undefined)
+  await check()
+
+  expect(await alerts()).toEqual([])
+})
+
+test('does not alert when a status arrived since the messages were counted', async () => {
+  await send(10)
+  await measureTraffic(server.deps)
+  await send(1, { to: reporting, minutesAgo: 0 })
+  await untilStatus(undefined)
+  await check({ measure: false })
+
+  expect(await alerts()).toEqual([])
+})
+
+test.each([
+  { when: 'a few minutes ago', minutesAgo: 9, lastStatus: 30 },
+  { when: 'more than an hour ago', minutesAgo: 61, lastStatus: 90 },
+  { when: 'before the last status', minutesAgo: 40, lastStatus: 30 },
+])('does not count messages that WhatsApp accepted $when', async ({ minutesAgo, lastStatus }) => {
+  await send(10, { minutesAgo })
+  await setLastStatus(lastStatus)
+  await check()
+
+  expect(await alerts()).toEqual([])
+})
+
+test('counts the messages since the last status', async () => {
+  await send(5, { minutesAgo: 50 })
+  await setLastStatus(40)
+  await send(10, { minutesAgo: 20 })
+  await check()
+
+  expect((await alerts())[0]?.body).toContain('WhatsApp accepted 10 messages')
+})
+
+test('does not resolve an alert because nothing is sent any more', async () => {
+  await send(10)
+  await check()
+  now = new Date(Date.now() + 2 * 3_600_000)
+  await check()
+
+  expect(await alerts()).toMatchObject([{ title: 'No statuses arrive for +1 555-010-0001' }])
+  expect((await alerts())[0]?.recoveredAt).toBeUndefined()
+})
+
+test('alerts about the silent number only', async () => {
+  const other = await account.addWhatsAppAccount()
+  const stranger = await server.account()
+  await send(10, { from: other })
+  await send(10, { to: reporting })
+  await send(10, { to: reporting, by: stranger })
+  await untilStatus(undefined)
+  await untilStatus(undefined, stranger.whatsAppAccountId)
+  await check()
+
+  expect(await alerts()).toMatchObject([{ page: `whatsapp-accounts/${other}` }])
+  expect(await alerts(stranger)).toEqual([])
+})
+
+test('closes the alert silently when the account turns it off, or deactivates the number', async () => {
+  await send(10)
+  await check()
+  await updateAlertRules(server.deps, account.accountId, { noStatusMinMessages: null })
+  await check()
+  expect(await alerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
+
+  await updateAlertRules(server.deps, account.accountId, { noStatusMinMessages: 10 })
+  await check()
+  await deactivateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+  await cleanUpAlerts(server.deps.db)
+  await check()
+
+  expect((await alerts()).filter(({ recoveredAt }) => recoveredAt === undefined)).toEqual([])
+  expect(await countPosts()).toBe(2)
+})
