@@ -1,5 +1,5 @@
 import type { MessageDescriptor } from '@lingui/core'
-import { translate } from './i18n.ts'
+import { i18n, translate } from './i18n.ts'
 
 interface Pattern {
   text: MessageDescriptor
@@ -26,16 +26,28 @@ const maxTranslatedLength = 1_000
  * if they are known. What nobody translated, such as a message of Meta, is shown as it came.
  */
 export function translateServerText(english: string): string {
+  return findTranslation(english) ?? english
+}
+
+function findTranslation(english: string): string | undefined {
   const known = exact.get(english)
   if (known) return translate(known)
-  if (english.length > maxTranslatedLength) return english
+  if (english.length > maxTranslatedLength) return undefined
   for (const { text, regex, names } of patterns) {
     const match = regex.exec(english)
     if (!match) continue
-    const values = names.map((name, index) => [name, translateServerText(match[index + 1] ?? '')])
+    const values = names.map((name, index) => [name, translateValue(match[index + 1] ?? '')])
     return translate({ ...text, values: Object.fromEntries(values) as Record<string, string> })
   }
-  return english
+  return undefined
+}
+
+/** A value can be a list, such as the fields that a member changed. It is one if each of its parts is known. */
+function translateValue(english: string): string {
+  const parts = english.split(/, and | and |, /)
+  const translated = parts.length < 2 ? [] : parts.flatMap((part) => findTranslation(part) ?? [])
+  if (translated.length < parts.length || translated.length === 0) return translateServerText(english)
+  return new Intl.ListFormat(i18n.locale).format(translated)
 }
 
 /** Compiled, a message is its parts: texts, and arguments in lists. */

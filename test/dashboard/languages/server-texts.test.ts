@@ -1,5 +1,7 @@
 import type { Messages } from '@lingui/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultAlertRules, nameAlertRules } from '../../../contracts/dashboard/alert.ts'
+import { nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
 import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
 import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
@@ -36,10 +38,35 @@ test.each([
   ],
   ['Connection refused since 10:32.', 'Conexión rechazada desde 10:32.'],
   ['Answers 401 since 10:32; check the signing secret.', 'Responde 401 desde 10:32; comprueba el secreto de firma.'],
+  [
+    'changed the URL to a.example, the events, the deliveries per second to no limit of the webhook endpoint whe_1',
+    'cambió la URL (a.example), los eventos y las entregas por segundo (sin límite) del endpoint de webhook whe_1',
+  ],
+  [
+    'changed failure rate, minimum of messages, and quiet hours of alerts',
+    'cambió la tasa de fallos, el mínimo de mensajes y el horario de silencio de las alertas',
+  ],
+  ['replaced the access token and WABA of wa_1', 'reemplazó datos de wa_1: token de acceso y WABA'],
   ['changed the role of ada@example.com to viewer', 'cambió el rol de ada@example.com a lector'],
   ['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61'],
 ])('says "%s" in Spanish', (english, spanish) => {
   expect(translateServerText(english)).toBe(spanish)
+})
+
+test('translates the name of every field of an endpoint and of every alert rule that the audit log names', () => {
+  const fields = nameEndpointFields({
+    url: 'not a URL',
+    events: [],
+    description: '',
+    headers: [],
+    maxPerSecond: '1',
+    maxConcurrent: '1',
+  })
+  const rules = nameAlertRules(defaultAlertRules)
+
+  expect(fields).toHaveLength(6)
+  expect(rules.length).toBeGreaterThan(3)
+  expect([...fields, ...rules].filter((text) => translateServerText(text) === text)).toEqual([])
 })
 
 test('leaves what nobody translated as it came', () => {
