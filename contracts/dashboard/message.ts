@@ -18,10 +18,14 @@ const { cursor, limit, ...filters } = publicListMessages.input.shape
 export const FailureStage = z.enum(['rejected', 'undelivered'])
 export type FailureStage = z.infer<typeof FailureStage>
 
+/** ISO 3166, in capitals. Territories that share a calling code count as its main country. */
+export const Country = z.string().regex(/^[A-Z]{2}$/, 'must be a country code such as ES')
+
 /** The filters of `message.list` (contracts/api/message.ts), more of them, and a search. */
 const messageFilters = {
   ...filters,
   whatsAppAccountId: line(64).optional().describe('Only messages from this WhatsApp account, which is one number.'),
+  country: Country.optional().describe('Only messages to numbers with a calling code of this country.'),
   failure: FailureStage.optional().describe('Only failed messages that WhatsApp rejected, or accepted before.'),
   search: line(255)
     .optional()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MessageStatus } from '../api/message.ts'
 import { FailureCode, line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
-import { FailureStage } from './message.ts'
+import { Country, FailureStage } from './message.ts'
 
 export const viewLimits = { perPerson: 30, nameLength: 60 } as const
 
@@ -20,6 +20,7 @@ export const ViewFilters = z.strictObject({
   errorCode: FailureCode.optional(),
   template: line(512).optional(),
   whatsAppAccountId: line(64).optional(),
+  country: Country.optional(),
   failure: FailureStage.optional(),
   to: line(255).optional(),
   externalId: line(255).optional(),

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { FailureStage } from '../../contracts/dashboard/message.ts'
 import { noReason } from '../../contracts/fields.ts'
+import { callingCodesOf } from '../platform/countries.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from './columns.ts'
 
@@ -49,6 +50,8 @@ export interface MessageFilter {
   to?: string | undefined
   template?: string | undefined
   whatsAppAccountId?: string | undefined
+  /** ISO 3166, of the recipient's calling code, as the overview counts it. */
+  country?: string | undefined
   /** Failed, and rejected by WhatsApp or accepted before. */
   failure?: FailureStage | undefined
   status?: StoredMessage['status'] | undefined
@@ -70,7 +73,7 @@ export interface Parts {
 }
 
 /**
- * Status, error code, template, sending number and text fragments are not indexed, so a rare value would scan the whole account.
+ * Status, error code, template, sending number, country and text fragments are not indexed, so a rare value would scan the whole account.
  * Examine at most this many (about 20 ms).
  */
 const lookedThroughAtOnce = 50_000
@@ -186,16 +189,25 @@ export async function findIdByWaMessageId(
   return rows[0]?.id
 }
 
-function isIndexed({ template, whatsAppAccountId, failure, status, errorCode, parts }: MessageFilter): boolean {
-  return [template, whatsAppAccountId, failure, status, errorCode, parts].every((value) => value === undefined)
+function isIndexed({
+  template,
+  whatsAppAccountId,
+  country,
+  failure,
+  status,
+  errorCode,
+  parts,
+}: MessageFilter): boolean {
+  return [template, whatsAppAccountId, country, failure, status, errorCode, parts].every((value) => value === undefined)
 }
 
 /** By all filters. */
 function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
-  const { template, whatsAppAccountId, failure, status, errorCode, parts } = filter
+  const { template, whatsAppAccountId, country, failure, status, errorCode, parts } = filter
   let query = findIndexed(db, accountId, filter)
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (whatsAppAccountId !== undefined) query = query.where('whatsapp_account_id', '=', whatsAppAccountId)
+  if (country !== undefined) query = query.where(isTo(country))
   // As the overview counts them (migration 0024).
   if (failure !== undefined)
     query = query.where('status', '=', 'failed').where('wa_message_id', failure === 'rejected' ? 'is' : 'is not', null)
@@ -206,6 +218,18 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
   else if (errorCode !== undefined) query = query.where('error_code', '=', errorCode)
   if (parts !== undefined) query = query.where(contains(parts))
   return query
+}
+
+function isTo(country: string) {
+  const { own, others } = callingCodesOf(country)
+  return sql<boolean>`(${startsWithAny(own)} and not ${startsWithAny(others)})`
+}
+
+/** A comparison for each length: PostgreSQL hashes a list of equal values, while it would try a hundred patterns each. */
+function startsWithAny(codes: readonly string[]) {
+  const byLength = [...Map.groupBy(codes, (code) => code.length)]
+  const comparisons = byLength.map(([length, own]) => sql`left(to_number, ${sql.lit(length)}) = any(${own}::text[])`)
+  return sql<boolean>`(${sql.join([sql`false`, ...comparisons], sql` or `)})`
 }
 
 function contains({ text, digits }: Parts) {

@@ -24,6 +24,12 @@ test('a range survives in the address', () => {
   expect(readFilters(writeFilters(filters))).toEqual(filters)
 })
 
+test('a country survives in the address, and nothing else in its place', () => {
+  const filters = { ...noFilters, country: 'ES' }
+  expect(readFilters(writeFilters(filters))).toEqual(filters)
+  expect(readFilters(new URLSearchParams('country=Spain'))).toEqual(noFilters)
+})
+
 test('how a message failed survives in the address, which needs no status for it', () => {
   const filters = { ...noFilters, status: 'failed', failure: 'rejected', whatsAppAccountId: 'wa_1' } as const
   expect(readFilters(writeFilters(filters))).toEqual(filters)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../contracts/api/message.ts'
 import type { FailureReasons, MessageCount } from '../../contracts/dashboard/message.ts'
 import type { Overview } from '../../contracts/dashboard/overview.ts'
+import { countryOf } from '../../src/platform/countries.ts'
 import { countMessages } from '../../src/messages/queries/count.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
 import { listFailureReasons } from '../../src/messages/queries/failure-reasons.ts'
@@ -97,6 +98,26 @@ test('finds numbers by their end, and by a number with a prefix', async () => {
     matched: 'recipient',
     lookedFor: '34600114200',
   })
+})
+
+test('filters by the country of the recipient', async () => {
+  const customer = await server.account()
+  const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
+  const recipients = ['34600111222', '12125550100', '14165550100', '79161234567', '77011234567']
+  for (const to of recipients) await sendOne(customer, { to, externalId: to })
+  const list = async (country: string) => {
+    const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, country })
+    return data.items.map(({ externalId }) => externalId)
+  }
+
+  for (const to of recipients) expect(await list(countryOf(to) ?? '')).toEqual([to])
+  expect(await list('FR')).toEqual([])
+  expect(await list('ZZ')).toEqual([])
+  expect(await countMessages(server.deps, customer, { country: 'CA' })).toEqual({ count: 1, kind: 'exact' })
+  await foldCounts(server.deps.db)
+  expect(await countMessages(server.deps, customer, { country: 'KZ' }, 1)).toEqual({ count: 5, kind: 'estimate' })
+  const refused = await viewer.query('message.list', { accountId: customer.accountId, country: 'Spain' })
+  expect(refused.error?.message).toContain('must be a country code such as ES')
 })
 
 test('filters by the sending number and by how a message failed', async () => {

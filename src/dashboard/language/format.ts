@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { i18n } from './i18n.ts'
 
 /** Numbers, dates and lists in the reader's locale. Formats are costly to create and used in every row of a table. */
@@ -39,4 +40,9 @@ export function formatNumber(value: number): string {
 /** `one, two and three` */
 export function formatList(items: readonly string[]): string {
   return listFormat({ type: 'conjunction' }).format(items)
+}
+
+/** `Spain`, for the ISO 3166 code of a country. */
+export function describeCountry(code: string): string {
+  return code === '' ? t`Unknown` : (displayNames({ type: 'region' }).of(code) ?? code)
 }

@@ -35,6 +35,7 @@ export async function countMessages(
 }
 
 /** Pending messages are not in the counts. */
-function isCounted({ template, whatsAppAccountId, parts, status }: MessageFilter): boolean {
-  return template === undefined && whatsAppAccountId === undefined && parts === undefined && status !== 'pending'
+function isCounted({ template, whatsAppAccountId, country, parts, status }: MessageFilter): boolean {
+  const uncounted = [template, whatsAppAccountId, country, parts]
+  return uncounted.every((value) => value === undefined) && status !== 'pending'
 }

@@ -13,7 +13,7 @@ const cursorPattern = /^msg_[0-9a-z]{26}$/
 export type ListInput = InputOf<typeof contract>
 
 /** Filters that only the dashboard has. */
-type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'failure'>
+type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure'>
 
 /** The filters of a list without its page. */
 export function toFilter({

@@ -464,6 +464,10 @@ test('breaks messages down by template, number and country', async () => {
     ['United States', '2', '0.0%', '–', '2 100.0%'],
     ['Germany', '1', '0.0%', '–', '0 0.0%'],
   ])
+  await page.getByRole('link', { name: 'Spain', exact: true }).click()
+  await page.getByRole('group', { name: 'Active filters' }).getByText('Country: Spain').waitFor()
+  await page.getByText('4 messages', { exact: true }).waitFor()
+  await page.goBack()
   await page.getByText('Number', { exact: true }).click()
   expect(await readTable(page, 'Messages by number')).toEqual([['+34 911 23 45 67', '7', '28.6%', '50.0%', '3 42.9%']])
   expect(await findAccessibilityViolations(page)).toEqual([])

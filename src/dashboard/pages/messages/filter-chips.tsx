@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Pill } from '@mantine/core'
+import { describeCountry } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { describeExactly } from '../../ui/time.ts'
 import { type MessageFilters, noFilters, ranges } from './message-filters.ts'
@@ -47,8 +48,20 @@ export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
 }
 
 function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): Chip[] {
-  const { status, failure, range, from, until, search, errorCode, template, whatsAppAccountId, to, externalId } =
-    filters
+  const {
+    status,
+    failure,
+    range,
+    from,
+    until,
+    search,
+    errorCode,
+    template,
+    whatsAppAccountId,
+    country,
+    to,
+    externalId,
+  } = filters
   const number = numbers.find((one) => one.whatsAppAccountId === whatsAppAccountId)
   const chips: (Chip | false)[] = [
     search !== '' && { name: t`Search`, value: search, without: { search: '', parts: '' } },
@@ -65,6 +78,7 @@ function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): 
       until !== '' && { name: t`Until`, value: describeExactly(until), without: withoutTime({ from }) },
     template !== '' && { name: t`Template`, value: template, without: { template: '' } },
     number !== undefined && { name: t`Sent from`, value: number.name, without: { whatsAppAccountId: '' } },
+    country !== '' && { name: t`Country`, value: describeCountry(country), without: { country: '' } },
     errorCode !== '' && { name: t`Error code`, value: errorCode, without: { errorCode: '' } },
     to !== '' && { name: t`Recipient`, value: `+${to}`, without: { to: '' } },
     externalId !== '' && { name: t`External ID`, value: externalId, without: { externalId: '' } },

@@ -30,6 +30,8 @@ export interface MessageFilters {
   errorCode: string
   template: string
   whatsAppAccountId: string
+  /** ISO 3166. */
+  country: string
   to: string
   externalId: string
 }
@@ -45,6 +47,7 @@ export const noFilters: MessageFilters = {
   errorCode: '',
   template: '',
   whatsAppAccountId: '',
+  country: '',
   to: '',
   externalId: '',
 }
@@ -65,6 +68,7 @@ export function readFilters(search: URLSearchParams): MessageFilters {
     errorCode: search.get('errorCode') ?? '',
     template: search.get('template') ?? '',
     whatsAppAccountId: search.get('whatsAppAccountId') ?? '',
+    country: readCountry(search.get('country') ?? ''),
     to: search.get('to') ?? '',
     externalId: search.get('externalId') ?? '',
   }
@@ -78,7 +82,7 @@ export function writeFilters({ range, from, until, ...rest }: MessageFilters): U
 
 /** The filters as input of `message.list`. */
 export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
-  const { status, failure, search, parts, errorCode, template, whatsAppAccountId, to, externalId } = rest
+  const { status, failure, search, parts, errorCode, template, whatsAppAccountId, country, to, externalId } = rest
   const time = range === 'custom' ? { from, until } : toTimes(range, now)
   return {
     ...(status !== '' && { status }),
@@ -88,6 +92,7 @@ export function toListInput({ range, from, until, ...rest }: MessageFilters, now
     ...(errorCode !== '' && { errorCode }),
     ...(template !== '' && { template }),
     ...(whatsAppAccountId !== '' && { whatsAppAccountId }),
+    ...(country !== '' && { country }),
     ...(to !== '' && { to }),
     ...(externalId !== '' && { externalId }),
     ...(time.from !== '' && { from: time.from }),
@@ -133,6 +138,10 @@ const statuses = {
 
 function readStatus(text: string): MessageStatus | '' {
   return Object.hasOwn(statuses, text) ? (text as MessageStatus) : ''
+}
+
+function readCountry(text: string): string {
+  return /^[A-Z]{2}$/.test(text) ? text : ''
 }
 
 const failureStages = { rejected: true, undelivered: true } satisfies Record<FailureStage, true>

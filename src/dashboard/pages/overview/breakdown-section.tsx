@@ -4,7 +4,7 @@ import { Anchor, SegmentedControl, Table, Text, UnstyledButton } from '@mantine/
 import { IconChevronDown, IconSelector } from '@tabler/icons-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
-import { displayNames } from '../../language/format.ts'
+import { describeCountry } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview, Share } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
@@ -29,10 +29,6 @@ const dimensions = [
   { value: 'countries', label: msg`Country`, table: msg`Messages by country` },
 ] as const
 type Dimension = (typeof dimensions)[number]['value']
-
-export function describeCountry(code: string): string {
-  return code === '' ? t`Unknown` : (displayNames({ type: 'region' }).of(code) ?? code)
-}
 
 function nameOf(dimension: Dimension, { key, name }: Share): string {
   if (dimension === 'countries') return describeCountry(key)
@@ -125,7 +121,7 @@ function BreakdownTable({ dimension, overview }: { dimension: Dimension; overvie
   )
 }
 
-/** The filter of the message log for a row. The log has none for countries. */
+/** The filter of the message log for a row. Recipients who were erased have no country. */
 function toFilters(dimension: Dimension, key: string): Partial<MessageFilters> | undefined {
   switch (dimension) {
     case 'templates':
@@ -133,7 +129,7 @@ function toFilters(dimension: Dimension, key: string): Partial<MessageFilters> |
     case 'numbers':
       return { whatsAppAccountId: key }
     case 'countries':
-      return undefined
+      return key === '' ? undefined : { country: key }
   }
 }
 
