@@ -114,7 +114,7 @@ function WideTable({ items, onAction }: EntriesProps) {
             <Trans>Messages</Trans>
           </Table.Th>
           <Table.Th ta="right">
-            <Trans>Failed</Trans>
+            <Trans context="number of messages">Failed</Trans>
           </Table.Th>
           <Table.Th ta="right">
             <Trans>Delivery lag</Trans>

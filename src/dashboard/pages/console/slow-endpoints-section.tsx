@@ -38,7 +38,7 @@ export function SlowEndpointsSection() {
                   <Trans>Attempts</Trans>
                 </Table.Th>
                 <Table.Th ta="right">
-                  <Trans>Failed</Trans>
+                  <Trans context="number of attempts">Failed</Trans>
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>

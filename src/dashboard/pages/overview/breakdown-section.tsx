@@ -19,6 +19,7 @@ import {
   describeCount,
   describeShare,
   measureShare,
+  stageNames,
   toLogRange,
   toRows,
 } from './statistics.ts'
@@ -90,14 +91,18 @@ function BreakdownTable({ dimension, overview }: { dimension: Dimension; overvie
       <Table.Thead>
         <Table.Tr c="dimmed" fz="xs">
           <Table.Th scope="col">{translate(names.label)}</Table.Th>
-          <SortableHeader name={t`Attempted`} isSorted={order === 'attempted'} onSort={() => setOrder('attempted')} />
-          <Table.Th scope="col">
-            <Trans>Delivered</Trans>
-          </Table.Th>
-          <Table.Th scope="col">
-            <Trans>Read</Trans>
-          </Table.Th>
-          <SortableHeader name={t`Failed`} isSorted={order === 'failed'} onSort={() => setOrder('failed')} />
+          <SortableHeader
+            name={translate(stageNames.attempted)}
+            isSorted={order === 'attempted'}
+            onSort={() => setOrder('attempted')}
+          />
+          <Table.Th scope="col">{translate(stageNames.delivered)}</Table.Th>
+          <Table.Th scope="col">{translate(stageNames.read)}</Table.Th>
+          <SortableHeader
+            name={t({ message: 'Failed', context: 'number of messages' })}
+            isSorted={order === 'failed'}
+            onSort={() => setOrder('failed')}
+          />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -13,7 +13,7 @@ import { countFilters, isFiltered, noFilters, type RequestFilters, timeRanges, t
 
 export const outcomeNames = {
   succeeded: msg`Succeeded`,
-  failed: msg`Failed`,
+  failed: msg({ message: 'Failed', context: 'number of requests' }),
   '4xx': msg`Failed with 4xx`,
   '5xx': msg`Failed with 5xx`,
 } satisfies Record<RequestOutcome, MessageDescriptor>

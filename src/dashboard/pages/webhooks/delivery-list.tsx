@@ -35,8 +35,8 @@ interface DeliveryListProps<D extends Delivery> {
 
 export const deliveryStateNames = {
   waiting: msg`Waiting`,
-  delivered: msg`Delivered`,
-  failed: msg`Failed`,
+  delivered: msg({ message: 'Delivered', context: 'delivery' }),
+  failed: msg({ message: 'Failed', context: 'delivery' }),
 } satisfies Record<Delivery['state'], MessageDescriptor>
 
 /** Deliveries that expand to show their attempts. */
