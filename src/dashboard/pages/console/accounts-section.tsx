@@ -113,9 +113,7 @@ function WideTable({ items, onAction }: EntriesProps) {
           <Table.Th ta="right">
             <Trans>Messages</Trans>
           </Table.Th>
-          <Table.Th ta="right">
-            <Trans context="number of messages">Failed</Trans>
-          </Table.Th>
+          <Table.Th ta="right">{t({ message: 'Failed', context: 'number of messages' })}</Table.Th>
           <Table.Th ta="right">
             <Trans>Delivery lag</Trans>
           </Table.Th>

@@ -37,9 +37,7 @@ export function SlowEndpointsSection() {
                 <Table.Th ta="right">
                   <Trans>Attempts</Trans>
                 </Table.Th>
-                <Table.Th ta="right">
-                  <Trans context="number of attempts">Failed</Trans>
-                </Table.Th>
+                <Table.Th ta="right">{t({ message: 'Failed', context: 'number of attempts' })}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
