@@ -19,6 +19,11 @@ EXPLAINED = [
         "Which values a message needs depends on its template, which the document does not know.",
     ),
     (
+        "MESSAGE_REJECTED",
+        r"WhatsApp rejected this message \(100\): Param template\['components'\]",
+        "Components go to WhatsApp as they came: it alone knows which types it accepts.",
+    ),
+    (
         "VALIDATION_ERROR",
         r"clientIp: must be an IP address",
         "The two formats of an address would give generated clients a type for each, so the description says it.",
