@@ -38,7 +38,7 @@ const onBothDatabases = [
   'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
   'test/http/dashboard/messages.test.ts',
   'test/templates/sync.test.ts',
-  'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,worker}.test.ts',
+  'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,status-alerts,worker}.test.ts',
 ]
 
 /** Files with tests that wait for ten seconds and more. Begun last, one would keep a worker busy after all others. */

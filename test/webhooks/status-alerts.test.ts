@@ -8,6 +8,7 @@ import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thr
 import { updateAlertRules } from '../../src/webhooks/alerts/rules/settings.ts'
 import { listAlerts } from '../../src/webhooks/alerts/alerts.ts'
 import { cleanUpAlerts } from '../../src/webhooks/alerts/store.ts'
+import { example, messagesCallback, post, status } from '../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -18,7 +19,6 @@ let now = new Date()
 
 beforeAll(async () => {
   server = await startTestServer({ deps: { now: () => now } })
-  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
   node = await startTestServer({ beside: server, deps: { now: () => now } })
 })
 beforeEach(async () => {
@@ -31,38 +31,42 @@ afterAll(async () => {
   await server?.close()
 })
 
-const reporting = '34600111222'
 /** Recipient of the sandbox for whom no status arrives. */
 const silent = '15558000008'
 
 interface Sending {
-  to?: string
   minutesAgo?: number
   from?: string
   by?: TestAccount
 }
 
-/** Sends messages, of which WhatsApp accepted each as long ago as is said. */
-async function send(count: number, { to = silent, minutesAgo = 20, from, by = account }: Sending = {}): Promise<void> {
+/** Sends messages, of which WhatsApp accepted each as long ago as is said. Returns the wamid of the last. */
+async function send(count: number, { minutesAgo = 20, from, by = account }: Sending = {}): Promise<string> {
   now = new Date(Date.now() - minutesAgo * 60_000)
-  const variables = { '1': 'Ada', '2': 'WB-1' }
-  const message = { to, template: 'order_shipped', language: 'en', variables, ...(from && { accountId: from }) }
-  for (let sent = 0; sent < count; sent++) expect((await by.post('/api/v1/message/send', message)).statusCode).toBe(200)
+  const message = { ...example, to: silent, ...(from !== undefined && { accountId: from }) }
+  let waMessageId = ''
+  for (let sent = 0; sent < count; sent++) {
+    const { data } = (await by.post('/api/v1/message/send', message)).json()
+    waMessageId = String(data['waMessageId'])
+  }
   now = new Date()
+  return waMessageId
 }
 
-/** Waits until the time of a status is stored, which runs beside the handling of the callback. */
-async function untilStatus(since: Date | undefined, whatsAppAccountId = account.whatsAppAccountId): Promise<void> {
-  await expect.poll(async () => Number(await readLastStatus(whatsAppAccountId))).toBeGreaterThan(Number(since ?? 0))
+/** WhatsApp reports on a message. Its time is stored beside the handling of the callback. */
+async function report(waMessageId: string, of: TestAccount = account): Promise<void> {
+  const before = Date.now()
+  await post(server, messagesCallback(of.phoneNumberId, [status('delivered', waMessageId)]))
+  await expect.poll(() => readLastStatus(of)).toBeGreaterThan(before - 1_000)
 }
 
-async function readLastStatus(whatsAppAccountId = account.whatsAppAccountId): Promise<Date | undefined> {
+async function readLastStatus({ whatsAppAccountId }: TestAccount): Promise<number> {
   const row = await server.deps.db
     .selectFrom('whatsapp_account_health')
     .select('last_status_at')
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .executeTakeFirst()
-  return row?.last_status_at ?? undefined
+  return row?.last_status_at?.getTime() ?? 0
 }
 
 /** As if the last status had arrived so long ago. */
@@ -104,8 +108,7 @@ test('alerts once when no status arrives, and once more when one does', async ()
   ])
   expect(await countPosts()).toBe(1)
 
-  await send(1, { to: reporting, minutesAgo: 0 })
-  await untilStatus(undefined)
+  await report(await send(1, { minutesAgo: 0 }))
   await check({ measure: false })
 
   expect(await alerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
@@ -124,8 +127,7 @@ test('does not alert for fewer messages than the account chose, as tests with th
 
 test('does not alert while statuses arrive, whoever does not report', async () => {
   await send(12)
-  await send(1, { to: reporting })
-  await untilStatus(undefined)
+  await report(await send(1))
   await check()
 
   expect(await alerts()).toEqual([])
@@ -134,8 +136,7 @@ test('does not alert while statuses arrive, whoever does not report', async () =
 test('does not alert when a status arrived since the messages were counted', async () => {
   await send(10)
   await measureTraffic(server.deps)
-  await send(1, { to: reporting, minutesAgo: 0 })
-  await untilStatus(undefined)
+  await report(await send(1, { minutesAgo: 0 }))
   await check({ measure: false })
 
   expect(await alerts()).toEqual([])
@@ -174,16 +175,14 @@ test('does not resolve an alert because nothing is sent any more', async () => {
 
 test('alerts about the silent number only', async () => {
   const other = await account.addWhatsAppAccount()
-  const stranger = await server.account()
+  const otherCustomer = await server.account()
   await send(10, { from: other })
-  await send(10, { to: reporting })
-  await send(10, { to: reporting, by: stranger })
-  await untilStatus(undefined)
-  await untilStatus(undefined, stranger.whatsAppAccountId)
+  await report(await send(10))
+  await report(await send(10, { by: otherCustomer }), otherCustomer)
   await check()
 
   expect(await alerts()).toMatchObject([{ page: `whatsapp-accounts/${other}` }])
-  expect(await alerts(stranger)).toEqual([])
+  expect(await alerts(otherCustomer)).toEqual([])
 })
 
 test('closes the alert silently when the account turns it off, or deactivates the number', async () => {

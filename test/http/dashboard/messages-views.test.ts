@@ -125,7 +125,7 @@ test('leaves out stored filters that this version does not know', async () => {
   await owner.mutate('view.save', { accountId, ...failures })
   await server.deps.db
     .updateTable('saved_views')
-    .set({ filters: JSON.stringify({ status: 'failed', country: 'ES', range: 'ever' }) })
+    .set({ filters: JSON.stringify({ status: 'failed', continent: 'EU', range: 'ever' }) })
     .where('account_id', '=', accountId)
     .execute()
 
