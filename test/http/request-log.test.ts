@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../contracts/dashboard/changes.ts'
 import type { RecentUse } from '../../contracts/dashboard/public-api.ts'
@@ -14,6 +14,7 @@ import { summarizeApiRequests } from '../../src/accounts/requests/list.ts'
 import { getRecentUse } from '../../src/accounts/requests/recent-use.ts'
 import { insertRequests } from '../../src/accounts/requests/store.ts'
 import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
+import type { Database } from '../../src/platform/db/schema.ts'
 import { createRequestIds, firstRequestIdAt, timeOfRequestId } from '../../src/platform/ids.ts'
 import { hasData, removeAccount } from '../../src/cli/account-data/remove.ts'
 import { exportAccount } from '../../src/cli/account-data/export.ts'
@@ -101,17 +102,13 @@ test('knows which addresses called lately, the highest minute and the answers wi
   expect(await read()).toMatchObject({ addresses: [], rejected: 0 })
   expect(await read()).not.toHaveProperty('highestMinute')
 
-  await insertRequests(
-    server.deps.db,
-    [
-      record({}, 1_000),
-      record({ messageIds: ['msg_2', 'msg_3'] }, 59_000),
-      record({ address: '192.0.2.11' }, 61_000),
-      record({ status: 429, errorCode: 'RATE_LIMIT_EXCEEDED', messageIds: undefined }, 62_000),
-      record({ status: 403, errorCode: 'IP_NOT_ALLOWED', address: '203.0.113.1', messageIds: undefined }, 63_000),
-    ],
-    performance.now(),
-  )
+  await insertRequests(server.deps.db, [
+    record({}, 1_000),
+    record({ messageIds: ['msg_2', 'msg_3'] }, 59_000),
+    record({ address: '192.0.2.11' }, 61_000),
+    record({ status: 429, errorCode: 'RATE_LIMIT_EXCEEDED', messageIds: undefined }, 62_000),
+    record({ status: 403, errorCode: 'IP_NOT_ALLOWED', address: '203.0.113.1', messageIds: undefined }, 63_000),
+  ])
 
   const use = {
     addresses: ['192.0.2.10', '192.0.2.11'],
@@ -337,6 +334,21 @@ test('keeps the requests of an account from members of others', async () => {
   expect(await list({}, { owner: outsider, accountId: other.accountId })).toEqual([])
 })
 
+/** A database that gets prepared statements only after something else. */
+function delayStatements(db: Kysely<Database>, after: Promise<void>): Kysely<Database> {
+  const executeQuery: typeof db.executeQuery = async (query) => {
+    await after
+    return db.executeQuery(query)
+  }
+  return new Proxy(db, {
+    get: (target, name) => {
+      if (name === 'executeQuery') return executeQuery
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 test('erases a number from the log, also from requests that are not written yet', async () => {
   const number = '34699887766'
   const erased = await server.account()
@@ -370,12 +382,17 @@ test('erases a number from the log, also from requests that are not written yet'
     answer: undefined,
   }
 
+  // Its statement is under way to the database during the erasure.
+  const erasure = Promise.withResolvers<void>()
+  const inserted = insertRequests(delayStatements(server.deps.db, erasure.promise), [late])
+
   const result = await eraseRecipient(
     server.deps,
     { number },
     { audited: (_accountId, what, run) => (expect(what).toBe(changes.eraseRecipient()), run()) },
   )
-  await insertRequests(server.deps.db, [late], performance.now())
+  erasure.resolve()
+  await inserted
 
   expect(result).toMatchObject({ complete: true, rows: { api_requests: 2 } })
   expect(await countRowsWith(number)).toBe(0)

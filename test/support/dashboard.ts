@@ -79,12 +79,12 @@ async function recordRequest({ deps }: TestServer, accountId: string): Promise<s
     keyStart: 'wb_live_00c0de',
     address: '192.0.2.1',
     messageIds: undefined,
-    receivedAt: 0,
+    receivedAt: performance.now(),
     externalId: undefined,
     request: undefined,
     answer: undefined,
   }
-  await insertRequests(deps.db, [request], 0)
+  await insertRequests(deps.db, [request])
   return id
 }
 

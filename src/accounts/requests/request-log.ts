@@ -141,7 +141,7 @@ export class RequestLog {
       const requests = this.#repeated.length > 0 ? this.#repeated : this.#waiting.splice(0, writtenAtOnce)
       this.#repeated = []
       try {
-        await insertRequests(this.#db, requests, performance.now())
+        await insertRequests(this.#db, requests)
         this.#forget(requests)
         this.#isUnavailable = false
       } catch (error) {

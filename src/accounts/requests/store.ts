@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
@@ -29,8 +30,8 @@ export interface RecordedRequest {
 
 /** What requests of one batch have in common. Most have the same account, route and caller, and then it is sent once. */
 interface Group extends Omit<RecordedRequest, 'id' | 'durationMilliseconds' | 'messageIds' | 'receivedAt'> {
-  /** Of its oldest request. The database's clock decides about its age. */
-  ageSeconds: number
+  /** When its oldest request arrived at the earliest, by the database's clock, in milliseconds since 1970. */
+  arrivedAt: number
 }
 
 interface Member extends Pick<RecordedRequest, 'id' | 'durationMilliseconds'> {
@@ -51,7 +52,7 @@ const groupColumns: Columns<Group> = {
   externalId: { name: 'external_id', type: 'text' },
   request: { name: 'request', type: 'text' },
   answer: { name: 'answer', type: 'text' },
-  ageSeconds: { name: 'age_seconds', type: 'float8' },
+  arrivedAt: { name: 'arrived_at', type: 'float8' },
 }
 
 const memberColumns: Columns<Member> = {
@@ -82,20 +83,22 @@ const insert = statement<BatchParams>(
   left join api_keys k on g.account_id is null and k.key_hash = decode(g.key_hash, 'hex')
   join accounts a on a.id = coalesce(g.account_id, k.account_id)
   join unnest(${arraysOf($, memberColumns)}) as r (${namesOf(memberColumns)}) on r.group_number = g.n
-  where g.age_seconds < coalesce(extract(epoch from now() - (select max(at) from api_request_cutoffs)), 'infinity')::float8`,
+  where g.arrived_at > coalesce(extract(epoch from (select max(at) from api_request_cutoffs)) * 1000, '-infinity')::float8`,
 )
 
-/** `now` is the `performance.now()` of this process. Writes requests of all accounts. */
-export async function insertRequests(
-  db: Kysely<Database>,
-  requests: readonly RecordedRequest[],
-  now: number,
-): Promise<void> {
-  const { groups, members } = groupRequests(requests, now)
+/**
+ * Writes requests of all accounts. The database's clock is read first: it tells when they arrived, however long the insert
+ * takes to get there. The earliest possible times count, so no request escapes an erasure; one that arrived just after it
+ * may be left out.
+ */
+export async function insertRequests(db: Kysely<Database>, requests: readonly RecordedRequest[]): Promise<void> {
+  const clock = await readDatabaseClock(db)
+  const { groups, members } = groupRequests(requests, clock.getTime() - performance.now())
   await insert(db, { ...groups, ...members })
 }
 
-function groupRequests(requests: readonly RecordedRequest[], now: number): Batch {
+/** `offset`: the fewest milliseconds from the monotonic clock of this process to the clock of the database. */
+function groupRequests(requests: readonly RecordedRequest[], offset: number): Batch {
   const numbers = new Map<string, number>()
   const groups: Group[] = []
   let previous: RecordedRequest | undefined
@@ -105,7 +108,7 @@ function groupRequests(requests: readonly RecordedRequest[], now: number): Batch
     const key = keyOf(request)
     const found = key === undefined ? undefined : numbers.get(key)
     if (found !== undefined) return found
-    const added = groups.push({ ...request, ageSeconds: (now - request.receivedAt) / 1000 })
+    const added = groups.push({ ...request, arrivedAt: offset + request.receivedAt })
     if (key !== undefined) numbers.set(key, added)
     return added
   }
