@@ -29,6 +29,7 @@ EXPLAINED = [
         "The two formats of an address would give generated clients a type for each, so the description says it.",
     ),
     ("CODE_INCORRECT", r"code: ", "The code is made up: only its recipient has it."),
+    ("CODE_ATTEMPTS_EXCEEDED", r"code: ", "Earlier requests guessed at the code of this recipient too often."),
     ("RECIPIENT_SUPPRESSED", r"to: ", "An earlier request put this recipient on the suppression list."),
     ("VALIDATION_ERROR", r"file: must not be empty", "A schema cannot say how many bytes a file has at least."),
     ("VALIDATION_ERROR", r"link: must be a public https address", "A made-up link: a pattern for all rules of URLs helps nobody."),
