@@ -23,7 +23,7 @@ import {
  * Removes a user's role, or an invitation that was not accepted, and ends their sessions. A user without another
  * account is deleted.
  */
-export async function removeOwner({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
+export async function removeUser({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await requireAccount(db, accountId)
   const wasInvited = await deleteInvitation(db, accountId, normalizeEmail(email))
   const member = await findMember(db, accountId, email)

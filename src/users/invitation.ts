@@ -15,7 +15,7 @@ import {
   deleteSessions,
   findInvitation,
   findUserByEmail,
-  markEmailProven,
+  markEmailVerified,
   saveInvitation,
   saveRole,
   spendInvitation,
@@ -113,7 +113,7 @@ export async function acceptInvitation(
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
     const userId =
       known?.id ?? (await userAuth.createUser({ email, name: name ?? email, passwordHash, provesEmail })).userId
-    if (known && provesEmail) await markEmailProven(deps.db, known.id)
+    if (known && provesEmail) await markEmailVerified(deps.db, known.id)
     if (known && passwordHash !== undefined) {
       await userAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
@@ -145,7 +145,7 @@ export async function joinAccount(
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
   return audited(deps, { accountId, who: email, what: `accepted an invitation as ${role}`, address }, async () => {
-    if (provesEmail) await markEmailProven(deps.db, userId)
+    if (provesEmail) await markEmailVerified(deps.db, userId)
     await saveRole(deps.db, { account_id: accountId, owner_id: userId, role })
     return { accountId }
   })

@@ -13,7 +13,13 @@ import { writePasswordReset } from './emails.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
 import { type AttemptLimit, type Lock, takeAttempt } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
-import { deletePasswordLinks, deleteSessions, deleteVerifications, findUserByEmail, markEmailProven } from './store.ts'
+import {
+  deletePasswordLinks,
+  deleteSessions,
+  deleteVerifications,
+  findUserByEmail,
+  markEmailVerified,
+} from './store.ts'
 
 /** Emails to one person, whoever asks for them. */
 const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
@@ -85,7 +91,7 @@ export async function resetPassword(
   await deleteSessions(deps.db, userId)
   await deleteVerifications(deps.db, userId)
   await deletePasswordLinks(deps.db, user.email)
-  await markEmailProven(deps.db, userId)
+  await markEmailVerified(deps.db, userId)
   const what = 'set a new password with a link from an email'
   await recordOwnChange(deps, { userId, email: user.email }, { what, address, outcome: 'done' })
   return user

@@ -95,7 +95,7 @@ export async function deleteOtherSessions(db: Kysely<Database>, userId: string, 
 }
 
 /** Records that the user has shown to receive emails at their address. */
-export async function markEmailProven(db: Kysely<Database>, userId: string): Promise<void> {
+export async function markEmailVerified(db: Kysely<Database>, userId: string): Promise<void> {
   await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', userId).execute()
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dataCommands, findCommand } from '../../src/cli/commands.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
-import { removeOwner } from '../../src/users/change-member.ts'
+import { removeUser } from '../../src/users/change-member.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 
@@ -89,7 +89,7 @@ test('keeps an operator who leaves their last account', async () => {
   const operator = await signedInOwner(server, other)
   await run('operator', 'grant', '--email', operator.email)
 
-  await removeOwner(server.deps, other, operator.email)
+  await removeUser(server.deps, other, operator.email)
 
   expect((await run('operator', 'list')).json).toMatchObject({ items: [{ email: operator.email }] })
   await operator.signIn()

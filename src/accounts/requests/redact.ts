@@ -87,7 +87,7 @@ export function scrubSecrets(text: string): string {
 }
 
 /** Answers name unknown fields, and somebody can write a code in the place of a field. */
-export function redactAnswer(answer: unknown): string {
+export function redactResponse(answer: unknown): string {
   const text = JSON.stringify(answer, null, 2) ?? ''
   return bound(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)))
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { type Role, roles } from '../../../contracts/procedure.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { removeOwner, resetPassword } from '../../users/change-member.ts'
+import { removeUser, resetPassword } from '../../users/change-member.ts'
 import { inviteUser, type IssuedInvitation } from '../../users/invitation.ts'
 import { mailInvitation } from '../../users/invite-member.ts'
 import { findMembers } from '../../users/store.ts'
@@ -80,7 +80,7 @@ export const ownerRemove = dataCommand({
   examples: ['waybill owner remove acc_… --email ada@example.com'],
   audit: ({ options }) => `removed ${options.email}`,
   run: async (deps, { args: [accountId], options }) => {
-    await removeOwner(deps, accountId, options.email)
+    await removeUser(deps, accountId, options.email)
     return {
       json: { accountId, email: options.email, removed: true },
       text: `Removed ${options.email} from ${accountId} and ended their sessions.`,

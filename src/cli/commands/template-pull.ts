@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
-import type { WrittenTemplates } from '../../templates/making/definition.ts'
+import type { ExportedTemplates } from '../../templates/changes/definition.ts'
 import { localCommand } from '../command.ts'
 import { runDataCommand } from '../run-data-command.ts'
 import { nameTemplateFile, printTemplateFile, schemaFileName } from '../template-files/file.ts'
@@ -29,7 +29,7 @@ export const templatePull = localCommand({
     const run = { command: templateExport, line, report: () => undefined, print: () => Promise.resolve() }
     const answer = await runDataCommand(run, environment)
     // The answer of the command above, which another process may have given.
-    const written = answer.json as WrittenTemplates
+    const written = answer.json as ExportedTemplates
     const files = await writeFiles(folder, written)
     const skipped = written.skipped.map((one) => `Skipped ${one.name} (${one.language}): ${one.reason}.`)
     const text = [`Wrote ${files.length} templates to ${folder}.`, ...skipped].join('\n')
@@ -38,7 +38,7 @@ export const templatePull = localCommand({
   },
 })
 
-async function writeFiles(folder: string, { items }: WrittenTemplates): Promise<string[]> {
+async function writeFiles(folder: string, { items }: ExportedTemplates): Promise<string[]> {
   await mkdir(folder, { recursive: true })
   await writeFile(path.join(folder, schemaFileName), writeTemplateFileSchema())
   const files = items.map(({ definition }) => ({

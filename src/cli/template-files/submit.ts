@@ -2,11 +2,11 @@ import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import type { Deps } from '../../deps.ts'
-import { createTemplate } from '../../templates/making/create.ts'
-import { findMaker } from '../../templates/making/maker.ts'
-import { uploadLocalSample } from '../../templates/making/samples.ts'
-import { assertValidTemplate } from '../../templates/making/submit.ts'
-import { updateTemplate } from '../../templates/making/update.ts'
+import { createTemplate } from '../../templates/changes/create.ts'
+import { openTemplateAccount } from '../../templates/changes/template-account.ts'
+import { uploadLocalSample } from '../../templates/changes/samples.ts'
+import { assertValidTemplate } from '../../templates/changes/submit.ts'
+import { updateTemplate } from '../../templates/changes/update.ts'
 import { toDefinition } from './plan.ts'
 
 interface Target {
@@ -36,8 +36,8 @@ async function uploadFiles(deps: Deps, target: Target, template: TemplateFile): 
     if (!sample) return given
     const { file, ...other } = sample
     if (file === undefined) return { ...given, sample: other }
-    const maker = await findMaker(deps, target.accountId, target.whatsAppAccountId)
-    return { ...given, sample: { handle: await uploadLocalSample(deps, maker, { file, format: given.format }) } }
+    const account = await openTemplateAccount(deps, target.accountId, target.whatsAppAccountId)
+    return { ...given, sample: { handle: await uploadLocalSample(deps, account, { file, format: given.format }) } }
   }
   const uploaded = []
   for (const card of cards ?? []) uploaded.push({ ...card, header: await upload(card.header) })

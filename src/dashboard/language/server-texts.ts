@@ -758,12 +758,12 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'The URL of an endpoint {value}.' }),
   // From accounts/rate-limit.ts.
   msg({ message: 'This account may send {limit} requests per minute. Try again in {resetSeconds} seconds.' }),
-  // From templates/making/create.ts.
+  // From templates/changes/create.ts.
   msg({
     message:
       'The template "{name}" in language {language} exists with other content ({status}). Update it, or choose another name.',
   }),
-  // From templates/making/failures.ts.
+  // From templates/changes/failures.ts.
   msg({ message: 'The business account has reached its template limit.' }),
   msg({ message: 'This language of the template is being deleted.' }),
   msg({ message: 'WhatsApp has a template of this name and language already.' }),

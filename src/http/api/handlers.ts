@@ -14,10 +14,10 @@ import {
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
 import { changeByKey } from './template-changes.ts'
-import { createTemplate } from '../../templates/making/create.ts'
-import { deleteTemplate } from '../../templates/making/delete.ts'
-import { duplicateTemplate } from '../../templates/making/duplicate.ts'
-import { updateTemplate } from '../../templates/making/update.ts'
+import { createTemplate } from '../../templates/changes/create.ts'
+import { deleteTemplate } from '../../templates/changes/delete.ts'
+import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
+import { updateTemplate } from '../../templates/changes/update.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { getTemplate } from '../../templates/get.ts'
 import { listTemplates } from '../../templates/list.ts'
@@ -25,7 +25,7 @@ import { listEvents } from '../../webhooks/events/list.ts'
 import type { ApiCall } from './authorize.ts'
 import type { HandlersOf } from './procedures.ts'
 
-/** What each procedure does. One that is in the contracts and not here does not compile. */
+/** The handler of each procedure. A contract without a handler does not compile. */
 export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   message: {
     send: async (deps, call, input) => {

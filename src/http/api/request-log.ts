@@ -4,7 +4,7 @@ import { noReason } from '../../../contracts/fields.ts'
 import { hashApiKey, isApiKey, startOfApiKey } from '../../accounts/api-key.ts'
 import {
   type BodyShape,
-  redactAnswer,
+  redactResponse,
   redactJson,
   redactValue,
   type RedactedBody,
@@ -18,7 +18,7 @@ const maxAddressLength = 64
 
 type ToBody = (failure: ServiceError, url: string) => object
 
-/** Records each call of the API, once it is answered. `toBody` writes the answer of a failure as the caller got it. */
+/** Records each API request after its response. `toBody` returns the response body of a failure as the caller got it. */
 export function recordRequests(app: FastifyInstance, log: RequestLog, toBody: ToBody): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { trace } = request
@@ -31,17 +31,17 @@ function isApi(url: string): boolean {
   return url.startsWith('/api/') || url.startsWith('/trpc/') || url === '/mcp' || url.startsWith('/mcp?')
 }
 
-interface Answered {
+interface CompletedRequest {
   request: FastifyRequest
   reply: FastifyReply
   trace: RequestTrace
   toBody: ToBody
 }
 
-function record(log: RequestLog, answered: Answered): void {
-  const { request, reply, trace } = answered
+function record(log: RequestLog, completed: CompletedRequest): void {
+  const { request, reply, trace } = completed
   const apiKey = request.headers['x-api-key']
-  // Whoever has no valid key belongs to no account; the metrics of HTTP requests count them.
+  // A request without a valid key belongs to no account. The HTTP metrics still count it.
   if (typeof apiKey !== 'string') return
   const isChecked = trace.accountId !== undefined
   if (!isChecked && (trace.failures?.[0]?.code === 'INVALID_API_KEY' || !isApiKey(apiKey))) return
@@ -65,31 +65,31 @@ function record(log: RequestLog, answered: Answered): void {
       request: undefined,
       answer: undefined,
     },
-    failure && (() => readBodies(answered)),
+    failure && (() => readBodies(completed)),
   )
 }
 
-/** Without the query, in which tRPC sends its input. */
+/** Without the query string, in which tRPC sends its input. */
 function pathOf(url: string): string {
   const end = url.indexOf('?')
   const path = (end === -1 ? url : url.slice(0, end)).slice(0, maxPathLength)
-  return isHarmless.test(path) ? path : cleanText(scrubSecrets(path))
+  return safePath.test(path) ? path : cleanText(scrubSecrets(path))
 }
 
-/** The path of every send. Secrets have an underscore, a space or digits. */
-const isHarmless = /^[a-z/.]*$|^\/api\/v1\/[a-z/]*$/
+/** Fast path for most requests, including sends. These paths hold no secret: secrets have an underscore, a space or digits. */
+const safePath = /^[a-z/.]*$|^\/api\/v1\/[a-z/]*$/
 
-function readBodies({ request, trace, toBody }: Answered): Bodies {
+function readBodies({ request, trace, toBody }: CompletedRequest): Bodies {
   const body = readRequest(request)
   const answers = (trace.failures ?? []).map((failure) => toBody(failure, request.url))
   return {
     externalId: body?.externalId === undefined ? undefined : cleanText(body.externalId),
     request: body && cleanText(body.text),
-    answer: cleanText(redactAnswer(answers.length === 1 ? answers[0] : answers)),
+    answer: cleanText(redactResponse(answers.length === 1 ? answers[0] : answers)),
   }
 }
 
-/** Undefined if there is none, or if it is a file. */
+/** Undefined if the request has no body, or if the body is a file. */
 function readRequest(request: FastifyRequest): RedactedBody | undefined {
   const { body, url } = request
   const shape = shapeOf(url)
@@ -105,7 +105,7 @@ function shapeOf(url: string): BodyShape {
   return url.startsWith('/trpc/') && /[?&]batch=1(&|$)/.test(url) ? 'batch' : 'input'
 }
 
-/** PostgreSQL stores no NUL, and a terminal must not obey what a caller wrote. */
+/** Replaces control characters: PostgreSQL rejects NUL, and a terminal would interpret escape sequences. */
 function cleanText(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]/gu, '\uFFFD')
 }

@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
-import { assertTemplateChangesEnabled } from '../../templates/making/maker.ts'
+import { assertTemplateChangesEnabled } from '../../templates/changes/template-account.ts'
 import { audited } from '../../users/audit/audit.ts'
 import type { ApiCall } from './authorize.ts'
 
-/** Unlike a send, a change of a template outlives its request, so the audit log has it whoever made it. */
+/** Unlike a send, a template change has lasting effects, so the audit log records it even when an API key makes it. */
 export async function changeByKey<Result>(
   deps: Deps,
   { accountId, address }: ApiCall,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import { findCallbackSigner } from '../../accounts/whatsapp/callback-senders.ts'
 import { findAccountOfWhatsAppAccount } from '../../accounts/whatsapp/store.ts'
-import { createCallbackNotes } from '../../accounts/whatsapp/health/note-callbacks.ts'
+import { createCallbackTimeRecorder } from '../../accounts/whatsapp/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
@@ -21,8 +21,8 @@ export interface CallbackOptions {
 }
 
 /**
- * All apps can call the first. At the second, the app's secret is known from the WhatsApp account. What cannot be an
- * id is no path of ours: anybody can ask for it, and the database would stumble over a NUL.
+ * All apps can call the first path. The second names the WhatsApp account, and so the app secret. The pattern rejects
+ * anything that cannot be an ID: anyone can call the path, and the database rejects a NUL.
  */
 const paths = [callbackPath, callbackPathOf(String.raw`:whatsAppAccountId(^\w+$)`)] as const
 
@@ -63,7 +63,7 @@ const turnLimits: TurnLimits = {
   maxBytesOfApp: 64 * mebibyte,
 }
 
-/** Registers Meta's callback: the handshake, and updates of messages, templates and accounts. */
+/** Registers Meta's webhook callback: the handshake, and updates of messages, templates and accounts. */
 export async function registerCallbacks(
   app: FastifyInstance,
   deps: Deps,
@@ -75,7 +75,7 @@ export async function registerCallbacks(
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
   const signatures = watchSignatures(deps.log)
-  const callbackDeps = { ...deps, noteCallbacks: createCallbackNotes(deps) }
+  const callbackDeps = { ...deps, recordCallbackTimes: createCallbackTimeRecorder(deps) }
   metrics.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_callback_bytes_held',
@@ -87,7 +87,7 @@ export async function registerCallbacks(
     }),
   )
 
-  async function answerHandshake(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
+  async function handleHandshake(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
     const handshake = Handshake.safeParse(request.query)
     void reply.type('text/plain')
     if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], options.verifyToken))
@@ -104,7 +104,7 @@ export async function registerCallbacks(
     return reply.send(handshake.data['hub.challenge'])
   }
 
-  async function answerCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
+  async function receiveCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
     const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
     const callback = {
       body: bytes,
@@ -141,7 +141,7 @@ export async function registerCallbacks(
     return reply.send('ok\n')
   }
 
-  for (const path of paths) app.get<CallbackRoute>(path, answerHandshake)
+  for (const path of paths) app.get<CallbackRoute>(path, handleHandshake)
   await app.register((inbound, _options, done) => {
     inbound.removeAllContentTypeParsers()
     inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
@@ -159,12 +159,12 @@ export async function registerCallbacks(
       return reject(reply, error)
     })
     inbound.addHook('onRequest', (request, reply, next) => {
-      // Check the header first, so that an unsigned body is never read.
+        // Check the header first, so that an unsigned body is never read.
       if (!signaturePattern.test(signatureOf(request)))
         return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
       return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)
     })
-    for (const path of paths) inbound.post<CallbackRoute>(path, answerCallback)
+    for (const path of paths) inbound.post<CallbackRoute>(path, receiveCallback)
     done()
   })
 }

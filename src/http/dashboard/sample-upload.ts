@@ -4,8 +4,8 @@ import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/
 import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { spool } from '../../media/spool.ts'
-import { findMaker } from '../../templates/making/maker.ts'
-import { toSampleProblem, uploadReceivedSample } from '../../templates/making/samples.ts'
+import { openTemplateAccount } from '../../templates/changes/template-account.ts'
+import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
 import { parseInput } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
@@ -56,13 +56,13 @@ async function uploadSample(
   // As for `media.upload`, the limits of uploads hold from here on.
   request.slot?.release()
   try {
-    const maker = await findMaker(deps, accountId, whatsAppAccountId)
+    const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
     const { file } = await receiveForm(deps, request.raw, (stream) =>
       spool(stream, deps.media.limits).catch((error: unknown) => {
         throw toSampleProblem(error, format)
       }),
     )
-    return { handle: await uploadReceivedSample(deps, maker, { file, format }) }
+    return { handle: await uploadReceivedSample(deps, account, { file, format }) }
   } finally {
     releaseUpload()
   }

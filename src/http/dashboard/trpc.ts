@@ -7,7 +7,7 @@ import { audited } from '../../users/audit/audit.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
-import { createSessionWatch } from '../../users/sign-in/sessions.ts'
+import { createSessionTracker } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { registerTrpc } from '../api/trpc.ts'
 import type { LimitCalls } from '../limits/whatsapp-calls.ts'
@@ -34,7 +34,7 @@ export async function registerDashboard(
     userAuth,
     oidc: options.oidc,
     sandbox: options.signInLinks,
-    sawSession: createSessionWatch(deps),
+    sawSession: createSessionTracker(deps),
     aside: createAside(deps.log, 20),
   }
   // In a context of their own: the hook is for these routes, and costs a send nothing.

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CallbackSender, findCallbackSenders, type Names } from '../../accounts/whatsapp/callback-senders.ts'
-import type { NoteCallbacks } from '../../accounts/whatsapp/health/note-callbacks.ts'
+import type { RecordCallbackTimes } from '../../accounts/whatsapp/health/callback-times.ts'
 import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { applyTemplateUpdate } from '../../templates/apply-update.ts'
@@ -17,7 +17,7 @@ export interface CallbackResult extends StatusCounts {
 }
 
 type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'> & {
-  noteCallbacks: NoteCallbacks
+  recordCallbackTimes: RecordCallbackTimes
 }
 
 export interface AppSecrets {
@@ -51,7 +51,7 @@ async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackS
   const { known, unknown } = splitStatuses(part.statuses, spokenFor)
   const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const taken = await applyStatuses(deps, known)
-  deps.noteCallbacks(ids, { withStatuses: known.length > 0 })
+  deps.recordCallbackTimes(ids, { withStatuses: known.length > 0 })
   // After the statuses, which can be the first to tell the wamid of a message.
   const replies = await applyFromUsers(deps, part, spokenFor)
   await applyUpdates(deps, part, spokenFor)

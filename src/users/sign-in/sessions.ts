@@ -17,7 +17,7 @@ const maxRemembered = 10_000
  * Returns a function that records when and from where a session was last used, every few minutes and without delaying
  * the request.
  */
-export function createSessionWatch({ db, now, log }: Pick<Deps, 'db' | 'now' | 'log'>) {
+export function createSessionTracker({ db, now, log }: Pick<Deps, 'db' | 'now' | 'log'>) {
   const recorded = new BoundedMap<string, { at: number; address: string }>(maxRemembered)
   return (sessionId: string, address: string): void => {
     const [last, at] = [recorded.get(sessionId), now().getTime()]

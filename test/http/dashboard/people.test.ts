@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
-import { removeOwner, resetPassword } from '../../../src/users/change-member.ts'
+import { removeUser, resetPassword } from '../../../src/users/change-member.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -165,7 +165,7 @@ test('never demotes or removes the last owner, but lets an operator do so', asyn
   expect(demoted).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
   expect(removed).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
   expect(removed.error.message).not.toContain('waybill owner')
-  await removeOwner(server.deps, accountId, last.email)
+  await removeUser(server.deps, accountId, last.email)
   expect((await of({ accountId }).members(last)).statusCode).toBe(401)
 })
 

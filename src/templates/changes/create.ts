@@ -4,14 +4,14 @@ import type { TemplateDefinition } from '../../../contracts/templates/definition
 import type { TemplateRow } from '../store.ts'
 import { syncWaba } from '../sync.ts'
 import { existsSubcode, explainTemplateFailure } from './failures.ts'
-import { findMaker, type Maker } from './maker.ts'
+import { openTemplateAccount, type TemplateAccount } from './template-account.ts'
 import { uploadSamples } from './samples.ts'
 import { findPresentTemplate } from './store.ts'
 import {
   assertValidTemplate,
   describeListed,
   describeUnchanged,
-  type MakerDeps,
+  type ChangeDeps,
   matchesStored,
   storeAsListed,
 } from './submit.ts'
@@ -20,29 +20,29 @@ import {
  * Creates a template. A repetition finds the template that the first request made, also if its answer was lost.
  */
 export async function createTemplate(
-  deps: MakerDeps,
+  deps: ChangeDeps,
   accountId: string,
   { template, whatsAppAccountId }: { template: TemplateDefinition; whatsAppAccountId: string | undefined },
 ): Promise<TemplateChange> {
   assertValidTemplate(template)
-  const maker = await findMaker(deps, accountId, whatsAppAccountId)
-  const stored = await findStored(deps, maker, template)
+  const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
+  const stored = await findStored(deps, account, template)
   if (stored) return answerExisting(stored, template)
-  const ready = await uploadSamples(deps, maker, template)
-  const created = await deps.whatsapp.createTemplate(maker, ready)
+  const ready = await uploadSamples(deps, account, template)
+  const created = await deps.whatsapp.createTemplate(account, ready)
   if (created.ok) {
-    const listed = await storeAsListed(deps, maker, template, created.value.templateId)
+    const listed = await storeAsListed(deps, account, template, created.value.templateId)
     return describeListed(listed, template.category)
   }
   if (created.subcode === existsSubcode) {
-    await syncWaba(deps, accountId, maker.wabaId)
-    const found = await findStored(deps, maker, template)
+    await syncWaba(deps, accountId, account.wabaId)
+    const found = await findStored(deps, account, template)
     if (found) return answerExisting(found, template)
   }
-  throw await explainTemplateFailure(deps, maker, created)
+  throw await explainTemplateFailure(deps, account, created)
 }
 
-function findStored(deps: MakerDeps, { accountId, wabaId }: Maker, { name, language }: TemplateDefinition) {
+function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { name, language }: TemplateDefinition) {
   return findPresentTemplate(deps.db, { accountId, wabaId, name, language })
 }
 

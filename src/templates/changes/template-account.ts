@@ -4,7 +4,7 @@ import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 
 /** The WhatsApp account whose token changes the templates of its WABA. */
-export interface Maker {
+export interface TemplateAccount {
   accountId: string
   whatsAppAccountId: string
   wabaId: string
@@ -14,11 +14,11 @@ export interface Maker {
 }
 
 /** Changes need a token that works, so an inactive WhatsApp account makes none. */
-export async function findMaker(
+export async function openTemplateAccount(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   accountId: string,
   whatsAppAccountId: string | undefined,
-): Promise<Maker> {
+): Promise<TemplateAccount> {
   const { row, accessToken } = await openActiveAccount(deps, accountId, whatsAppAccountId)
   return {
     accountId,

@@ -4,7 +4,7 @@ import type { TemplateDefinition } from '../../../contracts/templates/definition
 import type { TemplateRow } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
-import { findMaker } from './maker.ts'
+import { openTemplateAccount } from './template-account.ts'
 import { uploadSamples } from './samples.ts'
 import { findPresentTemplate, recordEdit } from './store.ts'
 import {
@@ -12,19 +12,19 @@ import {
   definitionOf,
   describeListed,
   describeUnchanged,
-  type MakerDeps,
+  type ChangeDeps,
   matchesStored,
   storeAsListed,
 } from './submit.ts'
 
 /** Replaces the content of a template and submits it again. */
 export async function updateTemplate(
-  deps: MakerDeps,
+  deps: ChangeDeps,
   accountId: string,
   { template, whatsAppAccountId }: { template: TemplateDefinition; whatsAppAccountId: string | undefined },
 ): Promise<TemplateChange> {
-  const maker = await findMaker(deps, accountId, whatsAppAccountId)
-  const key = { accountId, wabaId: maker.wabaId, name: template.name, language: template.language }
+  const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
+  const key = { accountId, wabaId: account.wabaId, name: template.name, language: template.language }
   const stored = await findPresentTemplate(deps.db, key)
   if (!stored) throw await describeUnknownTemplate(deps.db, key)
   const wanted = template
@@ -32,13 +32,13 @@ export async function updateTemplate(
     return describeUnchanged(stored)
   assertValidTemplate(wanted)
   assertEditable(stored, wanted, deps.now())
-  const ready = await uploadSamples(deps, maker, wanted)
+  const ready = await uploadSamples(deps, account, wanted)
   const templateId = stored.whatsapp_template_id
-  const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: maker.accessToken }, ready, {
+  const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: account.accessToken }, ready, {
     withCategory: stored.category !== wanted.category,
   })
-  if (!edited.ok) throw await explainTemplateFailure(deps, maker, edited)
-  const listed = await storeAsListed(deps, maker, wanted, templateId)
+  if (!edited.ok) throw await explainTemplateFailure(deps, account, edited)
+  const listed = await storeAsListed(deps, account, wanted, templateId)
   if (stored.status === 'APPROVED') await recordEdit(deps.db, key, deps.now())
   return describeListed(listed, wanted.category)
 }

@@ -7,10 +7,10 @@ import { toComponents, toDefinition, toParameterFormat } from '../../whatsapp/te
 import type { ListedTemplate } from '../../whatsapp/template-management.ts'
 import type { TemplateRow } from '../store.ts'
 import { isSameTemplate } from './compare.ts'
-import type { Maker } from './maker.ts'
+import type { TemplateAccount } from './template-account.ts'
 import { storeSubmitted } from './store.ts'
 
-export type MakerDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'waitUncounted' | 'now' | 'log'>
+export type ChangeDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'waitUncounted' | 'now' | 'log'>
 
 const maxProblems = 10
 
@@ -41,12 +41,12 @@ export function matchesStored(row: TemplateRow, template: TemplateDefinition): b
  * it cannot be read now, the next sync does it, and until then nothing is sent.
  */
 export async function storeAsListed(
-  deps: MakerDeps,
-  maker: Maker,
+  deps: ChangeDeps,
+  account: TemplateAccount,
   template: TemplateDefinition,
   templateId: string,
 ): Promise<ListedTemplate> {
-  const read = await deps.whatsapp.getTemplate({ templateId, accessToken: maker.accessToken })
+  const read = await deps.whatsapp.getTemplate({ templateId, accessToken: account.accessToken })
   const listed = read.ok
     ? read.value
     : {
@@ -58,7 +58,7 @@ export async function storeAsListed(
         parameterFormat: toParameterFormat(template),
         components: toComponents(template),
       }
-  await storeSubmitted(deps.db, maker, { template: listed, requestedCategory: template.category, at: deps.now() })
+  await storeSubmitted(deps.db, account, { template: listed, requestedCategory: template.category, at: deps.now() })
   return listed
 }
 

@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTemplate } from '../../../contracts/api/template-changes.ts'
-import { updateAccount } from '../../../src/accounts/account.ts'
-import { syncTemplates } from '../../../src/templates/sync.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { createTemplate } from '../../contracts/api/template-changes.ts'
+import { updateAccount } from '../../src/accounts/account.ts'
+import { syncTemplates } from '../../src/templates/sync.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount

@@ -10,7 +10,7 @@ import { extensionOf } from '../../media/types.ts'
 import { spoolLink } from '../../media/upload.ts'
 import type { SampleFile } from '../../whatsapp/template-management.ts'
 import { explainTemplateFailure } from './failures.ts'
-import type { Maker } from './maker.ts'
+import type { TemplateAccount } from './template-account.ts'
 
 type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log' | 'waitUncounted'>
 
@@ -23,7 +23,7 @@ interface Place {
 /** Uploads each sample that is given by a link, and returns the template with their handles. */
 export async function uploadSamples(
   deps: SampleDeps,
-  maker: Maker,
+  account: TemplateAccount,
   template: TemplateDefinition,
 ): Promise<TemplateDefinition> {
   const places: Place[] = [
@@ -35,7 +35,7 @@ export async function uploadSamples(
     const link = header.sample?.link
     if (link === undefined || !isSampleFormat(header.format)) continue
     const { format } = header
-    const upload = () => uploadLink(deps, maker, { field, format, link })
+    const upload = () => uploadLink(deps, account, { field, format, link })
     const handle = await (deps.waitUncounted ? deps.waitUncounted(upload) : upload())
     handles.set(header, handle)
   }
@@ -53,7 +53,7 @@ export async function uploadSamples(
 /** Uploads a file of this machine, for the command line. */
 export async function uploadLocalSample(
   deps: SampleDeps,
-  maker: Maker,
+  account: TemplateAccount,
   { file, format }: { file: string; format: TemplateHeaderDefinition['format'] },
 ): Promise<string> {
   if (!isSampleFormat(format)) throw invalidField('header.sample', `a header of format ${format} has no sample.`)
@@ -61,16 +61,16 @@ export async function uploadLocalSample(
     if (error instanceof ServiceError) throw atField(error, 'header.sample')
     throw invalidField('header.sample', `the file ${file} cannot be read.`)
   })
-  return uploadSpooled(deps, maker, spooled, { field: 'header.sample', format })
+  return uploadSpooled(deps, account, spooled, { field: 'header.sample', format })
 }
 
 /** Uploads a file that a browser has sent. */
 export async function uploadReceivedSample(
   deps: SampleDeps,
-  maker: Maker,
+  account: TemplateAccount,
   { file, format }: { file: SpooledFile; format: SampleFormat },
 ): Promise<string> {
-  return uploadSpooled(deps, maker, file, { field: 'file', format })
+  return uploadSpooled(deps, account, file, { field: 'file', format })
 }
 
 /** Names the types of a sample, where an upload for messages names those of all kinds. */
@@ -88,15 +88,15 @@ function wrongType(field: string, format: SampleFormat): ServiceError {
 /** Counts towards the uploads of the account, because it takes disk space and a connection. */
 async function uploadLink(
   deps: SampleDeps,
-  maker: Maker,
+  account: TemplateAccount,
   { link, field, format }: { link: string; field: string; format: SampleFormat },
 ): Promise<string> {
-  const release = deps.media.slots.take(maker.accountId)
+  const release = deps.media.slots.take(account.accountId)
   try {
     const file = await spoolLink(deps, link).catch((error: unknown) => {
       throw error instanceof ServiceError ? atField(error, `${field}.link`) : error
     })
-    return await uploadSpooled(deps, maker, file, { field, format })
+    return await uploadSpooled(deps, account, file, { field, format })
   } finally {
     release()
   }
@@ -117,13 +117,13 @@ function atField(error: ServiceError, field: string): ServiceError {
 
 async function uploadSpooled(
   deps: SampleDeps,
-  maker: Maker,
+  account: TemplateAccount,
   file: SpooledFile,
   { field, format }: { field: string; format: SampleFormat },
 ): Promise<string> {
   try {
     if (!isSampleType(format, file.type)) throw wrongType(field, format)
-    return await uploadSample(deps, maker, {
+    return await uploadSample(deps, account, {
       name: `sample.${extensionOf(file.type)}`,
       mimeType: file.type,
       sizeBytes: file.size,
@@ -135,17 +135,17 @@ async function uploadSpooled(
 }
 
 /** A sample belongs to the Meta app of the token. */
-async function uploadSample(deps: SampleDeps, maker: Maker, file: SampleFile): Promise<string> {
-  const appId = await findAppId(deps, maker)
-  const uploaded = await deps.whatsapp.uploadSample({ appId, accessToken: maker.accessToken, file })
+async function uploadSample(deps: SampleDeps, account: TemplateAccount, file: SampleFile): Promise<string> {
+  const appId = await findAppId(deps, account)
+  const uploaded = await deps.whatsapp.uploadSample({ appId, accessToken: account.accessToken, file })
   if (uploaded.ok) return uploaded.value
-  throw await explainTemplateFailure(deps, maker, uploaded)
+  throw await explainTemplateFailure(deps, account, uploaded)
 }
 
-async function findAppId({ db, whatsapp }: SampleDeps, maker: Maker): Promise<string> {
-  const known = (await findHealth(db, maker))?.app_id
+async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount): Promise<string> {
+  const known = (await findHealth(db, account))?.app_id
   if (known !== undefined && known !== null) return known
-  const inspected = await whatsapp.inspectToken({ accessToken: maker.accessToken })
+  const inspected = await whatsapp.inspectToken({ accessToken: account.accessToken })
   const appId = inspected.ok ? inspected.value.appId : undefined
   if (appId === undefined)
     throw new ServiceError(
@@ -155,12 +155,12 @@ async function findAppId({ db, whatsapp }: SampleDeps, maker: Maker): Promise<st
     )
   await db.transaction().execute(async (trx) => {
     const asked = {
-      account_id: maker.accountId,
-      id: maker.whatsAppAccountId,
-      access_token_encrypted: maker.accessTokenEncrypted,
+      account_id: account.accountId,
+      id: account.whatsAppAccountId,
+      access_token_encrypted: account.accessTokenEncrypted,
     }
     // The app of an earlier token would be the wrong one for the next.
-    if (await lockUnchanged(trx, asked)) await saveHealth(trx, maker, { app_id: appId })
+    if (await lockUnchanged(trx, asked)) await saveHealth(trx, account, { app_id: appId })
   })
   return appId
 }

@@ -11,19 +11,20 @@ import type { StoredComponent } from '../../platform/db/schema.ts'
 import { toDefinition } from '../../whatsapp/template-components.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { createTemplate } from './create.ts'
-import { findMaker } from './maker.ts'
+import { openTemplateAccount } from './template-account.ts'
 import { findPresentTemplate } from './store.ts'
-import type { MakerDeps } from './submit.ts'
+import type { ChangeDeps } from './submit.ts'
 
 /** Copies a template under another name, language or WhatsApp account. */
 export async function duplicateTemplate(
-  deps: MakerDeps,
+  deps: ChangeDeps,
   accountId: string,
   input: z.output<(typeof contract)['input']>,
 ): Promise<TemplateChange> {
   const { name, language, newName = name, newLanguage = language, sample } = input
-  const source = await findMaker(deps, accountId, input.accountId)
-  const target = input.toAccountId === undefined ? source : await findMaker(deps, accountId, input.toAccountId)
+  const source = await openTemplateAccount(deps, accountId, input.accountId)
+  const target =
+    input.toAccountId === undefined ? source : await openTemplateAccount(deps, accountId, input.toAccountId)
   if (source.wabaId === target.wabaId && newName === name && newLanguage === language)
     throw invalidField('newName', 'the copy needs another name, language or WhatsApp account.')
   const key = { accountId, wabaId: source.wabaId, name, language }

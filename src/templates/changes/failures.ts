@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
-import type { Maker } from './maker.ts'
+import type { TemplateAccount } from './template-account.ts'
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
 
@@ -101,7 +101,7 @@ function describeTemplateRefusal({ error, subcode, reason }: Failed): string {
 /** The error for a change that WhatsApp did not make. A rejected token deactivates its WhatsApp account. */
 export async function explainTemplateFailure(
   deps: Pick<Deps, 'db'>,
-  { accountId, whatsAppAccountId, accessTokenEncrypted }: Maker,
+  { accountId, whatsAppAccountId, accessTokenEncrypted }: TemplateAccount,
   failed: Failed,
 ): Promise<ServiceError> {
   const { refused, accountUnusable, reason, transient, error, subcode } = failed

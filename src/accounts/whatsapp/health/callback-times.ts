@@ -10,9 +10,9 @@ const maxKnown = 10_000
  * Stores that WhatsApp reaches this server for these accounts. It runs beside the handling of the callback and never
  * fails it.
  */
-export type NoteCallbacks = (whatsAppAccountIds: readonly string[], kind: { withStatuses: boolean }) => void
+export type RecordCallbackTimes = (whatsAppAccountIds: readonly string[], kind: { withStatuses: boolean }) => void
 
-export function createCallbackNotes({ db, log }: Pick<Deps, 'db' | 'log'>): NoteCallbacks {
+export function createCallbackTimeRecorder({ db, log }: Pick<Deps, 'db' | 'log'>): RecordCallbackTimes {
   /** When this server last stored a callback, by WhatsApp account and kind. */
   const storedAt = new BoundedMap<string, number>(maxKnown)
   return (whatsAppAccountIds, { withStatuses }) => {

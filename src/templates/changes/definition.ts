@@ -20,7 +20,7 @@ export async function getTemplateDefinition(
   return typeof definition === 'string' ? { reason: definition } : { definition }
 }
 
-export interface WrittenTemplates {
+export interface ExportedTemplates {
   items: { status: string; definition: TemplateDefinition }[]
   /** Templates that no definition can hold. */
   skipped: { name: string; language: string; reason: string }[]
@@ -31,9 +31,9 @@ export async function listTemplateDefinitions(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string | undefined,
-): Promise<WrittenTemplates> {
+): Promise<ExportedTemplates> {
   const wabaId = await requireWabaId({ db }, accountId, whatsAppAccountId)
-  const written: WrittenTemplates = { items: [], skipped: [] }
+  const written: ExportedTemplates = { items: [], skipped: [] }
   for (const row of await findPresentTemplates(db, accountId, wabaId)) {
     const definition = toDefinition(row)
     const { name, language, status } = row

@@ -4,13 +4,13 @@ import { invalidField } from '../../../contracts/errors.ts'
 import { findTemplate } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
-import { findMaker } from './maker.ts'
+import { openTemplateAccount } from './template-account.ts'
 import { findPresentLanguages, markTemplatesDeleted } from './store.ts'
-import type { MakerDeps } from './submit.ts'
+import type { ChangeDeps } from './submit.ts'
 
 /** Deletes one language of a name, or all. A repetition finds nothing left to delete. */
 export async function deleteTemplate(
-  deps: MakerDeps,
+  deps: ChangeDeps,
   accountId: string,
   input: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
@@ -18,8 +18,8 @@ export async function deleteTemplate(
   if (language === undefined && !allLanguages)
     throw invalidField('language', 'is required, or set allLanguages to true.')
   if (language !== undefined && allLanguages) throw invalidField('language', 'must be left out with allLanguages.')
-  const maker = await findMaker(deps, accountId, input.accountId)
-  const { wabaId, accessToken } = maker
+  const account = await openTemplateAccount(deps, accountId, input.accountId)
+  const { wabaId, accessToken } = account
   const key = { accountId, wabaId, name }
   const present = await findPresentLanguages(deps.db, key)
   const chosen = present.filter((row) => allLanguages || row.language === language)
@@ -38,14 +38,14 @@ export async function deleteTemplate(
   })
   // What WhatsApp no longer has is deleted, whoever did it.
   if (!deleted.ok && !(deleted.refused && (await isMissing(deps, accessToken, firstId))))
-    throw await explainTemplateFailure(deps, maker, deleted)
+    throw await explainTemplateFailure(deps, account, deleted)
   const languages = chosen.map((row) => row.language)
   await markTemplatesDeleted(deps.db, key, { languages, at: deps.now() })
   return { name, languages }
 }
 
 async function isKnownName(
-  { db }: MakerDeps,
+  { db }: ChangeDeps,
   { accountId, wabaId, name }: { accountId: string; wabaId: string; name: string },
 ): Promise<boolean> {
   const row = await db
@@ -63,7 +63,7 @@ async function isKnownName(
 const unknownSubcode = 33
 
 /** WhatsApp words the refusal in the language of the token's user, so the template itself is asked for. */
-async function isMissing({ whatsapp }: MakerDeps, accessToken: string, templateId: string): Promise<boolean> {
+async function isMissing({ whatsapp }: ChangeDeps, accessToken: string, templateId: string): Promise<boolean> {
   const read = await whatsapp.getTemplate({ templateId, accessToken })
   return !read.ok && read.error?.code === 100 && read.subcode === unknownSubcode
 }
