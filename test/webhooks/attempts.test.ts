@@ -65,7 +65,14 @@ function createAttempts({
   return { attempts, begin, heard, logged }
 }
 
-const wholeClaim: Claim = { leaseSeconds, limit: 100, afterEndpointId: '', rooms: [], otherwise: 100, whileFailing: 2 }
+const wholeClaim: Claim = {
+  leaseSeconds,
+  limit: 100,
+  afterEndpointId: '',
+  capacities: [],
+  defaultWindow: 100,
+  failingWindow: 2,
+}
 
 async function claimOne(): Promise<ClaimedDelivery> {
   await webhooks.emit(1)
@@ -175,7 +182,7 @@ test('starts no more attempts while it cannot record a thousand, and goes on onc
     .select('id as endpointId')
     .executeTakeFirstOrThrow()
   await webhooks.fillQueue(endpointId, 1_299)
-  const deliveries = await claimDueDeliveries(database.db, { ...wholeClaim, limit: 1_300, otherwise: 1_300 })
+  const deliveries = await claimDueDeliveries(database.db, { ...wholeClaim, limit: 1_300, defaultWindow: 1_300 })
   expect(deliveries).toHaveLength(1_300)
   // On a busy machine, a real receiver is not always quick, and only quick responses come in such numbers.
   const sender: WebhookSender = {

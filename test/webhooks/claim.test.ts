@@ -15,7 +15,14 @@ afterAll(async () => {
   await database.close()
 })
 
-const claim: Claim = { leaseSeconds: 60, limit: 100, afterEndpointId: '', rooms: [], otherwise: 100, whileFailing: 1 }
+const claim: Claim = {
+  leaseSeconds: 60,
+  limit: 100,
+  afterEndpointId: '',
+  capacities: [],
+  defaultWindow: 100,
+  failingWindow: 1,
+}
 
 test('skips deliveries that another worker has locked', async () => {
   await webhooks.addEndpoint('http://127.0.0.1:9/')

@@ -35,10 +35,10 @@ function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & 
   const claims = new Claims(db, { leaseSeconds, maxHeld: 1_024, ...options }, concurrency, {
     claimed: (delivery, terms) => {
       claimed.push({ delivery, terms })
-      const { endpoint_id: endpointId, endpoint_fails: fails } = delivery
-      const window = fails ? terms.windows.whileFailing : terms.windows.otherwise
+      const { endpoint_id: endpointId, endpoint_failing: isFailing } = delivery
+      const window = isFailing ? terms.windows.failingWindow : terms.windows.defaultWindow
       const { isLimited } = terms
-      concurrency.begin(endpointId, { fails, window, isLimited }, performance.now(), () => {})
+      concurrency.begin(endpointId, { isFailing, window, isLimited }, performance.now(), () => {})
     },
     databaseLost: () => void states.push('lost'),
     databaseBack: () => void states.push('back'),
@@ -80,7 +80,7 @@ test('claims what is due of all endpoints until the lease ends, and that there i
   expect(claims.isFull).toBe(false)
   expect(claims.dueAt(10_000, before).allAt).toBeLessThanOrEqual(before)
 
-  expect(await claims.claimAll()).toEqual({ claimed: 6, isWhole: true })
+  expect(await claims.claimAll()).toEqual({ claimed: 6, isComplete: true })
 
   expect(count(endpoints())).toEqual({ [a]: 3, [b]: 3 })
   for (const { terms } of claimed) {
@@ -91,8 +91,8 @@ test('claims what is due of all endpoints until the lease ends, and that there i
   for (const { dueInSeconds } of await webhooks.deliveries()) expect(dueInSeconds).toBeGreaterThan(leaseSeconds - 10)
   expect(claims.isFull).toBe(false)
   expect(states).toEqual(['back'])
-  expect(await claims.claimAll()).toEqual({ claimed: 0, isWhole: true })
-  expect(await createClaims().claims.claimAll()).toEqual({ claimed: 0, isWhole: true })
+  expect(await claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
+  expect(await createClaims().claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
 })
 
 test('is full at its limit, and claims again when attempts have ended', async () => {
@@ -105,7 +105,7 @@ test('is full at its limit, and claims again when attempts have ended', async ()
   for (let turn = 0; turn < 10 && !claims.isFull; turn++) await claims.claimAll()
   expect(claims.isFull).toBe(true)
   expect(claimed.length).toBe(16)
-  expect(await claims.claimAll()).toEqual({ claimed: 0, isWhole: true })
+  expect(await claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
   expect(claimed.length).toBe(16)
 
   endAll(1)
@@ -144,18 +144,18 @@ test('continues after the endpoint at which a claim stopped, and starts over at 
   // A quarter of 64: four endpoints with four deliveries each.
   const { claims, endpoints, endAll } = createClaims({ maxHeld: 64 })
 
-  expect(await claims.claimAll()).toEqual({ claimed: 16, isWhole: true })
+  expect(await claims.claimAll()).toEqual({ claimed: 16, isComplete: true })
   expect(Object.keys(count(endpoints()))).toEqual(ids.slice(0, 4))
   endAll(1)
-  expect(await claims.claimAll()).toEqual({ claimed: 8, isWhole: true })
+  expect(await claims.claimAll()).toEqual({ claimed: 8, isComplete: true })
   expect(Object.keys(count(endpoints()))).toEqual(ids.slice(4))
   endAll(1)
   // What waits may be before the last endpoint, so a claim without a result is not the last word after a full one.
   expect(await claims.claimAll()).toMatchObject({ claimed: 16 })
   await sql`delete from webhook_deliveries where endpoint_id > ${endpoints().at(-1)}`.execute(database.db)
   endAll(1)
-  expect(await claims.claimAll()).toEqual({ claimed: 0, isWhole: false })
-  expect((await claims.claimAll()).isWhole).toBe(true)
+  expect(await claims.claimAll()).toEqual({ claimed: 0, isComplete: false })
+  expect((await claims.claimAll()).isComplete).toBe(true)
 })
 
 test('gives slow endpoints their deliveries together, every 50 ms', async () => {
@@ -241,10 +241,10 @@ test('claims for endpoints with limits apart, as soon as it sees one', async () 
   endAll(slowMilliseconds, limited)
   endAll(1)
   await database.db.deleteFrom('webhook_deliveries').where('claimed', '=', true).execute()
-  claims.limitedFreed()
+  claims.limitedSlotFreed()
   await expect.poll(() => claims.claimLimited().then(endpoints)).toEqual([limited, limited])
   const { sentAt = 0 } = claimed[0]?.terms ?? {}
-  claims.limitedFreed()
+  claims.limitedSlotFreed()
   expect(claims.dueAt(10_000, now).othersAt).toBeGreaterThanOrEqual(sentAt + 10)
 
   await database.db.deleteFrom('webhook_deliveries').execute()
@@ -259,7 +259,7 @@ test('looks again when the pace of an endpoint with limits allows another', asyn
   await claims.claimAll()
   await claims.claimLimited()
   expect(endpoints()).toEqual([paced])
-  claims.limitedFreed()
+  claims.limitedSlotFreed()
   await expect
     .poll(() => claims.claimLimited().then(() => claims.dueAt(10_000, 0).othersAt))
     .toBeGreaterThan(performance.now() + 300)
@@ -287,11 +287,11 @@ test('looks once a second whether an endpoint has limits', async () => {
 test('reports that the database is lost', async () => {
   const away = openDatabase({ kind: 'postgres', url: 'postgres://127.0.0.1:9/away' }, pino({ level: 'silent' }))
   const lost = createClaims({ db: away })
-  expect(await lost.claims.claimAll()).toEqual({ claimed: 0, isWhole: true })
+  expect(await lost.claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
   // Once when it asks for endpoints with limits, and once when it claims.
   expect(lost.states).toEqual(['lost', 'lost'])
   expect(lost.claims.dueAt(10_000, 0).othersAt).toBe(Infinity)
-  lost.claims.limitedFreed()
+  lost.claims.limitedSlotFreed()
   await lost.claims.claimLimited()
   expect(lost.states).toEqual(['lost', 'lost', 'lost'])
   await away.destroy()

@@ -37,23 +37,23 @@ test('allows a worker with a limit of one to hold a delivery', () => {
 })
 
 test('gives an endpoint more concurrency for a while after a success', () => {
-  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
+  const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
   const turn = { limit: 10, unknownWindow: 2 }
-  lanes.begin('we_1', { fails: false, window: 4, isLimited: false }, 0, () => {})
-  expect(lanes.capacities({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
-  expect(lanes.capacities({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
-  lanes.end('we_1', { outcome: 'delivered', milliseconds: 100 }, 100)
-  expect(lanes.capacities({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
-  expect(lanes.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
+  concurrency.begin('we_1', { isFailing: false, window: 4, isLimited: false }, 0, () => {})
+  expect(concurrency.capacities({ of: 'proven', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+  expect(concurrency.capacities({ of: 'unknown', ...turn }, 0)).toEqual([{ endpointId: 'we_1', deliveries: 1 }])
+  concurrency.end('we_1', { outcome: 'delivered', milliseconds: 100 }, 100)
+  expect(concurrency.capacities({ of: 'proven', ...turn }, 5_000)).toEqual([{ endpointId: 'we_1', deliveries: 5 }])
+  expect(concurrency.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
 })
 
 test('limits an endpoint without successes to the share of failing ones', () => {
-  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
-  lanes.begin('we_1', { fails: false, window: 4, isLimited: false }, 0, () => {})
-  lanes.end('we_1', { outcome: 'failed' }, 100)
-  const rooms = (of: 'failing' | 'unknown') => lanes.capacities({ of, limit: 10, unknownWindow: 4 }, 100)
-  expect(rooms('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
-  expect(rooms('unknown')).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
+  const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
+  concurrency.begin('we_1', { isFailing: false, window: 4, isLimited: false }, 0, () => {})
+  concurrency.end('we_1', { outcome: 'failed' }, 100)
+  const capacities = (of: 'failing' | 'unknown') => concurrency.capacities({ of, limit: 10, unknownWindow: 4 }, 100)
+  expect(capacities('failing')).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
+  expect(capacities('unknown')).toEqual([{ endpointId: 'we_1', deliveries: 0 }])
 })
 
 const delivered = (milliseconds: number, hasMore = true) => ({ outcome: 'delivered', milliseconds, hasMore }) as const
@@ -61,7 +61,7 @@ const failed = { outcome: 'failed' } as const
 
 /** A window after many responses of the same duration. */
 function settled(size: number, milliseconds: number): AdaptiveWindow {
-  return { size, recentMilliseconds: milliseconds, usualMilliseconds: milliseconds }
+  return { size, recentMilliseconds: milliseconds, baselineMilliseconds: milliseconds }
 }
 
 test.each([
@@ -76,12 +76,20 @@ test.each([
   // One outlier does not shrink the window.
   { window: settled(100, 50), ended: delivered(10_000), becomes: 101 },
   // Responses that take twice as long as with few requests do.
-  { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 99 },
-  { window: { size: 100, recentMilliseconds: 3_000, usualMilliseconds: 1_900 }, ended: delivered(3_000), becomes: 101 },
-  { window: { size: 100, recentMilliseconds: 2_000, usualMilliseconds: 1_000 }, ended: delivered(2_000), becomes: 101 },
+  { window: { size: 100, recentMilliseconds: 3_000, baselineMilliseconds: 500 }, ended: delivered(3_000), becomes: 99 },
+  {
+    window: { size: 100, recentMilliseconds: 3_000, baselineMilliseconds: 1_900 },
+    ended: delivered(3_000),
+    becomes: 101,
+  },
+  {
+    window: { size: 100, recentMilliseconds: 2_000, baselineMilliseconds: 1_000 },
+    ended: delivered(2_000),
+    becomes: 101,
+  },
   // With few requests, the time is the endpoint's own.
-  { window: { size: 5, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 4 },
-  { window: { size: 4, recentMilliseconds: 3_000, usualMilliseconds: 500 }, ended: delivered(3_000), becomes: 5 },
+  { window: { size: 5, recentMilliseconds: 3_000, baselineMilliseconds: 500 }, ended: delivered(3_000), becomes: 4 },
+  { window: { size: 4, recentMilliseconds: 3_000, baselineMilliseconds: 500 }, ended: delivered(3_000), becomes: 5 },
   // A slow endpoint without further deliveries shows nothing about its limits.
   { window: settled(20, 2_000), ended: delivered(2_000, false), becomes: 20 },
   { window: settled(20, 50), ended: delivered(50, false), becomes: 21 },
@@ -139,28 +147,28 @@ test.each([
 })
 
 test('claims for slow endpoints apart from the others, in equal shares', () => {
-  const lanes = new EndpointConcurrency({ maxSlowHeld: 300 })
+  const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
   for (const id of ['we_1', 'we_2', 'we_quick']) {
     for (let n = 0; n < 300; n++) {
-      lanes.begin(id, { fails: false, window: 4, isLimited: false }, 0, () => {})
-      lanes.end(id, { outcome: 'delivered', milliseconds: id === 'we_quick' ? 5 : 2_000 }, 0)
+      concurrency.begin(id, { isFailing: false, window: 4, isLimited: false }, 0, () => {})
+      concurrency.end(id, { outcome: 'delivered', milliseconds: id === 'we_quick' ? 5 : 2_000 }, 0)
     }
   }
-  expect(lanes.plan(1_024, 256, 0)).toMatchObject([{ of: 'all', limit: 256 }])
-  const slow = lanes.planSlow(256, 0)
+  expect(concurrency.plan(1_024, 256, 0)).toMatchObject([{ of: 'all', limit: 256 }])
+  const slow = concurrency.planSlow(256, 0)
   expect(slow).toMatchObject({ of: 'slow', limit: 256 })
-  expect(slow && lanes.capacities(slow, 0)).toEqual([
+  expect(slow && concurrency.capacities(slow, 0)).toEqual([
     { endpointId: 'we_1', deliveries: 150 },
     { endpointId: 'we_2', deliveries: 150 },
     { endpointId: 'we_quick', deliveries: 0 },
   ])
-  expect(lanes.capacities({ of: 'all', limit: 256, unknownWindow: 4 }, 0)).toEqual([
+  expect(concurrency.capacities({ of: 'all', limit: 256, unknownWindow: 4 }, 0)).toEqual([
     { endpointId: 'we_1', deliveries: 0 },
     { endpointId: 'we_2', deliveries: 0 },
     { endpointId: 'we_quick', deliveries: 256 },
   ])
 
   // The share of one that has nothing more to deliver goes to the other.
-  lanes.recordClaim([{ endpointId: 'we_1', deliveries: 150 }], [])
-  expect(slow && lanes.capacities(slow, 0)).toMatchObject([{}, { endpointId: 'we_2', deliveries: 256 }, {}])
+  concurrency.recordClaim([{ endpointId: 'we_1', deliveries: 150 }], [])
+  expect(slow && concurrency.capacities(slow, 0)).toMatchObject([{}, { endpointId: 'we_2', deliveries: 256 }, {}])
 })

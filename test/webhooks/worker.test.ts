@@ -195,9 +195,9 @@ const wholeClaim: Claim = {
   leaseSeconds: 30,
   limit: 100,
   afterEndpointId: '',
-  rooms: [],
-  otherwise: 10,
-  whileFailing: 2,
+  capacities: [],
+  defaultWindow: 10,
+  failingWindow: 2,
 }
 
 test('claims as many deliveries as each endpoint has capacity for, in endpoint order', async () => {
@@ -215,8 +215,8 @@ test('claims as many deliveries as each endpoint has capacity for, in endpoint o
       counts[id] = (counts[id] ?? 0) + 1
     return counts
   }
-  expect(await claim({ rooms: [{ endpointId: c, deliveries: 3 }] })).toEqual({ [a]: 10, [b]: 2, [c]: 3 })
-  expect(await claim({ rooms: [{ endpointId: a, deliveries: 0 }], limit: 5 })).toEqual({ [b]: 2, [c]: 3 })
+  expect(await claim({ capacities: [{ endpointId: c, deliveries: 3 }] })).toEqual({ [a]: 10, [b]: 2, [c]: 3 })
+  expect(await claim({ capacities: [{ endpointId: a, deliveries: 0 }], limit: 5 })).toEqual({ [b]: 2, [c]: 3 })
   expect(await claim({ afterEndpointId: a, limit: 3 })).toEqual({ [b]: 2, [c]: 1 })
   expect(await claim({ afterEndpointId: c })).toEqual({})
   expect(await claim({})).toEqual({ [a]: 10, [b]: 2, [c]: 10 })
@@ -277,7 +277,7 @@ test('repeats an attempt with the same ID if its worker was paused past the leas
 
 test('rejects a lease that is not longer than the timeout', () => {
   expect(() => new Worker(webhooks.deps, webhookConfig, { leaseSeconds: 1 })).toThrow(
-    'must be longer than the deadline',
+    'must be longer than the timeout',
   )
 })
 

@@ -1,26 +1,28 @@
-/** Initial window of an endpoint, and the one at which its response time is taken for its own. */
+/** Initial window of an endpoint. Up to this size, its response time is assumed not to depend on our load. */
 export const initialWindow = 4
-/** Enough to notice that an endpoint has recovered, few enough that its timeouts delay no other endpoint. */
+/**
+ * Large enough to detect that an endpoint has recovered, and small enough that its timeouts delay no other endpoint.
+ */
 export const minWindow = 2
 const maxWindow = 256
-/** Concurrent requests to an endpoint that responds quickly. */
+/** Maximum concurrent requests to an endpoint that responds quickly. */
 const minRunning = 64
-/** Above `minRunning`, an endpoint gets as many concurrent requests as this rate needs at its response time. */
+/** An endpoint may exceed `minRunning` if it needs more concurrent requests to reach this rate at its response time. */
 const sufficientPerSecond = 128
-/** An endpoint that takes longer holds its slots for long. At this duration, `minRunning` requests suffice. */
+/** Slower endpoints hold their slots for a long time. At this response time, `minRunning` requests reach the rate. */
 const slowMilliseconds = (minRunning / sufficientPerSecond) * 1_000
-/** Quicker responses never count as crowded. */
-const crowdedMilliseconds = 2_000
+/** Faster responses never count as overload. */
+const overloadMilliseconds = 2_000
 /** Weight of the latest response in the average. */
 const averageWeight = 1 / 8
 
-/** How many deliveries of an endpoint may be claimed at once, and what decides about it. */
+/** The number of deliveries of an endpoint that may be claimed at once, and the response times that adjust it. */
 export interface AdaptiveWindow {
   size: number
   /** Moving average of the durations of successful attempts; undefined before the first. */
   recentMilliseconds: number | undefined
-  /** The same at the initial window, where the duration does not depend on the number of concurrent requests. */
-  usualMilliseconds: number | undefined
+  /** The lowest average since the window exceeded its initial size; up to that size, the current average. */
+  baselineMilliseconds: number | undefined
 }
 
 export type EndedRequest =
@@ -33,33 +35,33 @@ export type EndedRequest =
     }
 
 export function openWindow(size: number): AdaptiveWindow {
-  return { size, recentMilliseconds: undefined, usualMilliseconds: undefined }
+  return { size, recentMilliseconds: undefined, baselineMilliseconds: undefined }
 }
 
 /**
- * Additive increase, multiplicative decrease: each success adds one, each failure halves the window. The response time
- * itself does not count: 200 concurrent requests to an endpoint that takes two seconds are no more work for it than one
- * to an endpoint that takes ten milliseconds. Only if responses take twice as long as with few concurrent requests, the
- * endpoint has too many of them, and the window shrinks until they do not, or until it is known that the endpoint itself
- * has become slower.
+ * Additive increase, multiplicative decrease: each success adds one, and each failure halves the window. A long
+ * response time alone does not shrink it: 200 concurrent requests to an endpoint that takes two seconds are no more
+ * work than one to an endpoint that takes ten milliseconds. The window shrinks if responses take twice as long as under
+ * low load, which means that the endpoint is overloaded. It stops at the initial window, where a new baseline is
+ * measured in case the endpoint itself has become slower.
  */
 export function adapt(window: AdaptiveWindow, ended: EndedRequest): AdaptiveWindow {
   if (ended.outcome === 'failed') return { ...window, size: Math.max(Math.floor(window.size / 2), minWindow) }
-  const before = window.recentMilliseconds ?? ended.milliseconds
-  const recentMilliseconds = before + (ended.milliseconds - before) * averageWeight
-  const usualMilliseconds =
+  const previous = window.recentMilliseconds ?? ended.milliseconds
+  const recentMilliseconds = previous + (ended.milliseconds - previous) * averageWeight
+  const baselineMilliseconds =
     window.size <= initialWindow
       ? recentMilliseconds
-      : Math.min(window.usualMilliseconds ?? recentMilliseconds, recentMilliseconds)
-  const adapted = { size: window.size, recentMilliseconds, usualMilliseconds }
-  if (recentMilliseconds > Math.max(crowdedMilliseconds, 2 * usualMilliseconds))
+      : Math.min(window.baselineMilliseconds ?? recentMilliseconds, recentMilliseconds)
+  const adapted = { size: window.size, recentMilliseconds, baselineMilliseconds }
+  if (recentMilliseconds > Math.max(overloadMilliseconds, 2 * baselineMilliseconds))
     return { ...adapted, size: Math.max(window.size - 1, Math.min(window.size, initialWindow)) }
-  // An unused window says nothing about what a slow endpoint can take.
+  // If the window was not fully used, the success does not show that a slow endpoint can handle more.
   if (isSlow(adapted) && !ended.hasMore) return adapted
   return { ...adapted, size: Math.min(window.size + 1, maxWindow) }
 }
 
-/** Whether the endpoint responds, but takes so long that many of its kind would use up the slots of the others. */
+/** Whether the endpoint responds so slowly that many such endpoints would use up the slots of others. */
 export function isSlow({ recentMilliseconds = 0 }: AdaptiveWindow): boolean {
   return recentMilliseconds > slowMilliseconds
 }
@@ -69,22 +71,24 @@ export function maxRunning({ recentMilliseconds = 0 }: AdaptiveWindow): number {
   return Math.min(Math.max(Math.ceil((recentMilliseconds / 1_000) * sufficientPerSecond), minRunning), maxWindow)
 }
 
-/** Maximum number of claimed deliveries. A slow endpoint gets none in advance, since that would take slots of others. */
+/**
+ * Maximum number of claimed deliveries. Slow endpoints get none in advance, because these would occupy slots of others.
+ */
 export function claimable(window: AdaptiveWindow): number {
   return isSlow(window) ? Math.min(window.size, maxRunning(window)) : window.size
 }
 
 /**
- * Divides slots between endpoints so that nobody gets more than another that wants more (max-min fairness). Returns the
- * largest share, which is infinite if there are enough slots for all.
+ * Divides slots among endpoints by max-min fairness. Returns the largest share, which is infinite if there are enough
+ * slots for all.
  */
-export function fairShare(wanted: readonly number[], slots: number): number {
-  let left = slots
-  const ascending = wanted.toSorted((a, b) => a - b)
-  for (const [index, want] of ascending.entries()) {
-    const equal = Math.floor(left / (ascending.length - index))
-    if (want > equal) return Math.max(equal, 1)
-    left -= want
+export function fairShare(demands: readonly number[], slots: number): number {
+  let remaining = slots
+  const ascending = demands.toSorted((a, b) => a - b)
+  for (const [index, demand] of ascending.entries()) {
+    const equalShare = Math.floor(remaining / (ascending.length - index))
+    if (demand > equalShare) return Math.max(equalShare, 1)
+    remaining -= demand
   }
   return Infinity
 }

@@ -17,11 +17,11 @@ import {
 export type AttemptDeps = Pick<Deps, 'db' | 'webhooks' | 'secrets' | 'log'>
 
 export interface AttemptOptions {
-  /** Deadline of an attempt. */
+  /** Timeout of an attempt. */
   timeoutSeconds: number
-  /** Duration of a claim. It must exceed the deadline of an attempt. */
+  /** Duration of a claim. It must exceed the timeout of an attempt. */
   leaseSeconds: number
-  /** Waits between the attempts of a delivery. */
+  /** Delays between the attempts of a delivery. */
   retrySeconds: readonly number[]
   random: () => number
   observer: WorkerObserver
@@ -35,11 +35,11 @@ export interface WorkerObserver {
   disabled(endpoint: DisabledEndpoint): void
 }
 
-/** What the worker has to know to claim in time. */
+/** Tells the worker when to claim again. */
 export interface AttemptEvents {
-  /** An endpoint without limits can take another delivery that is due. */
+  /** An endpoint without limits can take more due deliveries. */
   slotFreed(): void
-  /** A delivery is no longer held. */
+  /** A delivery is finished or its claim has ended. */
   released(): void
   /** An attempt at an endpoint with limits was recorded. */
   limitedRecorded(): void
@@ -47,50 +47,53 @@ export interface AttemptEvents {
 }
 
 const maxRecorded = 256
-const recordingsAtOnce = 1
+const maxConcurrentRecordings = 1
 /**
- * While this many responses are not recorded, no attempt starts: what is not recorded when the process is killed is
- * delivered again. Lower limits make a worker slower.
+ * No attempt starts while this many quick responses are unrecorded, because they are delivered again if the process is
+ * killed. Lower limits make a worker slower.
  */
 const maxUnrecorded = 1_024
-const countedMilliseconds = 500
+/** Only quick responses can arrive in such numbers. A few hundred of slow endpoints must not delay the others. */
+const quickMilliseconds = 500
 const databaseRetryMilliseconds = 500
 
 /** How a delivery was claimed. */
 export interface ClaimTerms {
   windows: StartWindows
-  /** Whether the endpoint has limits of its owner. */
+  /** Whether the endpoint has configured limits. */
   isLimited: boolean
   /** When the claim was sent, by the monotonic clock of this process. */
   sentAt: number
 }
 
-interface Held {
+interface HeldDelivery {
   delivery: ClaimedDelivery
-  /** Whether the endpoint has limits of its owner. */
+  /** Whether the endpoint has configured limits. */
   isLimited: boolean
-  /** Earliest time at which the lease can end, by the monotonic clock of this process, like all times here. */
+  /** Earliest possible end of the lease, by the monotonic clock of this process. */
   leaseEndsAt: number
   /** Offset from the monotonic clock to the database clock. */
   databaseOffset: number
 }
 
-/** Attempts claimed deliveries as soon as their endpoints take them, and records the results while the claims last. */
+/**
+ * Attempts claimed deliveries as soon as their endpoints have a free slot, and records the results within the lease.
+ */
 export class Attempts {
   readonly #deps: AttemptDeps
   readonly #options: AttemptOptions
   readonly #concurrency: EndpointConcurrency
   readonly #events: AttemptEvents
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, HeldDelivery>()
   readonly #record: (ended: EndedAttempt) => Promise<'recorded' | 'lost'>
-  /** Number of responses that are not recorded yet. */
+  /** Number of quick responses that are not recorded yet. */
   #unrecorded = 0
   #stopping = false
   #allEnded: (() => void) | undefined
 
   constructor(deps: AttemptDeps, options: AttemptOptions, concurrency: EndpointConcurrency, events: AttemptEvents) {
     if (options.leaseSeconds <= options.timeoutSeconds)
-      throw new Error('The lease of a delivery must be longer than the deadline of an attempt.')
+      throw new Error('The lease of a delivery must be longer than the timeout of an attempt.')
     this.#deps = deps
     this.#options = options
     this.#concurrency = concurrency
@@ -98,7 +101,7 @@ export class Attempts {
     this.#record = createBatcher({
       run: (ended) => this.#recordAll(ended),
       maxItems: maxRecorded,
-      maxInFlight: recordingsAtOnce,
+      maxInFlight: maxConcurrentRecordings,
       isItemError: (error) => !isDatabaseUnavailable(error),
     })
   }
@@ -117,23 +120,23 @@ export class Attempts {
       await Promise.race([allEnded, delay(graceMilliseconds, undefined, { signal: graceEnded.signal })])
       graceEnded.abort()
     }
-    const rest = [...this.#held.values()].map(({ delivery }) => delivery)
+    const unfinished = [...this.#held.values()].map(({ delivery }) => delivery)
     // From now on, results of running attempts are not recorded.
     this.#held.clear()
-    if (rest.length === 0) return
-    await releaseClaims(this.#deps.db, rest).catch((error: unknown) =>
+    if (unfinished.length === 0) return
+    await releaseClaims(this.#deps.db, unfinished).catch((error: unknown) =>
       this.#deps.log.warn(
-        { err: error, deliveries: rest.length },
+        { err: error, deliveries: unfinished.length },
         'could not release claimed deliveries; they become due when their lease ends',
       ),
     )
   }
 
-  /** Attempts a delivery when its endpoint can take it. */
+  /** Attempts a delivery as soon as its endpoint has a free slot. */
   begin(delivery: ClaimedDelivery, { windows, isLimited, sentAt }: ClaimTerms): void {
     const now = performance.now()
-    const fails = delivery.endpoint_fails
-    const start = { fails, isLimited, window: fails ? windows.whileFailing : windows.otherwise }
+    const isFailing = delivery.endpoint_failing
+    const initial = { isFailing, isLimited, window: isFailing ? windows.failingWindow : windows.defaultWindow }
     const held = {
       delivery,
       isLimited,
@@ -141,35 +144,34 @@ export class Attempts {
       databaseOffset: delivery.claimed_at - now,
     }
     this.#held.set(delivery.id, held)
-    this.#concurrency.begin(delivery.endpoint_id, start, now, () => {
+    this.#concurrency.begin(delivery.endpoint_id, initial, now, () => {
       this.#deliver(held)
         .catch((error: unknown) =>
           this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'could not record an attempt'),
         )
-        .finally(() => this.#release(held))
+        .finally(() => this.#remove(held))
     })
   }
 
-  async #deliver(held: Held): Promise<void> {
+  async #deliver(held: HeldDelivery): Promise<void> {
     const { delivery } = held
     const now = performance.now()
-    // The delivery waited too long, or this process was suspended: another worker could claim it before the attempt
-    // ends.
+    // True if the delivery waited too long, or if this process was suspended. Another worker could then claim it before
+    // the attempt ends.
     const isLate = now + this.#options.timeoutSeconds * 1000 > held.leaseEndsAt
-    if (isLate || this.#held.get(delivery.id) !== held) return this.#leave(held, { outcome: 'failed' })
+    if (isLate || this.#held.get(delivery.id) !== held) return this.#freeSlot(held, { outcome: 'failed' })
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
-    // Only quick responses can come in such numbers; a few hundred of slow endpoints must not delay the others.
-    const isCounted = result.outcome === 'delivered' && result.durationMilliseconds < countedMilliseconds
-    if (isCounted && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
+    const isQuick = result.outcome === 'delivered' && result.durationMilliseconds < quickMilliseconds
+    if (isQuick && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
     const { outcome, durationMilliseconds: milliseconds } = result
-    this.#leave(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
+    this.#freeSlot(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
     const waitSeconds = this.#waitAfter(delivery, result)
     try {
       await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
     } finally {
-      if (isCounted) this.#resumeAfterRecord()
+      if (isQuick) this.#resumeAfterRecord()
     }
   }
 
@@ -178,9 +180,9 @@ export class Attempts {
     if (this.#unrecorded <= maxUnrecorded / 2) this.#concurrency.resume(maxUnrecorded)
   }
 
-  /** Ends the delivery's slot at its endpoint, so that another can start. */
-  #leave(
-    { delivery, isLimited }: Held,
+  /** Frees the delivery's slot at its endpoint, so that another attempt can start. */
+  #freeSlot(
+    { delivery, isLimited }: HeldDelivery,
     ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
   ): void {
     if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now()) && !isLimited) this.#events.slotFreed()
@@ -188,7 +190,7 @@ export class Attempts {
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
     const opened = this.#open(delivery, timestamp)
-    // Retried like any failed attempt, so that an operator has time to restore the key.
+    // Retried like any failed attempt, so that an operator has time to restore the encryption key.
     if (!opened)
       return {
         outcome: 'failed',
@@ -203,8 +205,9 @@ export class Attempts {
     try {
       return openEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpoint_id }, now)
     } catch (error) {
-      const { endpoint_id: endpointId, endpoint_fails: isKnown } = delivery
-      if (!isKnown)
+      const { endpoint_id: endpointId, endpoint_failing: isFailing } = delivery
+      // Logged once, not for each retry.
+      if (!isFailing)
         this.#deps.log.error({ err: error, endpointId }, 'could not decrypt the signing secret of an endpoint')
       return undefined
     }
@@ -219,8 +222,8 @@ export class Attempts {
     )
   }
 
-  /** Retries while the database is unavailable, until the lease ends. Then any worker repeats the attempt. */
-  async #recordWhileHeld(held: Held, ended: EndedAttempt): Promise<void> {
+  /** Retries until the lease ends if the database is unavailable. After that, any worker can repeat the attempt. */
+  async #recordWhileHeld(held: HeldDelivery, ended: EndedAttempt): Promise<void> {
     while (this.#held.get(held.delivery.id) === held) {
       try {
         if ((await this.#record(ended)) === 'lost') this.#options.observer.lost()
@@ -233,7 +236,7 @@ export class Attempts {
         await delay(databaseRetryMilliseconds)
       }
     }
-    // This worker has claimed the delivery again or released it.
+    // This worker has claimed the delivery again or released its claim.
     if (!this.#stopping) this.#options.observer.lost()
   }
 
@@ -246,7 +249,7 @@ export class Attempts {
     return ended.map(({ delivery }) => (lost.has(delivery.id) ? 'lost' : 'recorded'))
   }
 
-  #release(held: Held): void {
+  #remove(held: HeldDelivery): void {
     if (this.#held.get(held.delivery.id) === held) this.#held.delete(held.delivery.id)
     if (this.#held.size === 0) this.#allEnded?.()
     this.#events.released()

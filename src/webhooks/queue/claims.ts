@@ -9,7 +9,7 @@ import { claimDueDeliveries, type ClaimedDelivery } from './store.ts'
 export interface ClaimOptions {
   /** Duration of a claim. */
   leaseSeconds: number
-  /** Maximum number of claimed deliveries, over all endpoints but slow ones. */
+  /** Maximum number of claimed deliveries across all endpoints except slow ones. */
   maxHeld: number
 }
 
@@ -20,24 +20,27 @@ export interface ClaimEvents {
 }
 
 const maxClaimed = 256
-/** Slow and failing endpoints get their next deliveries together, since a claim for each would delay those of others. */
-const slowTurnMilliseconds = 50
-/** The same for endpoints with limits of their owner, which have a claim of their own. */
-const limitedTurnMilliseconds = 10
-/** How often to look whether there are such endpoints. */
+/**
+ * Minimum interval between claims for slow and failing endpoints. A claim for each freed slot would delay the
+ * deliveries of other endpoints.
+ */
+const slowIntervalMilliseconds = 50
+/** Minimum interval between claims for endpoints with configured limits, which are claimed separately. */
+const limitedIntervalMilliseconds = 10
+/** How often to check whether there are such endpoints. */
 const limitedCheckMilliseconds = 1_000
 
 export interface Claimed {
   claimed: number
-  /** Whether no more were available. */
-  isWhole: boolean
+  /** Whether nothing more can be claimed now. */
+  isComplete: boolean
 }
 
-export const nothingClaimed: Claimed = { claimed: 0, isWhole: true }
+export const nothingClaimed: Claimed = { claimed: 0, isComplete: true }
 
 /**
- * Claims due deliveries: those of all endpoints, those of slow ones, and those of endpoints with limits, each at its own
- * pace. All times are of the monotonic clock of this process.
+ * Claims due deliveries. Slow endpoints, endpoints with limits and all others are claimed separately, each group at its
+ * own interval. All times are of the monotonic clock of this process.
  */
 export class Claims {
   readonly #db: Kysely<Database>
@@ -45,13 +48,12 @@ export class Claims {
   readonly #concurrency: EndpointConcurrency
   readonly #events: ClaimEvents
   /** The endpoint at which the last claim of each kind stopped. */
-  readonly #afterEndpointIds = new Map<ClaimPass['of'], string>()
+  readonly #cursors = new Map<ClaimPass['of'], string>()
   #isFull = false
-  /** When the deliveries of all endpoints, and those of slow ones, were last claimed. */
   #claimedAllAt = -Infinity
   #claimedSlowAt = -Infinity
   #claimedLimitedAt = -Infinity
-  /** When endpoints with limits may get more deliveries. */
+  /** When endpoints with limits may be claimed again. */
   #limitedDueAt = Infinity
   #limitedCheckedAt = -Infinity
   #hasLimited = false
@@ -63,34 +65,34 @@ export class Claims {
     this.#events = events
   }
 
-  /** Whether the last claim left no capacity. */
+  /** Whether the last claim used up the capacity. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** Returns how many deliveries were claimed, and whether no more were available. */
+  /** Claims for all endpoints except slow ones and those with limits. */
   async claimAll(): Promise<Claimed> {
     const { maxHeld } = this.#options
     const now = performance.now()
     this.#claimedAllAt = now
-    // Whatever woke this worker may concern them as well.
+    // The event that woke this worker may concern endpoints with limits as well.
     if (await this.#checkLimited(now)) this.#limitedDueAt = Math.min(this.#limitedDueAt, now)
-    const room = maxHeld - this.#concurrency.countPlainHeld(now)
-    const result = await this.#claimPasses(this.#concurrency.plan(maxHeld, maxClaimed, now), room)
-    this.#isFull = this.#concurrency.countPlainHeld(performance.now()) >= maxHeld
-    return { ...result, isWhole: result.isWhole || this.#isFull }
+    const capacity = maxHeld - this.#concurrency.countHeldExceptSlow(now)
+    const result = await this.#claimPasses(this.#concurrency.plan(maxHeld, maxClaimed, now), capacity)
+    this.#isFull = this.#concurrency.countHeldExceptSlow(performance.now()) >= maxHeld
+    return { ...result, isComplete: result.isComplete || this.#isFull }
   }
 
-  /** Claims for slow endpoints, if it is their turn. */
+  /** Claims for slow endpoints, unless their interval has not passed yet. */
   async claimSlow(): Promise<void> {
     const now = performance.now()
-    if (now - this.#claimedSlowAt < slowTurnMilliseconds) return
+    if (now - this.#claimedSlowAt < slowIntervalMilliseconds) return
     this.#claimedSlowAt = now
     const pass = this.#concurrency.planSlow(maxClaimed, now)
     if (pass) await this.#claimPasses([pass], pass.limit)
   }
 
-  /** Claims for endpoints with limits, if it is their turn. */
+  /** Claims for endpoints with limits, if they are due. */
   async claimLimited(): Promise<void> {
     const sentAt = performance.now()
     if (sentAt < this.#limitedAt()) return
@@ -100,28 +102,28 @@ export class Claims {
     this.#claimedLimitedAt = sentAt
     this.#limitedDueAt = Infinity
     try {
-      const { deliveries, againSeconds } = await claimLimitedDeliveries(
+      const { deliveries, nextClaimSeconds } = await claimLimitedDeliveries(
         this.#db,
         { leaseSeconds, limit: maxClaimed },
         (endpoint) => this.#concurrency.capacityOf(endpoint, passes, performance.now()),
       )
       for (const delivery of deliveries)
         this.#events.claimed(delivery, { windows: initialWindows, isLimited: true, sentAt })
-      if (againSeconds !== undefined) this.#limitedDueAt = performance.now() + againSeconds * 1000
+      if (nextClaimSeconds !== undefined) this.#limitedDueAt = performance.now() + nextClaimSeconds * 1000
     } catch (error) {
       this.#events.databaseLost(error)
     }
   }
 
-  /** Makes endpoints with limits due, one of which has a free slot. */
-  limitedFreed(): void {
+  /** Makes endpoints with limits due, because one of them has a free slot. */
+  limitedSlotFreed(): void {
     this.#limitedDueAt = performance.now()
   }
 
-  /** When to claim next: for all endpoints, at the latest after `pollMilliseconds`, and for those with a pace of their own. */
+  /** When to claim next: `allAt` for all endpoints, `othersAt` for slow endpoints and those with limits. */
   dueAt(pollMilliseconds: number, now: number): { allAt: number; othersAt: number } {
-    const allMilliseconds = this.#concurrency.hasMoreOfFailing() ? slowTurnMilliseconds : Infinity
-    const slowAt = this.#concurrency.hasMoreOfSlow(now) ? this.#claimedSlowAt + slowTurnMilliseconds : Infinity
+    const allMilliseconds = this.#concurrency.hasMoreOfFailing() ? slowIntervalMilliseconds : Infinity
+    const slowAt = this.#concurrency.hasMoreOfSlow(now) ? this.#claimedSlowAt + slowIntervalMilliseconds : Infinity
     return {
       allAt: this.#claimedAllAt + Math.min(pollMilliseconds, allMilliseconds),
       othersAt: Math.min(slowAt, this.#limitedAt()),
@@ -140,30 +142,31 @@ export class Claims {
   }
 
   #limitedAt(): number {
-    return Math.max(this.#limitedDueAt, this.#claimedLimitedAt + limitedTurnMilliseconds)
+    return Math.max(this.#limitedDueAt, this.#claimedLimitedAt + limitedIntervalMilliseconds)
   }
 
-  /** `room`: the maximum number of deliveries, over all passes. */
-  async #claimPasses(passes: readonly ClaimPass[], room: number): Promise<Claimed> {
+  /** Claims at most `capacity` deliveries over all passes. */
+  async #claimPasses(passes: readonly ClaimPass[], capacity: number): Promise<Claimed> {
     let claimed = 0
-    let isWhole = true
+    let isComplete = true
     try {
       for (const pass of passes) {
-        const wasPartial = this.#after(pass) !== ''
-        const count = await this.#claimPass({ ...pass, limit: Math.min(pass.limit, room - claimed) })
+        const continues = this.#cursorOf(pass) !== ''
+        const count = await this.#claimPass({ ...pass, limit: Math.min(pass.limit, capacity - claimed) })
         claimed += count
-        if (count === 0 && wasPartial) isWhole = false
+        // Nothing was due after the cursor. The next claim starts over at the first endpoint.
+        if (count === 0 && continues) isComplete = false
       }
       this.#events.databaseBack()
     } catch (error) {
       this.#events.databaseLost(error)
-      this.#afterEndpointIds.clear()
+      this.#cursors.clear()
     }
-    return { claimed, isWhole }
+    return { claimed, isComplete }
   }
 
-  #after({ of }: ClaimPass): string {
-    return this.#afterEndpointIds.get(of) ?? ''
+  #cursorOf({ of }: ClaimPass): string {
+    return this.#cursors.get(of) ?? ''
   }
 
   async #claimPass(pass: ClaimPass): Promise<number> {
@@ -171,22 +174,23 @@ export class Claims {
     const sentAt = performance.now()
     const capacities = this.#concurrency.capacities(pass, sentAt)
     const windows = windowsOf(pass)
-    const ofLanesOnly = pass.of === 'proven' || pass.of === 'slow'
-    if (limit <= 0 || (ofLanesOnly && capacities.every((capacity) => capacity.deliveries === 0))) {
-      this.#afterEndpointIds.delete(pass.of)
+    // Only endpoints that this process has used recently are proven or slow.
+    const coversKnownOnly = pass.of === 'proven' || pass.of === 'slow'
+    if (limit <= 0 || (coversKnownOnly && capacities.every((capacity) => capacity.deliveries === 0))) {
+      this.#cursors.delete(pass.of)
       return 0
     }
-    const afterEndpointId = this.#after(pass)
+    const afterEndpointId = this.#cursorOf(pass)
     const { leaseSeconds } = this.#options
-    const claim = { leaseSeconds, limit, afterEndpointId, rooms: capacities, ...windows }
+    const claim = { leaseSeconds, limit, afterEndpointId, capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#db, claim)
     if (deliveries[0]) clockEstimateOf(this.#db).learn(deliveries[0].claimed_at, sentAt)
     for (const delivery of deliveries) this.#events.claimed(delivery, { windows, isLimited: false, sentAt })
-    const sawAllEndpoints = afterEndpointId === '' && deliveries.length < limit
-    if (sawAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
-    // A full claim stopped at this endpoint. The next claim continues after it, so that each endpoint has its turn.
+    const coveredAllEndpoints = afterEndpointId === '' && deliveries.length < limit
+    if (coveredAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)
+    // If the claim reached its limit, the next one continues after this endpoint, so that every endpoint is served.
     const stoppedAt = deliveries.length < limit ? undefined : deliveries.at(-1)?.endpoint_id
-    this.#afterEndpointIds.set(pass.of, stoppedAt ?? '')
+    this.#cursors.set(pass.of, stoppedAt ?? '')
     return deliveries.length
   }
 }

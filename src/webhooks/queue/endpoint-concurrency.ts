@@ -11,28 +11,28 @@ import {
 } from './adaptive-window.ts'
 import type { EndpointCapacity } from './store.ts'
 
-/** How long a success counts as proof of health, and how long an idle lane is kept. */
+/** How long a success proves that an endpoint is healthy, and how long the state of an idle endpoint is kept. */
 const healthMilliseconds = 10_000
 
 /**
- * `proven`: a recent attempt succeeded. `slow`: it did, but took long. `failing`: the last attempt failed. `unknown`: none
- * of these, so the endpoint may be dead.
+ * `proven`: a recent attempt succeeded. `slow`: a recent attempt succeeded, but attempts take long. `failing`: the last
+ * attempt failed. `unknown`: none of these, so the endpoint may be dead.
  */
 export type EndpointHealth = 'proven' | 'slow' | 'unknown' | 'failing'
 
-/** The endpoints of one claim, and the maximum number of deliveries. `all` does not include slow ones. */
+/** Which endpoints one claim covers, and its maximum number of deliveries. `all` does not include slow ones. */
 export interface ClaimPass {
   of: EndpointHealth | 'all'
   limit: number
-  /** Window of endpoints with unknown health. */
+  /** Window of endpoints whose health is unknown. */
   unknownWindow: number
 }
 
 /**
- * Plans the claims. Half of the capacity is reserved for proven endpoints, and failing endpoints get at most a quarter:
- * an endpoint whose attempts time out holds its slots for long, and many of them would leave none. Far from these
- * limits, one claim serves all endpoints; near them, each health class has its own claim, so that none exceeds its
- * limit. Unknown and failing endpoints come first because they are limited; proven endpoints get the rest.
+ * Plans the claims. Half of the capacity is reserved for proven endpoints, and failing endpoints get at most a quarter,
+ * because attempts that time out occupy their slots for long. Far from these limits, one claim covers all endpoints.
+ * Near them, each health class has its own claim, so that none exceeds its limit. Unknown and failing endpoints come
+ * first because they are limited; proven endpoints get the rest.
  */
 export function planClaimPasses(
   held: Record<Exclude<EndpointHealth, 'slow'>, number>,
@@ -54,7 +54,8 @@ export function planClaimPasses(
   return passes.filter((pass) => pass.limit > 0)
 }
 
-interface Lane {
+/** What this process knows about an endpoint that it uses. */
+interface EndpointState {
   window: AdaptiveWindow
   held: number
   running: number
@@ -64,34 +65,34 @@ interface Lane {
   usedAt: number
   deliveredAt: number
   /** Whether the last attempt failed. */
-  fails: boolean
-  /** Whether it has limits of its owner and is claimed apart from the others. */
+  isFailing: boolean
+  /** Whether it has configured limits and is therefore claimed separately. */
   isLimited: boolean
 }
 
-/** What a claim tells of an endpoint. */
-export type LaneStart = Pick<Lane, 'fails' | 'isLimited'> & { window: number }
+/** The state of an endpoint when it is first claimed. */
+export type InitialEndpointState = Pick<EndpointState, 'isFailing' | 'isLimited'> & { window: number }
 
 /**
- * Limits the claimed deliveries of each endpoint in this process. The window of an endpoint grows with its successes, so
- * that its next deliveries are ready when a request ends, and an endpoint whose attempts all time out holds two
- * deliveries. Concurrent requests are limited as well. Slow endpoints have slots of their own, which they share fairly,
- * so that they take none from others.
+ * Limits how many deliveries of each endpoint this process claims. The window of an endpoint grows with its successes,
+ * so that its next deliveries are ready when a request ends. An endpoint whose attempts all time out holds only two
+ * deliveries. Concurrent requests are limited as well. Slow endpoints share a separate set of slots fairly, so that
+ * they take none from others.
  */
 export class EndpointConcurrency {
-  readonly #lanes = new Map<string, Lane>()
+  readonly #endpoints = new Map<string, EndpointState>()
   readonly #maxSlowHeld: number
-  /** Whether capacity for unproven endpoints is short, so that each freed slot matters. */
-  #isShort = false
-  /** How many attempts may start before `resume` is called; infinite if none has to wait for that. */
-  #startable = Infinity
+  /** Whether capacity for unproven endpoints is scarce, so that a freed slot is worth a claim. */
+  #isScarce = false
+  /** How many more attempts may start; infinite unless starts are paused. */
+  #startsLeft = Infinity
 
   constructor({ maxSlowHeld }: { maxSlowHeld: number }) {
     this.#maxSlowHeld = maxSlowHeld
   }
 
-  /** Number of claimed deliveries of all endpoints but slow ones. */
-  countPlainHeld(now: number): number {
+  /** Number of claimed deliveries of all endpoints except slow ones. */
+  countHeldExceptSlow(now: number): number {
     const { proven, unknown, failing } = this.#countHeld(now)
     return proven + unknown + failing
   }
@@ -99,73 +100,77 @@ export class EndpointConcurrency {
   /** Returns the claims to make now, one after another. */
   plan(maxHeld: number, maxClaimed: number, now: number): ClaimPass[] {
     const passes = planClaimPasses(this.#countHeld(now), maxHeld, maxClaimed)
-    this.#isShort = passes[0]?.of !== 'all'
+    this.#isScarce = passes[0]?.of !== 'all'
     return passes
   }
 
-  /** Returns the claim for slow endpoints; undefined if there is none, or no slot for it. */
+  /** Returns the claim for slow endpoints; undefined if there are none, or no free slots. */
   planSlow(maxClaimed: number, now: number): ClaimPass | undefined {
-    if (!this.#hasLane((lane) => healthOf(lane, now) === 'slow')) return undefined
+    if (!this.#someEndpoint((endpoint) => healthOf(endpoint, now) === 'slow')) return undefined
     const limit = Math.min(maxClaimed, this.#maxSlowHeld - this.#countHeld(now).slow)
     return limit > 0 ? { of: 'slow', limit, unknownWindow: 0 } : undefined
   }
 
-  /** Returns whether a slow endpoint has more due deliveries. */
+  /** Returns whether a slow endpoint can take more due deliveries. */
   hasMoreOfSlow(now: number): boolean {
-    return this.#hasLane((lane) => canTakeMore(lane) && healthOf(lane, now) === 'slow')
+    return this.#someEndpoint((endpoint) => canTakeMore(endpoint) && healthOf(endpoint, now) === 'slow')
   }
 
   /** Returns whether an endpoint whose last attempt failed can take more due deliveries. */
   hasMoreOfFailing(): boolean {
-    return this.#hasLane((lane) => lane.fails && canTakeMore(lane))
+    return this.#someEndpoint((endpoint) => endpoint.isFailing && canTakeMore(endpoint))
   }
 
-  #hasLane(isSought: (lane: Lane) => boolean): boolean {
-    for (const lane of this.#lanes.values()) if (isSought(lane)) return true
+  #someEndpoint(matches: (endpoint: EndpointState) => boolean): boolean {
+    for (const endpoint of this.#endpoints.values()) if (matches(endpoint)) return true
     return false
   }
 
   #countHeld(now: number): Record<EndpointHealth, number> {
     const held = { proven: 0, slow: 0, unknown: 0, failing: 0 }
-    for (const lane of this.#lanes.values()) held[healthOf(lane, now)] += lane.held
+    for (const endpoint of this.#endpoints.values()) held[healthOf(endpoint, now)] += endpoint.held
     return held
   }
 
-  /** Returns the capacities of endpoints that have a lane; those outside of this pass have none. */
+  /** Returns the capacities of all endpoints in use; it is 0 for those that this pass does not cover. */
   capacities({ of, unknownWindow }: ClaimPass, now: number): EndpointCapacity[] {
     const share = of === 'slow' ? this.#shareOfSlow(now) : Infinity
-    return [...this.#lanes].map(([endpointId, lane]) => {
-      const health = healthOf(lane, now)
-      const window = Math.min(claimable(lane.window), health === 'unknown' ? unknownWindow : share)
+    return [...this.#endpoints].map(([endpointId, endpoint]) => {
+      const health = healthOf(endpoint, now)
+      const window = Math.min(claimable(endpoint.window), health === 'unknown' ? unknownWindow : share)
       const isIncluded = of === health || (of === 'all' && health !== 'slow')
-      return { endpointId, deliveries: isIncluded ? Math.max(0, window - lane.held) : 0 }
+      return { endpointId, deliveries: isIncluded ? Math.max(0, window - endpoint.held) : 0 }
     })
   }
 
   /** Returns how many more deliveries of an endpoint can be claimed in any of these passes. */
-  capacityOf({ endpointId, fails }: { endpointId: string; fails: boolean }, passes: readonly ClaimPass[], now: number) {
-    const lane = this.#lanes.get(endpointId)
-    const health = lane ? healthOf(lane, now) : fails ? 'failing' : 'unknown'
+  capacityOf(
+    { endpointId, isFailing }: { endpointId: string; isFailing: boolean },
+    passes: readonly ClaimPass[],
+    now: number,
+  ) {
+    const endpoint = this.#endpoints.get(endpointId)
+    const health = endpoint ? healthOf(endpoint, now) : isFailing ? 'failing' : 'unknown'
     const pass = passes.find(({ of }) => of === health || (of === 'all' && health !== 'slow'))
     if (!pass) return 0
-    if (!lane) return Math.min(pass.limit, fails ? minWindow : pass.unknownWindow)
+    if (!endpoint) return Math.min(pass.limit, isFailing ? minWindow : pass.unknownWindow)
     const own = this.capacities(pass, now).find((capacity) => capacity.endpointId === endpointId)
     return Math.min(pass.limit, own?.deliveries ?? 0)
   }
 
   #shareOfSlow(now: number): number {
-    const slow = [...this.#lanes.values()].filter((lane) => healthOf(lane, now) === 'slow')
+    const slow = [...this.#endpoints.values()].filter((endpoint) => healthOf(endpoint, now) === 'slow')
     return fairShare(
-      slow.map((lane) => (lane.hasMore ? claimable(lane.window) : lane.held)),
+      slow.map((endpoint) => (endpoint.hasMore ? claimable(endpoint.window) : endpoint.held)),
       this.#maxSlowHeld,
     )
   }
 
   /** Calls `start` when the endpoint has a free slot. Each start must be followed by an `end`. */
-  begin(endpointId: string, { fails, window, isLimited }: LaneStart, now: number, start: () => void) {
-    let lane = this.#lanes.get(endpointId)
-    if (!lane) {
-      lane = {
+  begin(endpointId: string, { isFailing, window, isLimited }: InitialEndpointState, now: number, start: () => void) {
+    let endpoint = this.#endpoints.get(endpointId)
+    if (!endpoint) {
+      endpoint = {
         window: openWindow(window),
         held: 0,
         running: 0,
@@ -173,107 +178,110 @@ export class EndpointConcurrency {
         hasMore: true,
         usedAt: now,
         deliveredAt: -Infinity,
-        fails,
+        isFailing,
         isLimited,
       }
-      this.#lanes.set(endpointId, lane)
+      this.#endpoints.set(endpointId, endpoint)
     }
-    lane.isLimited = isLimited
-    lane.held += 1
-    lane.waiting.push(start)
-    this.#startNext(lane)
+    endpoint.isLimited = isLimited
+    endpoint.held += 1
+    endpoint.waiting.push(start)
+    this.#startNext(endpoint)
   }
 
   /** Starts no attempts until `resume` is called. */
   pause(): void {
-    this.#startable = 0
+    this.#startsLeft = 0
   }
 
-  /** Starts up to `attempts` that wait; the next ones as others end. */
+  /** Starts up to `attempts` waiting attempts now, and the remaining ones as others end. */
   resume(attempts: number): void {
-    if (this.#startable === Infinity) return
-    this.#startable = attempts
-    for (const lane of this.#lanes.values()) {
-      if (this.#startable === 0) break
-      this.#startNext(lane)
+    if (this.#startsLeft === Infinity) return
+    this.#startsLeft = attempts
+    for (const endpoint of this.#endpoints.values()) {
+      if (this.#startsLeft === 0) break
+      this.#startNext(endpoint)
     }
-    this.#startable = Infinity
+    this.#startsLeft = Infinity
   }
 
-  #startNext(lane: Lane): void {
-    const limit = maxRunning(lane.window)
-    while (lane.running < limit && this.#startable > 0) {
-      const start = lane.waiting.shift()
+  #startNext(endpoint: EndpointState): void {
+    const limit = maxRunning(endpoint.window)
+    while (endpoint.running < limit && this.#startsLeft > 0) {
+      const start = endpoint.waiting.shift()
       if (!start) return
-      this.#startable -= 1
-      lane.running += 1
+      this.#startsLeft -= 1
+      endpoint.running += 1
       start()
     }
   }
 
   /** Returns whether to claim more deliveries now. Slow and failing endpoints get theirs at regular intervals. */
   end(endpointId: string, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }, now: number) {
-    const lane = this.#lanes.get(endpointId)
-    if (!lane) return false
-    const freesPlace = this.#isShort && isUnproven(healthOf(lane, now))
-    lane.held -= 1
-    lane.running -= 1
-    lane.usedAt = now
-    lane.fails = ended.outcome === 'failed'
-    if (!lane.fails) lane.deliveredAt = now
-    lane.window = adapt(lane.window, ended.outcome === 'failed' ? ended : { ...ended, hasMore: lane.hasMore })
-    this.#startNext(lane)
-    if (freesPlace) return true
-    return !lane.fails && healthOf(lane, now) !== 'slow' && canTakeMore(lane)
+    const endpoint = this.#endpoints.get(endpointId)
+    if (!endpoint) return false
+    const freesScarceSlot = this.#isScarce && isUnproven(healthOf(endpoint, now))
+    endpoint.held -= 1
+    endpoint.running -= 1
+    endpoint.usedAt = now
+    endpoint.isFailing = ended.outcome === 'failed'
+    if (!endpoint.isFailing) endpoint.deliveredAt = now
+    endpoint.window = adapt(
+      endpoint.window,
+      ended.outcome === 'failed' ? ended : { ...ended, hasMore: endpoint.hasMore },
+    )
+    this.#startNext(endpoint)
+    if (freesScarceSlot) return true
+    return !endpoint.isFailing && healthOf(endpoint, now) !== 'slow' && canTakeMore(endpoint)
   }
 
   /**
-   * Records the result of a claim over all endpoints: endpoints whose capacity was not filled have no more due
+   * Records the result of a claim that covered all endpoints: those whose capacity was not used up have no more due
    * deliveries.
    */
   recordClaim(capacities: readonly EndpointCapacity[], deliveries: readonly { endpoint_id: string }[]): void {
     const counts = new Map<string, number>()
     for (const { endpoint_id: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1)
     for (const { endpointId, deliveries: capacity } of capacities) {
-      const lane = this.#lanes.get(endpointId)
-      if (lane && !lane.isLimited && capacity > 0) lane.hasMore = (counts.get(endpointId) ?? 0) >= capacity
+      const endpoint = this.#endpoints.get(endpointId)
+      if (endpoint && !endpoint.isLimited && capacity > 0) endpoint.hasMore = (counts.get(endpointId) ?? 0) >= capacity
       counts.delete(endpointId)
     }
     for (const [endpointId, count] of counts) {
-      const lane = this.#lanes.get(endpointId)
-      if (lane) lane.hasMore = count >= claimable(lane.window)
+      const endpoint = this.#endpoints.get(endpointId)
+      if (endpoint) endpoint.hasMore = count >= claimable(endpoint.window)
     }
   }
 
-  /** Drops idle lanes, whose health is outdated. */
+  /** Drops idle endpoints, because their health is outdated. */
   dropIdle(now: number): void {
-    for (const [endpointId, lane] of this.#lanes)
-      if (lane.held === 0 && now - lane.usedAt > healthMilliseconds) this.#lanes.delete(endpointId)
+    for (const [endpointId, endpoint] of this.#endpoints)
+      if (endpoint.held === 0 && now - endpoint.usedAt > healthMilliseconds) this.#endpoints.delete(endpointId)
   }
 }
 
-/** Windows of endpoints without a lane. */
+/** Windows of endpoints that are not in use: `failingWindow` if the last attempt failed, otherwise `defaultWindow`. */
 export interface StartWindows {
-  otherwise: number
-  whileFailing: number
+  defaultWindow: number
+  failingWindow: number
 }
 
-export const initialWindows: StartWindows = { otherwise: initialWindow, whileFailing: minWindow }
+export const initialWindows: StartWindows = { defaultWindow: initialWindow, failingWindow: minWindow }
 
-/** Returns the windows of endpoints without a lane in a pass. */
+/** Returns the windows of endpoints that are not in use, for a pass. */
 export function windowsOf({ of, unknownWindow }: ClaimPass): StartWindows {
   return {
-    otherwise: of === 'all' || of === 'unknown' ? unknownWindow : 0,
-    whileFailing: of === 'all' || of === 'failing' ? minWindow : 0,
+    defaultWindow: of === 'all' || of === 'unknown' ? unknownWindow : 0,
+    failingWindow: of === 'all' || of === 'failing' ? minWindow : 0,
   }
 }
 
-function healthOf(lane: Lane, now: number): EndpointHealth {
-  if (now - lane.deliveredAt <= healthMilliseconds) return isSlow(lane.window) ? 'slow' : 'proven'
-  return lane.fails ? 'failing' : 'unknown'
+function healthOf(endpoint: EndpointState, now: number): EndpointHealth {
+  if (now - endpoint.deliveredAt <= healthMilliseconds) return isSlow(endpoint.window) ? 'slow' : 'proven'
+  return endpoint.isFailing ? 'failing' : 'unknown'
 }
 
-function canTakeMore({ hasMore, isLimited, held, window }: Lane): boolean {
+function canTakeMore({ hasMore, isLimited, held, window }: EndpointState): boolean {
   return hasMore && !isLimited && held < claimable(window)
 }
 

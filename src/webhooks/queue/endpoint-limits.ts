@@ -1,24 +1,24 @@
-/** Credit beyond one attempt, so that a claim that comes a little late does not lower the rate. */
+/** Credit beyond one attempt, so that a slightly late claim does not lower the rate. */
 const burstSeconds = 0.05
-/** Shortest pause between claims of an endpoint whose rate allows none. */
+/** Minimum time before the next claim for an endpoint that has reached its rate limit. */
 const pacedRetrySeconds = 0.02
-/** How soon to look again whether a running delivery of a full endpoint has ended. */
+/** How soon to check again whether an endpoint at its concurrency limit has a free slot. */
 const fullRetrySeconds = 0.05
 
-/** An endpoint with limits that its owner set, and what counts against them, over all workers. */
+/** An endpoint with configured limits, and its usage across all workers. */
 export interface LimitedEndpoint {
   /** Maximum number of attempts per second; null if there is none. */
   maxPerSecond: number | null
   /** Maximum number of concurrent attempts; null if there is none. */
   maxConcurrent: number | null
-  /** Seconds for which earlier attempts are accounted for; negative if they no longer are. */
+  /** Seconds from now to the pacing time, up to which attempts are accounted for; negative if it is in the past. */
   pacedSeconds: number
   running: number
 }
 
 /**
- * Returns how many attempts may start now. The rate is a generic cell rate algorithm: each attempt moves the pacing time
- * by the interval that the rate leaves, and none starts while that time is ahead.
+ * Returns how many attempts may start now. The rate limit uses the generic cell rate algorithm: each attempt advances
+ * the pacing time by one interval, and may only start if this does not move it into the future.
  */
 export function countAllowed({ maxPerSecond, maxConcurrent, pacedSeconds, running }: LimitedEndpoint): number {
   const byRate =
@@ -27,24 +27,24 @@ export function countAllowed({ maxPerSecond, maxConcurrent, pacedSeconds, runnin
   return Math.min(byRate, byConcurrency)
 }
 
-/** Returns the seconds for which attempts are accounted for once these have started. */
+/** Returns the new `pacedSeconds` after the given number of attempts has started. */
 export function paceAfter({ maxPerSecond, pacedSeconds }: LimitedEndpoint, started: number): number {
   if (maxPerSecond === null) return 0
   return started / maxPerSecond - creditSeconds(maxPerSecond, pacedSeconds)
 }
 
-/** Returns after how many seconds an endpoint that may start nothing now may start an attempt. */
+/** Returns the seconds until an endpoint that is at its limit may start another attempt. */
 export function secondsUntilAllowed({ maxPerSecond, pacedSeconds }: LimitedEndpoint): number {
   if (maxPerSecond === null) return fullRetrySeconds
   return Math.max(1 / maxPerSecond + pacedSeconds, pacedRetrySeconds)
 }
 
-/** After a pause, an endpoint has credit for one attempt and for those of a short time. */
+/** After a pause, an endpoint has credit for one attempt plus a short burst. */
 function creditSeconds(maxPerSecond: number, pacedSeconds: number): number {
   return Math.min(-pacedSeconds, 1 / maxPerSecond + burstSeconds)
 }
 
 function wholeAttempts(seconds: number, perSecond: number): number {
-  // Times have microseconds, so a whole number can come out a little too small.
+  // Database times are rounded to microseconds, so a whole number can come out slightly too small.
   return Math.max(0, Math.floor(seconds * perSecond + 1e-4))
 }

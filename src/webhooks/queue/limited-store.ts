@@ -3,16 +3,16 @@ import type { Database } from '../../platform/db/schema.ts'
 import { countAllowed, type LimitedEndpoint, paceAfter, secondsUntilAllowed } from './endpoint-limits.ts'
 import { type Claim, claimDueDeliveries, type ClaimedDelivery } from './store.ts'
 
-/** Maximum number of endpoints per claim; those that were served least recently come first. */
+/** Maximum number of endpoints per claim. The least recently served ones come first. */
 const maxEndpoints = 100
 
 export interface DueLimitedEndpoint extends LimitedEndpoint {
   endpointId: string
   /** Whether the last attempt failed. */
-  fails: boolean
+  isFailing: boolean
 }
 
-/** Returns whether any endpoint has limits of its owner. Reads all accounts: one worker serves them all. */
+/** Returns whether any endpoint has configured limits. Reads all accounts: one worker serves them all. */
 export async function hasLimitedEndpoints(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql`
     select from webhook_endpoints where max_per_second is not null or max_concurrent is not null limit 1`.execute(db)
@@ -21,52 +21,53 @@ export async function hasLimitedEndpoints(db: Kysely<Database>): Promise<boolean
 
 export interface LimitedClaim {
   deliveries: ClaimedDelivery[]
-  /** Seconds until an endpoint with due deliveries may get more; undefined if nothing is due. */
-  againSeconds: number | undefined
+  /** Seconds until an endpoint with due deliveries may start more; undefined if nothing is due. */
+  nextClaimSeconds: number | undefined
 }
 
 /**
- * Claims due deliveries of endpoints with limits. `roomOf` returns how many more of an endpoint this process can take.
- * Each endpoint is locked before its running deliveries are counted, so that two workers cannot both use the same slot;
- * one that another worker has locked is left to it.
+ * Claims due deliveries of endpoints with limits. `capacityOf` returns how many more deliveries of an endpoint this
+ * process can take. Each endpoint is locked before its running deliveries are counted, so that two workers cannot both
+ * use the same slot. Endpoints that another worker has locked are skipped.
  */
 export async function claimLimitedDeliveries(
   db: Kysely<Database>,
   claim: Pick<Claim, 'leaseSeconds' | 'limit'>,
-  roomOf: (endpoint: DueLimitedEndpoint) => number,
+  capacityOf: (endpoint: DueLimitedEndpoint) => number,
 ): Promise<LimitedClaim> {
-  const countRoom = (endpoint: DueLimitedEndpoint) => Math.min(countAllowed(endpoint), roomOf(endpoint), claim.limit)
+  const countClaimable = (endpoint: DueLimitedEndpoint) =>
+    Math.min(countAllowed(endpoint), capacityOf(endpoint), claim.limit)
   const due = await findDueLimited(db)
-  const open = due.filter((endpoint) => countRoom(endpoint) > 0)
-  const againSeconds = due.length === 0 ? undefined : Math.min(...due.map(secondsUntilAllowed))
-  if (open.length === 0) return { deliveries: [], againSeconds }
+  const available = due.filter((endpoint) => countClaimable(endpoint) > 0)
+  const nextClaimSeconds = due.length === 0 ? undefined : Math.min(...due.map(secondsUntilAllowed))
+  if (available.length === 0) return { deliveries: [], nextClaimSeconds }
   const deliveries = await db.transaction().execute(async (trx) => {
-    const locked = await lockEndpoints(trx, open)
+    const locked = await lockEndpoints(trx, available)
     if (locked.length === 0) return []
-    // A new statement sees what other workers had committed before they released the locks.
+    // A new statement sees what other workers committed before they released the locks.
     const endpoints = await findDueLimited(trx, locked)
-    const rooms = endpoints.map((endpoint) => ({
+    const capacities = endpoints.map((endpoint) => ({
       endpointId: endpoint.endpointId,
-      deliveries: Math.max(0, countRoom(endpoint)),
+      deliveries: Math.max(0, countClaimable(endpoint)),
     }))
     const claimed = await claimDueDeliveries(trx, {
       ...claim,
       afterEndpointId: '',
-      rooms,
-      otherwise: 0,
-      whileFailing: 0,
+      capacities,
+      defaultWindow: 0,
+      failingWindow: 0,
       isLimited: true,
     })
-    await movePacing(trx, endpoints, claimed)
+    await advancePacing(trx, endpoints, claimed)
     return claimed
   })
-  return { deliveries, againSeconds }
+  return { deliveries, nextClaimSeconds }
 }
 
 /** Finds enabled endpoints with limits that have due deliveries. */
 async function findDueLimited(db: Kysely<Database>, ids?: readonly string[]): Promise<DueLimitedEndpoint[]> {
   const { rows } = await sql<DueLimitedEndpoint>`
-    select e.id as "endpointId", e.failing_since is not null as "fails",
+    select e.id as "endpointId", e.failing_since is not null as "isFailing",
       e.max_per_second as "maxPerSecond", e.max_concurrent as "maxConcurrent",
       coalesce(extract(epoch from e.paced_until - now()), -1)::float8 as "pacedSeconds",
       case when e.max_concurrent is null then 0 else (
@@ -91,7 +92,7 @@ async function lockEndpoints(db: Kysely<Database>, endpoints: readonly DueLimite
   return rows.map(({ id }) => id)
 }
 
-async function movePacing(
+async function advancePacing(
   db: Kysely<Database>,
   endpoints: readonly DueLimitedEndpoint[],
   claimed: readonly ClaimedDelivery[],

@@ -55,21 +55,21 @@ export function registerWorkerMetrics(
 }
 
 function registerQueueGauges({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
-  // All gauges of one scrape share one reading.
-  let reading: Promise<QueueState | undefined> | undefined
+  // All gauges of one scrape share one query.
+  let pending: Promise<QueueState | undefined> | undefined
   const read = () =>
-    (reading ??= readQueueState(db)
+    (pending ??= readQueueState(db)
       .catch((error: unknown) => {
         // The other metrics must still be served, above all when the database is unavailable.
         log.debug({ err: error }, 'could not read the delivery queue')
         return undefined
       })
-      .finally(() => (reading = undefined)))
+      .finally(() => (pending = undefined)))
   const register = (name: string, help: string, pick: (state: QueueState) => number) =>
     new Gauge({
       name,
       help,
-      // All processes look at the same queue.
+      // All processes report the same queue, so their values must not be added up.
       aggregator: 'max',
       registers: [registry],
       async collect() {

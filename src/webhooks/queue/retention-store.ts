@@ -1,14 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** Maximum number of rows per statement, so that no statement is long or delays a vacuum. */
+/** Maximum number of rows per statement, so that no statement runs for long or delays a vacuum. */
 const batchSize = 5_000
 
 /**
  * Deletes deliveries that have waited longer than the retention period, for example those of a disabled endpoint: their
- * events are dropped with the partitions. Also deletes deliveries whose endpoint was removed, since a status recorded
- * during the removal may have added some. Returns the number of rows. Reads all accounts, because the deletion depends
- * only on age and endpoint.
+ * events are dropped with the partitions. Also deletes deliveries whose endpoint was removed, because a status recorded
+ * during the removal may have added some. Returns the number of deleted rows. Reads all accounts, because the deletion
+ * depends only on age and endpoint.
  */
 export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: number): Promise<number> {
   const old = await deleteWhere(db, sql`d.created_at < now() - ${retentionDays} * interval '1 day'`)
@@ -16,7 +16,7 @@ export async function deleteOldDeliveries(db: Kysely<Database>, retentionDays: n
   return old + orphaned
 }
 
-/** Longer than the dashboard shows. */
+/** Longer than the longest range that the dashboard shows. */
 const countsKeptDays = 8
 
 /** Deletes old counts of attempts. Reads all accounts, because the deletion depends only on age. */

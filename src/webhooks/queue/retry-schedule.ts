@@ -1,10 +1,10 @@
 /** Spreads out deliveries that failed together. Jitter only lengthens a delay, so that no attempt runs early. */
 const jitter = 0.1
-/** An endpoint may request a longer delay than the schedule has, up to this limit. */
+/** An endpoint may request a longer delay than the schedule, up to this limit. */
 const longestRetryAfterSeconds = 24 * 60 * 60
 
 export interface AttemptsSoFar {
-  /** Number of finished attempts, including this one. */
+  /** Number of finished attempts, including the latest one. */
   attempts: number
   retryAfterSeconds: number | undefined
 }

@@ -14,7 +14,7 @@ export interface ClaimedDelivery {
   attempts: number
   generation: number
   payload: string
-  /** The trace context of what caused the event. */
+  /** Trace context of the operation that caused the event. */
   traceparent: string | null
   url: string
   headers_encrypted: string | null
@@ -22,18 +22,18 @@ export interface ClaimedDelivery {
   previous_secret_encrypted: string | null
   previous_secret_expires_at: Date | null
   /** Whether the last attempt at this endpoint failed. */
-  endpoint_fails: boolean
+  endpoint_failing: boolean
   /** Milliseconds by the database clock, which alone determines due times and leases. */
   claimed_at: number
 }
 
 /**
- * Commits without waiting for the log to be flushed. If PostgreSQL crashes at that moment, claimed or finished
- * deliveries become due again and are sent twice, which receivers must expect; nothing is lost.
+ * Commits without waiting for the WAL to be flushed. If PostgreSQL crashes at that moment, claimed or finished
+ * deliveries become due again and are sent twice, which receivers must expect. Nothing is lost.
  */
-const withoutFlush = `select set_config('synchronous_commit', 'off', true)`
+const asyncCommit = `select set_config('synchronous_commit', 'off', true)`
 
-/** A delivery that is due sooner may be in progress: then `due_at` is the end of its lease. */
+/** A delivery that is due sooner may be in progress, because `due_at` is then the end of its lease. */
 export const longerThanLeaseSeconds = 180
 
 /** How many more deliveries of an endpoint this process can claim. */
@@ -47,23 +47,23 @@ export interface Claim {
   limit: number
   /** Endpoints are read in the order of their IDs, starting after this one. */
   afterEndpointId: string
-  /** Limits for endpoints that are not in `rooms`: `whileFailing` if the last attempt failed, else `otherwise`. */
-  rooms: readonly EndpointCapacity[]
-  otherwise: number
-  whileFailing: number
-  /** Whether only endpoints with limits of their owner are claimed; otherwise, only those without. */
+  capacities: readonly EndpointCapacity[]
+  /** Capacity of endpoints that are not in `capacities`: `failingWindow` if the last attempt failed, else this one. */
+  defaultWindow: number
+  failingWindow: number
+  /** If true, only endpoints with configured limits are claimed; otherwise, only those without. */
   isLimited?: boolean
 }
 
 const capacityColumns: Columns<EndpointCapacity> = {
   endpointId: { name: 'endpoint_id', type: 'word' },
-  deliveries: { name: 'room', type: 'integer' },
+  deliveries: { name: 'capacity', type: 'integer' },
 }
 
-const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim, 'rooms'>>, ClaimedDelivery>(
+const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim, 'capacities'>>, ClaimedDelivery>(
   ($) => `
-  with recursive relaxed as (
-    ${withoutFlush}
+  with recursive commit_mode as (
+    ${asyncCommit}
   ), queue as (
     (
       select endpoint_id, claimed, due_at from webhook_deliveries where endpoint_id > ${$.afterEndpointId}
@@ -77,34 +77,34 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
       order by endpoint_id, claimed, due_at limit 1
     ) next
   ), due as (
-    select delivery.place
+    select delivery.row_id
     from queue
     cross join lateral (
       select coalesce(
         (
-          select room from unnest(${arraysOf($, capacityColumns)}) as capacity (${namesOf(capacityColumns)})
-          where capacity.endpoint_id = queue.endpoint_id
+          select capacity from unnest(${arraysOf($, capacityColumns)}) as known (${namesOf(capacityColumns)})
+          where known.endpoint_id = queue.endpoint_id
         ),
-        case when failing_since is null then ${$.otherwise}::integer else ${$.whileFailing}::integer end
-      ) as room
+        case when failing_since is null then ${$.defaultWindow}::integer else ${$.failingWindow}::integer end
+      ) as capacity
       from webhook_endpoints
       where id = queue.endpoint_id and enabled
         and (max_per_second is not null or max_concurrent is not null) = ${$.isLimited}::boolean
       limit 1
     ) endpoint
     cross join lateral (
-      select found.place
-      -- The claimed ones first: those that are due have lost their worker.
+      select found.row_id
+      -- Claimed rows first: if they are due, their worker has lost them.
       from (values (true), (false)) side (claimed)
       cross join lateral (
-        select ctid as place from webhook_deliveries
+        select ctid as row_id from webhook_deliveries
         where endpoint_id = queue.endpoint_id and claimed = side.claimed and due_at <= now()
         order by due_at
-        -- The planner does not know this limit, so it reads the index in order even without statistics of the table.
-        limit endpoint.room
+        -- The planner does not know this limit, so it reads the index in order even without table statistics.
+        limit endpoint.capacity
         for update skip locked
       ) found
-      limit endpoint.room
+      limit endpoint.capacity
     ) delivery
     where queue.due_at <= now() or not queue.claimed and (
       select true from webhook_deliveries
@@ -115,14 +115,14 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
   ), claimed as (
     update webhook_deliveries d
     set due_at = now() + ${$.leaseSeconds} * interval '1 second', generation = generation + 1, claimed = true
-    where d.ctid = any (array(select place from due))
+    where d.ctid = any (array(select row_id from due))
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts, d.generation
   )
   select claimed.*, event.payload, event.traceparent, e.url, e.headers_encrypted, e.secret_encrypted, e.previous_secret_encrypted,
-    e.previous_secret_expires_at, e.failing_since is not null as endpoint_fails,
+    e.previous_secret_expires_at, e.failing_since is not null as endpoint_failing,
     extract(epoch from now())::float8 * 1000 as claimed_at
   from claimed
-  cross join relaxed
+  cross join commit_mode
   cross join lateral (
     select payload, traceparent from events where account_id = claimed.account_id and id = claimed.event_id limit 1
   ) event
@@ -131,17 +131,17 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
 )
 
 /**
- * Claims some of the due deliveries of each enabled endpoint. `queue` jumps from endpoint to endpoint along the index,
+ * Claims some of the due deliveries of each enabled endpoint. `queue` skips from endpoint to endpoint along the index,
  * so an endpoint with a hundred thousand waiting rows costs as much as one with a single row. Claiming moves `due_at`
- * to the end of the lease, so a crashed worker releases its claims without doing anything; they come before the waiting
- * ones, whose due times are earlier. A locked row is updated in place and its event is looked up by key: joining both
+ * to the end of the lease, so the claims of a crashed worker expire by themselves; they are claimed again before
+ * waiting deliveries. A locked row is updated by its `ctid`, and its event is looked up by key, because joining both
  * tables by ID would scan them. Reads all accounts: one worker serves them all.
  */
 export function claimDueDeliveries(
   db: Kysely<Database>,
-  { rooms, isLimited = false, ...claim }: Claim,
+  { capacities, isLimited = false, ...claim }: Claim,
 ): Promise<ClaimedDelivery[]> {
-  return claimDue(db, { ...claim, isLimited, ...listsOf(capacityColumns, rooms) })
+  return claimDue(db, { ...claim, isLimited, ...listsOf(capacityColumns, capacities) })
 }
 
 /** A finished attempt and its consequences. */
@@ -165,8 +165,8 @@ export interface RecordedAttempts {
   disabled: DisabledEndpoint[]
 }
 
-/** Attempts are counted by this slot of time. */
-const countedMinutes = 15
+/** Attempts are counted in time slots of this length. */
+const slotMinutes = 15
 
 export const goneReason = 'it answered 410 Gone'
 export const failingReason = 'no attempt has succeeded for five days'
@@ -205,8 +205,8 @@ const attemptColumns: Columns<AttemptToRecord> = {
 
 const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
   ($) => `
-  with relaxed as (
-    ${withoutFlush}
+  with commit_mode as (
+    ${asyncCommit}
   ), result as (
     select account_id, id, generation, outcome, wait_seconds, to_timestamp(started_at / 1000) as started_at,
       duration_ms, status_code, error, response_start
@@ -228,20 +228,21 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
   ), recorded as (
     select * from finished union all select * from postponed
   ), counted as (
-    -- Listed first, it runs last: its rows, which other batches wait for, are locked only until the commit that follows.
+    -- PostgreSQL runs these writes in reverse order. This one is listed first, so it runs last and locks its rows,
+    -- which other batches wait for, only until the commit that follows.
     insert into webhook_attempt_counts as c (account_id, endpoint_id, slot, status_code, error, attempts, duration_ms,
       max_duration_ms, first_at, last_at)
-    select account_id, endpoint_id, date_bin('${countedMinutes} min', now(), timestamptz '2000-01-01 00:00Z'),
+    select account_id, endpoint_id, date_bin('${slotMinutes} min', now(), timestamptz '2000-01-01 00:00Z'),
       coalesce(status_code, 0), coalesce(error, ''), count(*), sum(duration_ms), max(duration_ms), now(), now()
     from recorded
     group by account_id, endpoint_id, status_code, error
-    -- In one order, so that two batches cannot deadlock.
+    -- A fixed order, so that two batches cannot deadlock.
     order by account_id, endpoint_id, status_code, error
     on conflict (account_id, endpoint_id, slot, status_code, error) do update
     set attempts = c.attempts + excluded.attempts, duration_ms = c.duration_ms + excluded.duration_ms,
       max_duration_ms = greatest(c.max_duration_ms, excluded.max_duration_ms),
       first_at = least(c.first_at, excluded.first_at), last_at = greatest(c.last_at, excluded.last_at)
-  ), kept as (
+  ), archived as (
     insert into webhook_finished_deliveries
       (account_id, id, endpoint_id, event_id, outcome, attempts, created_at, finished_at)
     select account_id, id, endpoint_id, event_id, case when outcome = 'delivered' then 'delivered' else 'failed' end,
@@ -276,18 +277,18 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
     where e.id = verdict.id
     returning e.id, verdict.disables, verdict.reason
   )
-  select id as lost, null as disabled, null as reason from result cross join relaxed
+  select id as lost, null as disabled, null as reason from result cross join commit_mode
   where id not in (select id from recorded)
   union all
   select null, id, reason from changed where disables`,
 )
 
 /**
- * Records and counts attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement. Applies
- * only to deliveries whose claim still holds: the generation matches, and the lease has not expired by the database
- * clock. That comparison is written so that no index fits it: the planner would rather read all future retries than look
- * up each delivery by its key. Endpoints are locked in the order of their IDs, so that two batches cannot deadlock.
- * Writes to all accounts; each row names its own.
+ * Records and counts attempts, finishes or reschedules their deliveries and updates their endpoints, in one statement.
+ * Applies only to deliveries that are still claimed: the generation matches, and the lease has not expired by the
+ * database clock. The lease is compared as `due_at - now()`, which no index supports; otherwise the planner would scan
+ * all future retries instead of looking up each delivery by its key. Endpoints are locked in the order of their IDs, so
+ * that two batches cannot deadlock. Writes to all accounts; each row names its own.
  */
 export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
   const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({
@@ -311,7 +312,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
   }
 }
 
-/** Makes claimed but unfinished deliveries due immediately, before waiting ones. */
+/** Makes claimed but unfinished deliveries due immediately. They are claimed again before waiting ones. */
 export async function releaseClaims(
   db: Kysely<Database>,
   deliveries: readonly Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>[],
@@ -329,9 +330,9 @@ export async function releaseClaims(
 
 /**
  * Shifts due times back after the clock was set back; otherwise deliveries would be late by the same amount. A delivery
- * that may be in progress is only moved if its lease ends later than any lease given since, because those must not end
- * early. Reads all accounts: they share a clock. Without a time zone, the subtraction is immutable: Citus refuses another
- * one in an update.
+ * that may be in progress is only moved if its lease ends later than any lease granted since then, because those must
+ * not end early. Reads all accounts: they share a clock. The subtraction uses a timestamp without time zone, which is
+ * immutable; Citus rejects the other kind in an update.
  */
 export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
@@ -342,7 +343,10 @@ export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Pr
     end`.execute(db)
 }
 
-/** The oldest due times of the endpoint `e`, one of each part of the queue index, which is not ordered over both. */
+/**
+ * Oldest due times of the endpoint `e`: of its claimed and of its waiting deliveries, which the index orders
+ * separately.
+ */
 export const oldestDue = sql`(
   (select due_at from webhook_deliveries where endpoint_id = e.id and claimed order by due_at limit 1)
   union all
@@ -352,16 +356,14 @@ export const oldestDue = sql`(
 export interface QueueState {
   /** Seconds since the oldest unclaimed delivery became due; 0 if there is none. */
   oldestDueSeconds: number
-  /**
-   * Number of waiting and running deliveries, including those of disabled endpoints, without those of removed ones.
-   */
+  /** Number of waiting and running deliveries, including those of disabled endpoints but not of removed ones. */
   waiting: number
   /** Enabled endpoints whose last attempt failed. */
   failingEndpoints: number
   deadTuples: number
 }
 
-/** An exact count of a larger queue would cost more than it is worth. */
+/** Larger queues are not counted exactly, because that would be too expensive. */
 const countedAtMost = 1_000_000
 
 /** Reads all accounts, for the operator's gauges. */
@@ -385,7 +387,7 @@ export async function readQueueState(db: Kysely<Database>): Promise<QueueState> 
         select coalesce(max(n_dead_tup), 0)::integer from pg_stat_user_tables where relid = 'webhook_deliveries'::regclass
       ) as dead`.execute(db)
   const row = rows[0]
-  if (!row) throw new Error('a query without a from clause gave no row')
+  if (!row) throw new Error('the query for the queue state returned no row')
   return {
     oldestDueSeconds: row.oldest,
     waiting: row.waiting,

@@ -6,13 +6,13 @@ import { Claims, nothingClaimed } from './claims.ts'
 import { EndpointConcurrency } from './endpoint-concurrency.ts'
 
 export interface WorkerOptions {
-  /** Duration of a claim. It must exceed the deadline of an attempt. */
+  /** Duration of a claim. It must exceed the timeout of an attempt. */
   leaseSeconds?: number
-  /** Interval for polling due deliveries when there are no notifications. */
+  /** Polling interval while no notification arrives. */
   pollMilliseconds?: number
-  /** Maximum number of claimed deliveries, over all endpoints but slow ones. */
+  /** Maximum number of claimed deliveries across all endpoints except slow ones. */
   maxHeld?: number
-  /** The same over all slow endpoints. */
+  /** Maximum number of claimed deliveries across all slow endpoints. */
   maxSlowHeld?: number
   random?: () => number
   observer?: WorkerObserver
@@ -20,14 +20,11 @@ export interface WorkerOptions {
 
 export type WorkerDeps = AttemptDeps & Pick<Deps, 'announcements'>
 
-/** Time after the deadline for recording the result of an attempt. */
+/** Time for recording the result of an attempt that ended at its timeout. */
 const leaseMarginSeconds = 10
-/**
- * After a small claim, the worker waits for more deliveries to gather, because a statement for each would cost too
- * much.
- */
-const fewClaimed = 32
-const gatherMilliseconds = 5
+/** After a smaller claim, the worker waits for more due deliveries, because one statement for each is too expensive. */
+const smallClaim = 32
+const smallClaimDelayMilliseconds = 5
 
 /**
  * Claims due deliveries, attempts them and records the results. No transaction is open during an attempt. All times are
@@ -45,9 +42,9 @@ export class Worker {
   #wakeSleeper: (() => void) | undefined
   #stopListening: (() => void) | undefined
   #running: Promise<void> | undefined
-  #databaseIsAway = false
+  #isDatabaseLost = false
 
-  constructor(deps: WorkerDeps, { timeoutSeconds, retrySeconds }: WebhookConfig, given: WorkerOptions = {}) {
+  constructor(deps: WorkerDeps, { timeoutSeconds, retrySeconds }: WebhookConfig, overrides: WorkerOptions = {}) {
     const options = {
       leaseSeconds: timeoutSeconds + leaseMarginSeconds,
       pollMilliseconds: 1_000,
@@ -55,7 +52,7 @@ export class Worker {
       maxSlowHeld: 1_024,
       random: Math.random,
       observer: { attempted: () => {}, lost: () => {}, disabled: () => {} },
-      ...given,
+      ...overrides,
     }
     this.#deps = deps
     this.#timeoutSeconds = timeoutSeconds
@@ -72,7 +69,7 @@ export class Worker {
         if (this.#claims.isFull) this.wake()
       },
       limitedRecorded: () => {
-        this.#claims.limitedFreed()
+        this.#claims.limitedSlotFreed()
         this.#wakeSleeper?.()
       },
     })
@@ -109,15 +106,15 @@ export class Worker {
   }
 
   async #run(): Promise<void> {
-    let checksAll = true
+    let claimsAll = true
     while (!this.#stopping) {
       await this.#claims.claimSlow()
       await this.#claims.claimLimited()
-      const { claimed, isWhole } = checksAll ? await this.#claimAll() : nothingClaimed
-      checksAll = true
-      if (claimed >= fewClaimed || (claimed === 0 && !isWhole)) continue
-      if (claimed > 0) await delay(gatherMilliseconds)
-      else checksAll = await this.#sleep()
+      const { claimed, isComplete } = claimsAll ? await this.#claimAll() : nothingClaimed
+      claimsAll = true
+      if (claimed >= smallClaim || (claimed === 0 && !isComplete)) continue
+      if (claimed > 0) await delay(smallClaimDelayMilliseconds)
+      else claimsAll = await this.#sleep()
     }
   }
 
@@ -127,8 +124,8 @@ export class Worker {
   }
 
   /**
-   * Sleeps until there may be something to claim. Returns false if that is so only for slow endpoints or those with
-   * limits.
+   * Sleeps until there may be something to claim. Returns false if only slow endpoints or endpoints with limits need to
+   * be checked.
    */
   async #sleep(): Promise<boolean> {
     const now = performance.now()
@@ -145,14 +142,14 @@ export class Worker {
   }
 
   #reportDatabaseLost(error: unknown): void {
-    if (this.#databaseIsAway) return
-    this.#databaseIsAway = true
+    if (this.#isDatabaseLost) return
+    this.#isDatabaseLost = true
     this.#deps.log.warn({ err: error }, 'could not read deliveries from the database; trying again')
   }
 
   #reportDatabaseBack(): void {
-    if (!this.#databaseIsAway) return
-    this.#databaseIsAway = false
+    if (!this.#isDatabaseLost) return
+    this.#isDatabaseLost = false
     this.#deps.log.info('the database is available again')
   }
 }
