@@ -18,7 +18,7 @@ export const recordedColumns = {
   createdAt: { name: 'created_at', type: 'timestamptz' },
 } as const satisfies MessageColumns
 
-/** Changed by WhatsApp's answer and by statuses. */
+/** Changed by WhatsApp's response and by statuses. */
 export const stateColumns = {
   status: { name: 'status', type: 'word' },
   waMessageId: { name: 'wa_message_id', type: 'text' },
@@ -32,8 +32,8 @@ export const stateColumns = {
 } as const satisfies MessageColumns
 
 /**
- * The columns of a message under the names that its fields have in the code. Every statement that inserts, changes or
- * reads messages is made from these lists, so a field that is added here is stored and read everywhere.
+ * The column of each field of a message. Every statement that inserts, updates or reads messages is built from these
+ * lists, so a field that is added here is stored and read everywhere.
  */
 export const messageColumns = { ...recordedColumns, ...stateColumns } as const satisfies MessageColumns
 

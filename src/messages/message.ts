@@ -19,7 +19,7 @@ export function toMessage(message: StoredMessage): Message {
   }
 }
 
-/** What the request asked for: part of the message in the API and of every event. */
+/** The fields that the request set: part of the message in the API and of every event. */
 export function toMessageFacts({ to, template, language, whatsAppAccountId, externalId }: RecordedMessage) {
   return {
     to,
@@ -32,8 +32,8 @@ export function toMessageFacts({ to, template, language, whatsAppAccountId, exte
 
 /** A message as it is recorded before it is sent to WhatsApp. */
 export interface PendingMessage extends RecordedMessage {
-  /** An endpoint asked for `message.sent`. */
+  /** An endpoint subscribes to `message.sent`. */
   emitSentEvent: boolean
-  /** What it says, encrypted, if the account stores it. */
+  /** The message content, encrypted, if the account stores contents. */
   contentEncrypted?: string | undefined
 }

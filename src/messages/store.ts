@@ -9,7 +9,7 @@ type Selection = {
   [Field in keyof typeof messageColumns]: `${(typeof messageColumns)[Field]['name']} as ${Field}`
 }[keyof typeof messageColumns]
 
-// `Object.entries` forgets which field has which column; the type above says it.
+// `Object.entries` loses which field has which column, so the type is asserted.
 const selection = Object.entries(messageColumns).map(([field, { name }]) => `${name} as ${field}`) as Selection[]
 
 export function findMessage(
@@ -50,21 +50,21 @@ export interface MessageFilter {
   to?: string | undefined
   template?: string | undefined
   whatsAppAccountId?: string | undefined
-  /** ISO 3166, of the recipient's calling code, as the overview counts it. */
+  /** ISO 3166 code for the recipient's calling code, as in the overview. */
   country?: string | undefined
-  /** Failed, and rejected by WhatsApp or accepted before. */
+  /** Only failed messages: those that WhatsApp rejected, or those that it accepted first. */
   failure?: FailureStage | undefined
   status?: StoredMessage['status'] | undefined
   errorCode?: string | undefined
   parts?: Parts | undefined
-  /** Ids carry their time: the first id of a period bounds it. */
+  /** IDs contain their time, so the first ID of a period is its bound. */
   fromId?: string | undefined
   untilId?: string | undefined
-  /** Only messages older than this one: where the page before stopped. */
+  /** Only messages older than this one, where the previous page ended. */
   beforeId?: string | undefined
 }
 
-/** What a search looks for within the texts of a message. */
+/** Substrings to search for. */
 export interface Parts {
   /** Part of the external ID or of the template name, in upper or lower case. */
   text: string
@@ -73,54 +73,53 @@ export interface Parts {
 }
 
 /**
- * Status, error code, template, sending number, country and text fragments are not indexed, so a rare value would scan the whole account.
- * Examine at most this many (about 20 ms).
+ * Status, error code, template, sending number, country and substrings are not indexed, so a search for a rare value
+ * would scan all messages of the account. Examining this many takes about 20 ms.
  */
-const lookedThroughAtOnce = 50_000
+const defaultMaxExamined = 50_000
 
 export interface FoundMessages {
   rows: StoredMessage[]
-  /** The message that was looked at last, when others behind it may match as well. */
-  stoppedAt: string | undefined
+  /** The oldest message that was examined, if older ones may match too. */
+  cursor: string | undefined
 }
 
-/** Newest first; at most `limit`, and fewer where it has looked through as many as it does at once. */
+/** Newest first. Returns fewer than `limit` messages if it has examined `maxExamined` of them. */
 export async function findMessages(
   db: Kysely<Database>,
   accountId: string,
   filter: MessageFilter,
   limit: number,
-  lookThrough: number = lookedThroughAtOnce,
+  maxExamined: number = defaultMaxExamined,
 ): Promise<FoundMessages> {
-  // One more than asked for tells whether there are others.
+  // One extra row shows whether there is a next page.
   const matching = findMatching(db, accountId, filter)
     .select(selection)
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  const look = async (bound: string | undefined): Promise<FoundMessages> => {
+  const readDownTo = async (bound: string | undefined): Promise<FoundMessages> => {
     const rows = await (bound === undefined ? matching : matching.where('id', '>=', bound)).execute()
-    return rows.length > limit
-      ? { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
-      : { rows, stoppedAt: bound }
+    return rows.length > limit ? { rows: rows.slice(0, limit), cursor: rows[limit - 1]?.id } : { rows, cursor: bound }
   }
-  if (isIndexed(filter)) return look(undefined)
-  // What matches often is among the newest few. The bound comes first: what is recorded meanwhile lies before it.
-  const near = await look(await findBound(db, accountId, filter, Math.ceil(lookThrough / 25)))
-  const isEnough = near.rows.length === limit || near.stoppedAt === undefined
-  return isEnough ? near : look(await findBound(db, accountId, filter, lookThrough))
+  if (isIndexed(filter)) return readDownTo(undefined)
+  // Frequent values are found among the newest messages, so a short range is tried first. The bound is read before the
+  // page: messages recorded in between are newer, so none is skipped.
+  const newest = await readDownTo(await findBound(db, accountId, filter, Math.ceil(maxExamined / 25)))
+  const isEnough = newest.rows.length === limit || newest.cursor === undefined
+  return isEnough ? newest : readDownTo(await findBound(db, accountId, filter, maxExamined))
 }
 
-/** The last one that is looked at; undefined when all are. */
+/** Returns the oldest message to examine; undefined if all of them can be examined. */
 async function findBound(
   db: Kysely<Database>,
   accountId: string,
   filter: MessageFilter,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<string | undefined> {
   const row = await findIndexed(db, accountId, filter)
     .select('id')
     .orderBy('id', 'desc')
-    .offset(lookThrough - 1)
+    .offset(maxExamined - 1)
     .limit(1)
     .executeTakeFirst()
   return row?.id
@@ -132,14 +131,14 @@ export interface CountedMessages {
   isComplete: boolean
 }
 
-/** Counts matching messages among the newest `lookThrough`. */
+/** Counts matching messages among the newest `maxExamined`. */
 export async function countMatching(
   db: Kysely<Database>,
   accountId: string,
   filter: MessageFilter,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<CountedMessages> {
-  const bound = await findBound(db, accountId, filter, lookThrough)
+  const bound = await findBound(db, accountId, filter, maxExamined)
   let query = findMatching(db, accountId, filter).select((eb) => eb.fn.countAll<string>().as('count'))
   if (bound !== undefined) query = query.where('id', '>=', bound)
   const { count } = await query.executeTakeFirstOrThrow()
@@ -147,20 +146,20 @@ export async function countMatching(
 }
 
 export interface CountedReasons {
-  /** By code; null if there was none. */
+  /** By error code; null if there was none. */
   counts: { code: string | null; count: number }[]
   /** False if only the newest messages were examined. */
   isComplete: boolean
 }
 
-/** Counts the failed ones of the matching messages among the newest `lookThrough`. */
+/** Counts the failed messages by error code, of the matching ones among the newest `maxExamined`. */
 export async function countReasons(
   db: Kysely<Database>,
   accountId: string,
   filter: MessageFilter,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<CountedReasons> {
-  const bound = await findBound(db, accountId, filter, lookThrough)
+  const bound = await findBound(db, accountId, filter, maxExamined)
   let query = findMatching(db, accountId, filter)
     .where('status', '=', 'failed')
     .select((eb) => ['error_code as code', eb.fn.countAll<string>().as('count')])
@@ -175,7 +174,7 @@ export async function hasMessage(db: Kysely<Database>, accountId: string, filter
   return row !== undefined
 }
 
-/** By its wamid, of which a hash is indexed. */
+/** Finds a message by its wamid. Only a hash of the wamid is indexed. */
 export async function findIdByWaMessageId(
   db: Kysely<Database>,
   accountId: string,
@@ -201,13 +200,13 @@ function isIndexed({
   return [template, whatsAppAccountId, country, failure, status, errorCode, parts].every((value) => value === undefined)
 }
 
-/** By all filters. */
+/** Applies all filters. */
 function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
   const { template, whatsAppAccountId, country, failure, status, errorCode, parts } = filter
   let query = findIndexed(db, accountId, filter)
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (whatsAppAccountId !== undefined) query = query.where('whatsapp_account_id', '=', whatsAppAccountId)
-  if (country !== undefined) query = query.where(isTo(country))
+  if (country !== undefined) query = query.where(isToCountry(country))
   // As the overview counts them (migration 0024).
   if (failure !== undefined)
     query = query.where('status', '=', 'failed').where('wa_message_id', failure === 'rejected' ? 'is' : 'is not', null)
@@ -220,12 +219,12 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
   return query
 }
 
-function isTo(country: string) {
+function isToCountry(country: string) {
   const { own, others } = callingCodesOf(country)
   return sql<boolean>`(${startsWithAny(own)} and not ${startsWithAny(others)})`
 }
 
-/** A comparison for each length: PostgreSQL hashes a list of equal values, while it would try a hundred patterns each. */
+/** One comparison per length: PostgreSQL hashes a list of values, but would try a hundred patterns one by one. */
 function startsWithAny(codes: readonly string[]) {
   const byLength = [...Map.groupBy(codes, (code) => code.length)]
   const comparisons = byLength.map(([length, own]) => sql`left(to_number, ${sql.lit(length)}) = any(${own}::text[])`)
@@ -238,11 +237,11 @@ function contains({ text, digits }: Parts) {
   return digits === undefined ? inTexts : sql<boolean>`(to_number like ${`%${digits}%`} or ${inTexts})`
 }
 
-/** By what an index leads to. */
+/** Applies the filters that have an index. */
 function findIndexed(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
   const { idStart, externalId, to, fromId, untilId, beforeId } = filter
   let query = db.selectFrom('messages').where('account_id', '=', accountId)
-  // IDs are compared bytewise, and `~` follows all of their characters.
+  // IDs are compared bytewise, and `~` sorts after all of their characters.
   if (idStart !== undefined) query = query.where('id', '>=', idStart).where('id', '<', `${idStart}~`)
   if (externalId !== undefined) query = query.where('external_id', '=', externalId)
   if (to !== undefined) query = query.where('to_number', '=', to)

@@ -99,7 +99,7 @@ test('stops a slow search after a while and continues it with a cursor', async (
   for (const to of ['15550131026', example.to, example.to, example.to, '15550131026', example.to])
     await customer.post('/api/v1/message/send', { ...example, to })
   const search = (limit: number, cursor?: string) =>
-    listMessages(server.deps, customer, { status: 'failed', limit, cursor }, { lookThrough: 3 })
+    listMessages(server.deps, customer, { status: 'failed', limit, cursor }, { maxExamined: 3 })
   const all = (await list(customer)).items
 
   const first = await search(10)
@@ -109,7 +109,7 @@ test('stops a slow search after a while and continues it with a cursor', async (
   const third = await search(10, second.nextCursor)
   expect(third).toEqual({ items: [] })
   expect(await search(1)).toEqual({ items: [all[1]], nextCursor: all[2]?.messageId })
-  const sent = await listMessages(server.deps, customer, { status: 'sent', limit: 1 }, { lookThrough: 3 })
+  const sent = await listMessages(server.deps, customer, { status: 'sent', limit: 1 }, { maxExamined: 3 })
   expect(sent).toEqual({ items: [all[0]], nextCursor: all[0]?.messageId })
 })
 

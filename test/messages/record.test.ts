@@ -23,7 +23,7 @@ test.each([
       ...(n % 2 === 0 && { 'idempotency-key': `${jump} ${n}` }),
     })
   for (const sends of [1, 2, 20]) {
-    estimate.learn(Date.now() - milliseconds, performance.now())
+    estimate.addSample(Date.now() - milliseconds, performance.now())
     const answers = await Promise.all(Array.from({ length: sends }, (_, n) => send(n)))
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200))
     const off = (await estimate.read(server.deps.db)) - (await readDatabaseClock(server.deps.db)).getTime()

@@ -133,7 +133,7 @@ test('filters by the sending number and by how a message failed', async () => {
     const { data } = await viewer.query<Page>('message.list', { accountId: customer.accountId, ...filters })
     return data.items.map(({ externalId }) => externalId)
   }
-  const counted = (filters: object, lookThrough?: number) => countMessages(server.deps, customer, filters, lookThrough)
+  const counted = (filters: object, maxExamined?: number) => countMessages(server.deps, customer, filters, maxExamined)
 
   expect(await list({ whatsAppAccountId: second })).toEqual(['sent', second])
   expect(await list({ whatsAppAccountId: second, status: 'failed' })).toEqual([second])
@@ -280,7 +280,7 @@ test('a search for parts examines a bounded number of messages per page', async 
     await customer.post('/api/v1/message/send', { ...example, externalId })
   const list = async (cursor?: string) => {
     const search = { parts: { text: 'A-', digits: undefined } }
-    const page = await listMessages(server.deps, customer, { limit: 10, cursor }, { lookThrough: 3, search })
+    const page = await listMessages(server.deps, customer, { limit: 10, cursor }, { maxExamined: 3, search })
     return { found: page.items.map(({ externalId }) => externalId), nextCursor: page.nextCursor }
   }
 

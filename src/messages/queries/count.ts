@@ -7,30 +7,31 @@ import { sumCounts } from './counts-store.ts'
 import { toFilter } from './list.ts'
 import { resolveSearch } from './search.ts'
 
-/** Takes a few milliseconds. A page looks through more, but an open log counts again and again. */
-export const countedAtOnce = 10_000
+/** Takes a few milliseconds. A page examines more messages, but an open log repeats its count. */
+export const maxCounted = 10_000
 
 /**
- * Counts exactly if there are few messages to examine. Otherwise it estimates: by the counts of the overview, which are
- * by day, status, error code and whether WhatsApp accepted the message; for other filters, by the share of matches among the newest messages.
+ * Counts exactly if there are few messages to examine. Otherwise it returns an estimate: from the counts of the
+ * overview, which are by day, status, error code and whether WhatsApp accepted the message; for other filters, from the
+ * share of matches among the newest messages.
  */
 export async function countMessages(
   { db }: Pick<Deps, 'db'>,
   { accountId }: Caller,
   { search, parts, ...filters }: Omit<InputOf<typeof contract>, 'accountId'>,
-  lookThrough: number = countedAtOnce,
+  maxExamined: number = maxCounted,
 ): Promise<MessageCount> {
   const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
   const filter = { ...toFilter(filters), ...resolved?.filter }
-  const { count, isComplete } = await countMatching(db, accountId, filter, lookThrough)
+  const { count, isComplete } = await countMatching(db, accountId, filter, maxExamined)
   if (isComplete) return { count, kind: 'exact' }
-  // How many messages a recipient or an external ID has is in no count.
+  // There are no stored counts by recipient, external ID or message ID.
   if (filter.to !== undefined || filter.externalId !== undefined || filter.idStart !== undefined)
     return { count, kind: 'minimum' }
   const period = { sinceDay: filters.from?.slice(0, 10), untilDay: filters.until?.slice(0, 10) }
   const estimate = isCounted(filter)
     ? await sumCounts(db, accountId, { ...period, ...filter })
-    : Math.round((count / lookThrough) * (await sumCounts(db, accountId, period)))
+    : Math.round((count / maxExamined) * (await sumCounts(db, accountId, period)))
   return estimate > count ? { count: estimate, kind: 'estimate' } : { count, kind: 'minimum' }
 }
 

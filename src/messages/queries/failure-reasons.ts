@@ -4,23 +4,23 @@ import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { countReasons } from '../store.ts'
-import { countedAtOnce } from './count.ts'
+import { maxCounted } from './count.ts'
 import { toFilter } from './list.ts'
 import { explainFailure } from './overview.ts'
 import { resolveSearch } from './search.ts'
 
 const maxListed = 10
 
-/** Examines as many messages as a count does. */
+/** Examines at most as many messages as a count does. */
 export async function listFailureReasons(
   { db }: Pick<Deps, 'db'>,
   { accountId }: Caller,
   { search, parts, ...filters }: Omit<InputOf<typeof contract>, 'accountId'>,
-  lookThrough: number = countedAtOnce,
+  maxExamined: number = maxCounted,
 ): Promise<FailureReasons> {
   const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
   const filter = { ...toFilter(filters), ...resolved?.filter }
-  const { counts, isComplete } = await countReasons(db, accountId, filter, lookThrough)
+  const { counts, isComplete } = await countReasons(db, accountId, filter, maxExamined)
   const reasons = sumByCode(counts)
   const others = reasons.slice(maxListed).reduce((sum, { count }) => sum + count, 0)
   return {
@@ -28,7 +28,7 @@ export async function listFailureReasons(
       .slice(0, maxListed)
       .map(({ code, count }) => ({ code, meaning: explainFailure(code).meaning, count })),
     others,
-    ...(!isComplete && { examined: lookThrough }),
+    ...(!isComplete && { examined: maxExamined }),
   }
 }
 

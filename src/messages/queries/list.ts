@@ -7,7 +7,7 @@ import { firstIdAt } from '../../platform/ids.ts'
 import { toMessage } from '../message.ts'
 import { findMessages, type MessageFilter } from '../store.ts'
 
-/** A cursor is the id of the last message looked at: it stays right while new messages come in. */
+/** A cursor is the ID of the last message examined, so it stays valid while new messages arrive. */
 const cursorPattern = /^msg_[0-9a-z]{26}$/
 
 export type ListInput = InputOf<typeof contract>
@@ -15,7 +15,7 @@ export type ListInput = InputOf<typeof contract>
 /** Filters that only the dashboard has. */
 type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure'>
 
-/** The filters of a list without its page. */
+/** The filters of a list, without cursor and limit. */
 export function toFilter({
   from,
   until,
@@ -28,16 +28,16 @@ export function toFilter({
   }
 }
 
-/** `search` is what a search adds to the filters. */
+/** `search`: the filters that a search adds. */
 export async function listMessages(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
   { cursor, limit, ...filters }: ListInput & DashboardFilters,
-  { lookThrough, search = {} }: { lookThrough?: number; search?: MessageFilter } = {},
+  { maxExamined, search = {} }: { maxExamined?: number; search?: MessageFilter } = {},
 ): Promise<MessagePage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   const filter = { ...toFilter(filters), ...search, beforeId: cursor }
-  const { rows, stoppedAt } = await findMessages(deps.db, caller.accountId, filter, limit, lookThrough)
-  return { items: rows.map(toMessage), ...(stoppedAt !== undefined && { nextCursor: stoppedAt }) }
+  const { rows, cursor: nextCursor } = await findMessages(deps.db, caller.accountId, filter, limit, maxExamined)
+  return { items: rows.map(toMessage), ...(nextCursor !== undefined && { nextCursor }) }
 }

@@ -3,10 +3,12 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
 
-/** A message without a wamid was rejected at once; one with a wamid failed later, as its status tells. */
+/**
+ * WhatsApp rejected a message without a wamid immediately; it accepted one with a wamid and reported the failure later.
+ */
 export function describeFailure({ waMessageId, errorCode, errorMessage }: StoredMessage): string {
   if (waMessageId === null) return describeRejection(errorCode, errorMessage)
-  return `WhatsApp reported that this message failed${inBrackets(errorCode)}: ${explain(errorCode, errorMessage)}`
+  return `WhatsApp reported that this message failed${inParentheses(errorCode)}: ${explain(errorCode, errorMessage)}`
 }
 
 export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
@@ -15,19 +17,19 @@ export function toSentMessage(message: RecordedMessage, waMessageId: string): Se
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {
-  return `WhatsApp rejected this message${inBrackets(code)}: ${explain(code, reason)}`
+  return `WhatsApp rejected this message${inParentheses(code)}: ${explain(code, reason)}`
 }
 
-function inBrackets(code: string | null): string {
+function inParentheses(code: string | null): string {
   return code === null ? '' : ` (${code})`
 }
 
-/** WhatsApp's reason, and what to do about it. */
+/** WhatsApp's reason, and how to fix it. */
 function explain(code: string | null, reason: string | null): string {
   return explainFailure(code ?? '', reason || 'no reason was given')
 }
 
-/** `why`: what is known of it, as the beginning of a sentence. */
+/** `why` is the first clause of the error message. */
 export function unknownOutcome(messageId: string, why: string, options: { replayed?: boolean } = {}): ServiceError {
   return new ServiceError(
     'SEND_OUTCOME_UNKNOWN',

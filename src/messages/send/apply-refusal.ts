@@ -8,8 +8,8 @@ import { optedOutCode, suppressRejected } from '../suppressions/recipient-choice
 import type { SendingAccount } from './decide.ts'
 
 /**
- * Marks the WhatsApp account, the template or the recipient that WhatsApp rejected, so that the next send is rejected
- * here, with the reason. Never fails the send that was rejected.
+ * Stores that WhatsApp rejected the account, the template or the recipient, so that Waybill rejects the next send
+ * itself, with the reason. Logs its own failures instead of throwing, because the send already has its result.
  */
 export async function applyRefusal(
   deps: Deps,
@@ -34,18 +34,18 @@ export async function applyRefusal(
         { status: outcome.template },
       )
   } catch (error) {
-    deps.log.warn({ err: error, accountId: message.accountId }, 'could not store what WhatsApp rejected')
+    deps.log.warn({ err: error, accountId: message.accountId }, 'could not store the cause of a rejection by WhatsApp')
   }
 }
 
 const resyncing = new Set<string>()
 
-/** In the background, and once at a time for a WABA however many sends ask for it. */
+/** Runs in the background, and at most once at a time per WABA. */
 function resync(deps: Deps, accountId: string, wabaId: string): void {
   const key = `${accountId} ${wabaId}`
   if (resyncing.has(key)) return
   resyncing.add(key)
   syncWaba(deps, accountId, wabaId)
-    .catch((error: unknown) => deps.log.warn({ err: error, accountId }, 'the templates could not be synced'))
+    .catch((error: unknown) => deps.log.warn({ err: error, accountId }, 'could not sync the templates'))
     .finally(() => resyncing.delete(key))
 }

@@ -6,16 +6,16 @@ import type { Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
 import type { Stops } from '../suppressions/check.ts'
 
-/** What the database knows about a send before it happens. */
+/** Everything in the database that decides whether a message may be sent. */
 export interface SendFacts {
-  /** The WhatsApp account asked for, or the default one. */
+  /** The requested WhatsApp account, or the default one. */
   whatsAppAccount: SendingAccount | undefined
   template: SendableTemplate | undefined
   /** An endpoint of this account subscribes to `message.sent`. */
   emitSentEvent: boolean
-  /** Which suppressed recipients don't get it; undefined if everybody does. */
+  /** Which suppressed recipients must not get it; undefined if everyone may. */
   stops: Stops | undefined
-  /** The account stores what its messages say, and the template is not one for codes. */
+  /** The account stores message contents, and the template is not an authentication template. */
   storesContent: boolean
 }
 
@@ -24,7 +24,7 @@ export interface SendingAccount {
   phoneNumberId: string
   wabaId: string
   accessTokenEncrypted: string
-  /** Undefined when it is active. */
+  /** Undefined if the account is active. */
   inactiveReason: string | undefined
 }
 
@@ -49,8 +49,8 @@ export interface UnknownTemplate {
 }
 
 /**
- * Decides what the facts alone can decide; throws a `ServiceError` that says why a message may not be sent. The account
- * comes first: without it no template can be known.
+ * Checks a request against the facts. Throws a `ServiceError` that says why the message may not be sent. The account is
+ * checked first, because templates belong to it.
  */
 export function decide(facts: SendFacts, input: SendMessageRequest): Draft | UnknownTemplate {
   const from = requireActiveAccount(facts.whatsAppAccount, input.accountId)
@@ -61,7 +61,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
   const { emitSentEvent, stops } = facts
-  // WhatsApp can change the category of a template, so the values have a say too.
+  // WhatsApp can change the category of a template, so a code among the values also prevents storage.
   const storesContent = facts.storesContent && filled.secrets === undefined
   return { kind: 'draft', from, template, filled, emitSentEvent, stops, storesContent }
 }
@@ -77,7 +77,7 @@ function toError(problems: Problem[]): ServiceError {
   const fields = Object.entries(Object.groupBy(problems, ({ path }) => path.join('.')))
   return new ServiceError('VALIDATION_ERROR', sentences.slice(0, maxProblems).join(' ') + more, {
     fields: Object.fromEntries(
-      fields.map(([field, those = []]) => [field, `${those.map(({ problem }) => problem).join('. ')}.`]),
+      fields.map(([field, ofField = []]) => [field, `${ofField.map(({ problem }) => problem).join('. ')}.`]),
     ),
   })
 }

@@ -9,17 +9,17 @@ import { describeFailure, toSentMessage, unknownOutcome } from './answers.ts'
 /** The request that an `Idempotency-Key` belongs to. */
 export interface IdempotentRequest {
   key: string
-  /** Fingerprint of the request, whatever the order of its fields. */
+  /** Fingerprint of the request, independent of the order of its fields. */
   requestHash: Uint8Array
-  /** What the fingerprint was before the server's key was rotated. */
+  /** Fingerprints with the server's earlier keys. */
   earlierHashes?: readonly Uint8Array[]
 }
 
-/** The first request with a key, as it stands now. */
+/** The first request with a key, in its current state. */
 export interface EarlierRequest {
   /** Empty if its recipient was erased. */
   requestHash: Uint8Array
-  /** It may still be running: it is younger than any send can take. */
+  /** It may still be running, because it is younger than the longest possible send. */
   mayBeRunning: boolean
   message: StoredMessage
 }
@@ -27,10 +27,10 @@ export interface EarlierRequest {
 const purpose = 'idempotent request'
 
 /**
- * The fingerprint covers every field of the parsed request. Databases hold hashes of the first six fields, so these
- * keep their place and form; fields that came later follow by name, and a request without any hashes as it always did.
- * With them it is keyed, because they can hold a one-time code, which a plain hash would give away to whoever tries
- * the million codes of six digits.
+ * The fingerprint covers every field of the parsed request. Databases contain hashes of the first six fields, so their
+ * order and form are fixed. Fields that were added later follow in alphabetical order, and a request without them has
+ * the same hash as before. With them, the hash is keyed, because they can contain a one-time code: a plain hash would
+ * reveal it to anyone who tries the million codes of six digits.
  */
 export function describeRequest(
   key: string,
@@ -52,7 +52,7 @@ function sortEntries(value: object): [string, unknown][] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** For `JSON.stringify`: the same text for an object, whatever the order of its keys. */
+/** A replacer for `JSON.stringify`, so that the text does not depend on the order of an object's keys. */
 function sortKeys(_: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(sortEntries(value))
@@ -60,8 +60,8 @@ function sortKeys(_: string, value: unknown): unknown {
 }
 
 /**
- * The answer to a retry: the outcome of the first request, also when a status webhook settled it
- * since. Throws the `ServiceError` that the first request ended in, or why there is no answer yet.
+ * Returns the result of the first request to a retry, even if only a status webhook settled it. Throws the
+ * `ServiceError` of the first request, or one that says why there is no result yet.
  */
 export function replay(earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
   if (earlier.requestHash.length === 0)
@@ -76,10 +76,10 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
       'This Idempotency-Key was used with another request body. Use a new key for a new message.',
     )
   const { message } = earlier
-  if (hasFailedUnaccepted(message))
+  if (failedBeforeSent(message))
     throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
   if (message.waMessageId !== null) return toSentMessage(message, message.waMessageId)
-  // An operator found that it was sent (status/outcome-unknown.ts): nobody knows the wamid, and it must not be sent again.
+  // An operator resolved it as sent (status/outcome-unknown.ts): the wamid is unknown, but it must not be sent again.
   if (message.status !== 'pending') return toSentMessage(message, '')
   if (earlier.mayBeRunning)
     throw new ServiceError(
@@ -89,15 +89,15 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
     )
   throw unknownOutcome(
     message.id,
-    'The connection to WhatsApp broke, or this service was interrupted, before an answer of WhatsApp was stored',
+    "The connection to WhatsApp broke, or this service was interrupted, before WhatsApp's response was stored",
     { replayed: true },
   )
 }
 
 /**
- * Nobody was ever told that WhatsApp accepted it: neither our own answer nor a `sent` status set
- * `sent_at`. What was accepted stays `sent` for its retries, and a webhook reports its failure.
+ * True if the message failed before anyone learned that WhatsApp had accepted it: neither our own response nor a `sent`
+ * status set `sent_at`. A message that failed later stays `sent` for its retries, and a webhook reports its failure.
  */
-function hasFailedUnaccepted({ status, sentAt }: StoredMessage): boolean {
+function failedBeforeSent({ status, sentAt }: StoredMessage): boolean {
   return status === 'failed' && sentAt === null
 }

@@ -6,10 +6,10 @@ import type { MediaRow } from '../../media/store.ts'
 import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { OutgoingHeader, SendOutcome } from '../../whatsapp/whatsapp.ts'
 
-/** Files that were uploaded to Waybill; the IDs of WhatsApp are digits. */
+/** The prefix of our media IDs; WhatsApp's own IDs are digits. */
 const prefix = 'med_'
 
-/** Most messages name no uploaded file, and take none of the steps below. */
+/** Most messages name no uploaded file, and skip the steps below. */
 export function namesMedia(filled: FilledTemplate): boolean {
   if (filled.header === undefined && filled.cards === undefined) return false
   return listNamedMedia(filled).length > 0
@@ -48,7 +48,7 @@ function listNamedMedia({ header, cards = [] }: FilledTemplate): NamedMedia[] {
   })
 }
 
-/** A document without a name of its own has the name that it was uploaded with. */
+/** A document without a filename in the request gets the filename of its upload. */
 function replaceId(
   header: OutgoingHeader,
   files: ReadonlyMap<string, MediaRow>,
@@ -61,13 +61,13 @@ function replaceId(
   return { ...header, media: { id }, filename: header.filename ?? files.get(header.media.id)?.filename ?? undefined }
 }
 
-/** The code of WhatsApp for an ID that it does not know, among other mistakes. */
+/** WhatsApp's code for an unknown media ID, among other invalid parameters. */
 const invalidParameter = 100
 
 /**
- * WhatsApp can delete a file early. If it refuses a message for a parameter, the IDs that were sent are forgotten, so
- * that the next send uploads the files again. Most such refusals have another cause: a new ID is kept, so that a sender
- * who repeats a mistake does not upload the file each time.
+ * WhatsApp can delete a file early. If it rejects a message because of a parameter, its media IDs are forgotten, so
+ * that the next send uploads the files again. Most such rejections have another cause, so a recent ID is kept: a caller
+ * who repeats a mistake would otherwise upload the file each time.
  */
 export async function forgetRefusedMedia(
   deps: Pick<Deps, 'db' | 'now'>,

@@ -23,14 +23,14 @@ export async function checkSend(
   if (draft.kind === 'unknown-template')
     throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
   const { from, stops } = draft
-  // Awaited only where it applies, so that other sends don't wait for a turn of the event loop.
+  // Awaited only if needed, so that other sends skip a turn of the event loop.
   if (stops) await assertNotSuppressed(deps, { accountId, stops }, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   return { draft, accessToken }
 }
 
-/** A message that may be sent, and what it takes to send it. */
+/** A message that may be sent, with everything needed to send it. */
 export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
   message: PendingMessage
   accessToken: string
@@ -46,7 +46,7 @@ export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequ
   const filled = namesMedia(draft.filled) ? await resolveMedia(deps, sender, draft.filled) : draft.filled
 
   const createdAt = deps.now()
-  // Filters compare with the time in the id.
+  // The ID contains the same time, because filters by time compare IDs.
   const id = deps.newId('msg', createdAt)
   const message: PendingMessage = {
     id,

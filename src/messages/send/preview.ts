@@ -6,7 +6,7 @@ import { estimateSend } from '../costs/estimate.ts'
 import { checkMedia, namesMedia } from './media.ts'
 import { checkSend } from './prepare.ts'
 
-/** Checks what a send checks, and renders the text. Sends and stores nothing. */
+/** Runs the checks of a send and renders the text. Sends and stores nothing. */
 export async function preview(
   deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes' | 'log'>,
   caller: Caller,

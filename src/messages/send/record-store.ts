@@ -8,7 +8,7 @@ import { type Placeholders, statement } from '../../platform/db/statement.ts'
 import { recordedColumns, type RecordedMessage } from '../columns.ts'
 import type { PendingMessage } from '../message.ts'
 import type { SendJournal } from '../journal/journal.ts'
-import { idempotencyKept } from './idempotency-store.ts'
+import { idempotencyKeyLifetime } from './idempotency-store.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 
 type Recorded = RecordedMessage & Pick<PendingMessage, 'contentEncrypted'>
@@ -21,22 +21,22 @@ export interface PendingRecord {
 }
 
 /**
- * An insert that reaches the database later than this after it left does nothing: its caller was told that nothing
- * was sent. With the statement timeout behind it, none commits half a minute after it left (settle.ts).
+ * An insert that takes longer than this to reach the database does nothing, because its caller may have been told that
+ * nothing was sent. With the statement timeout, no insert commits more than 30 seconds after it was issued (settle.ts).
  */
 const insertDeadlineMilliseconds = 10_000
 
-/** What each insert answers. Times go both ways as numbers, which take a tenth of the time to read and write. */
-interface InsertAnswer {
+/** The row that each insert returns. Times are passed as numbers, which are ten times as fast to encode and decode. */
+interface InsertResult {
   on_time: boolean
   /** The database's clock, in milliseconds since 1970. */
   clock: number
 }
 
-/** Read once a statement, so that a batch is on time or late as a whole. */
+/** Evaluated once per statement, so that a batch is on time or late as a whole. */
 const clock = 'clock as materialized (select extract(epoch from clock_timestamp())::float8 * 1000 as at)'
 
-function answering($: Placeholders<Deadline>): string {
+function selectResult($: Placeholders<Deadline>): string {
   return `select at < ${$.deadline}::float8 as on_time, at as clock`
 }
 
@@ -47,13 +47,13 @@ interface Deadline {
   deadline: number
 }
 
-const recordOne = statement<RecordedMessage & Deadline, InsertAnswer>(
+const recordOne = statement<RecordedMessage & Deadline, InsertResult>(
   'record_pending',
   ($) => `with ${clock}, recorded as (
     ${insertPending}
     select 'pending', ${parametersOf($, recordedColumns)} from clock where at < ${$.deadline}::float8
   )
-  ${answering($)} from clock`,
+  ${selectResult($)} from clock`,
 )
 
 interface Claim {
@@ -74,15 +74,15 @@ interface Content {
 const contentColumns: Columns<Content> = { contentEncrypted: { name: 'content_encrypted', type: 'word' } }
 const contentRequestColumns = { ...requestColumns, ...contentColumns }
 
-type RecordedIds = InsertAnswer & { ids: string | null }
+type RecordedIds = InsertResult & { ids: string | null }
 
 const recordMany = statement<Lists<RecordedMessage> & Lists<Claim> & Deadline, RecordedIds>(
   'record_many_pending',
   ($) => `${recordRequests($, arraysOf($, requestColumns), namesOf(requestColumns))}
-  ${answeringIds($)}`,
+  ${selectResultWithIds($)}`,
 )
 
-/** The account is asked again: it may have stopped storing contents since the send was prepared. */
+/** The account is checked again, because it may have stopped storing contents since the send was prepared. */
 const recordManyWithContents = statement<
   Lists<RecordedMessage> & Lists<Claim> & Lists<Content> & Deadline,
   RecordedIds
@@ -94,16 +94,16 @@ const recordManyWithContents = statement<
     from request r join accounts a on a.id = r.account_id and a.contents_kept_days is not null
     where r.content_encrypted is not null and (r.key is null or r.id in (select message_id from claimed))
   )
-  ${answeringIds($)}`,
+  ${selectResultWithIds($)}`,
 )
 
-function answeringIds($: Placeholders<Deadline>): string {
-  return `${answering($)}, (select string_agg(id, ' ') from recorded) as ids from clock`
+function selectResultWithIds($: Placeholders<Deadline>): string {
+  return `${selectResult($)}, (select string_agg(id, ' ') from recorded) as ids from clock`
 }
 
 /**
- * Of several requests of one batch with one key the first one claims it. The time is that of the new row: Citus refuses
- * `now()` in the update of a conflicting row.
+ * If several requests of a batch have the same key, the first one claims it. The time comes from the new row, because
+ * Citus rejects `now()` in the update of a conflicting row.
  */
 function recordRequests($: Placeholders<Deadline>, arrays: string, names: string): string {
   return `with ${clock}, request as (
@@ -116,7 +116,7 @@ function recordRequests($: Placeholders<Deadline>, arrays: string, names: string
     order by account_id, key, n
     on conflict (account_id, key) do update
       set request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = excluded.created_at
-      where excluded.created_at - i.created_at >= ${idempotencyKept}
+      where excluded.created_at - i.created_at >= ${idempotencyKeyLifetime}
     returning message_id
   ), recorded as (
     ${insertPending}
@@ -126,7 +126,7 @@ function recordRequests($: Placeholders<Deadline>, arrays: string, names: string
   )`
 }
 
-const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertAnswer>(
+const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertResult>(
   'record_many_unclaimed',
   ($) => `with ${clock}, recorded as (
     ${insertPending}
@@ -134,12 +134,12 @@ const recordManyUnclaimed = statement<Lists<RecordedMessage> & Deadline, InsertA
     from unnest(${arraysOf($, recordedColumns)}) as r (${namesOf(recordedColumns)})
     where (select at from clock) < ${$.deadline}::float8
   )
-  ${answering($)} from clock`,
+  ${selectResult($)} from clock`,
 )
 
 /**
  * Records the message before it is sent to WhatsApp, and claims its idempotency key and stores its content in the same
- * statement. False when another request holds the key: then nothing is recorded.
+ * statement. Returns false, and records nothing, if another request holds the key.
  */
 export const recordPending = batched<PendingRecord, boolean>({
   name: 'record_pending',
@@ -147,7 +147,7 @@ export const recordPending = batched<PendingRecord, boolean>({
     if (record.request || record.message.contentEncrypted !== undefined)
       return (await recordAll(db, [record]))[0] ?? false
     record.journal.recording([record.message])
-    await insertInTime(db, (deadline) => recordOne(db, { ...record.message, deadline }))
+    await insertBeforeDeadline(db, (deadline) => recordOne(db, { ...record.message, deadline }))
     return true
   },
   many: recordAll,
@@ -156,18 +156,18 @@ export const recordPending = batched<PendingRecord, boolean>({
 
 async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]): Promise<boolean[]> {
   const messages: readonly Recorded[] = records.map(({ message }) => message)
-  // All calls on one database come with the same journal.
+  // All calls on the same database have the same journal.
   records[0]?.journal.recording(messages)
   const lists = listsOf<RecordedMessage>(recordedColumns, messages)
   const hasContents = messages.some(({ contentEncrypted }) => contentEncrypted !== undefined)
   if (!hasContents && records.every(({ request }) => request === undefined)) {
-    await insertInTime(db, (deadline) => recordManyUnclaimed(db, { ...lists, deadline }))
+    await insertBeforeDeadline(db, (deadline) => recordManyUnclaimed(db, { ...lists, deadline }))
     return records.map(() => true)
   }
   const claims = records.map(({ request }) => ({ key: request?.key, requestHash: request?.requestHash }))
   const claimLists = listsOf(claimColumns, claims)
   const contents = messages.map(({ contentEncrypted }) => ({ contentEncrypted }))
-  const { ids } = await insertInTime(db, (deadline) =>
+  const { ids } = await insertBeforeDeadline(db, (deadline) =>
     hasContents
       ? recordManyWithContents(db, { ...lists, ...claimLists, ...listsOf(contentColumns, contents), deadline })
       : recordMany(db, { ...lists, ...claimLists, deadline }),
@@ -176,21 +176,21 @@ async function recordAll(db: Kysely<Database>, records: readonly PendingRecord[]
   return messages.map(({ id }) => recorded.has(id))
 }
 
-/** Runs an insert that does nothing from a deadline on, by the database's clock. */
-async function insertInTime<Answer extends InsertAnswer>(
+/** Runs an insert that does nothing after a deadline by the database's clock. */
+async function insertBeforeDeadline<Row extends InsertResult>(
   db: Kysely<Database>,
-  insert: (deadline: number) => Promise<Answer[]>,
-): Promise<Answer> {
+  insert: (deadline: number) => Promise<Row[]>,
+): Promise<Row> {
   const estimate = clockEstimateOf(db)
   for (let isFirst = true; ; isFirst = false) {
     const now = await estimate.read(db)
-    const leftAt = performance.now()
-    const [answer] = await insert(now + insertDeadlineMilliseconds)
-    if (!answer) throw new Error('an insert did not say whether it was on time')
-    estimate.learn(answer.clock, leftAt)
-    if (answer.on_time) return answer
-    // Rejected this early: the database clock jumped forward. Our offset is refreshed now.
-    if (isFirst && performance.now() - leftAt < insertDeadlineMilliseconds / 2) continue
+    const issuedAt = performance.now()
+    const [result] = await insert(now + insertDeadlineMilliseconds)
+    if (!result) throw new Error('an insert returned no row')
+    estimate.addSample(result.clock, issuedAt)
+    if (result.on_time) return result
+    // The insert was not late: the database clock has jumped forward, and the estimate is corrected now.
+    if (isFirst && performance.now() - issuedAt < insertDeadlineMilliseconds / 2) continue
     throw new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The database was too slow. Nothing was sent. Try again in a moment.',

@@ -15,11 +15,10 @@ import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
 
 /**
- * Sends like any other message and spends the same rate limit: otherwise any signed-in user could bypass it. The switch
- * for API access does not apply: it rejects requests with the key (spec, Authentication), and an owner who turned it off
- * can still test a template. A suspension stops these sends too.
- * A rejection by WhatsApp is a result here, not an error: the message is in the log, where users who test a template
- * look for it.
+ * Counts against the account's rate limit; otherwise any signed-in user could bypass it. Disabling API access does not
+ * apply, because it only rejects requests with the API key (spec, Authentication): an owner can still test a template.
+ * A suspension does apply. Returns a rejection by WhatsApp instead of throwing it: the message is in the log, where
+ * users who test a template look for it.
  */
 export async function sendFromDashboard(
   deps: Deps,
@@ -29,14 +28,14 @@ export async function sendFromDashboard(
   const budget = await spendRequest(deps.db, caller.accountId)
   if (budget) assertWithinBudget(budget)
   const prepared = await prepare(deps, caller, input)
-  // Without an idempotency key nobody can be before us.
+  // Without an idempotency key, it is always recorded.
   await record(deps, prepared.message, undefined)
   const result = await dispatch(deps, prepared, undefined)
   return { messageId: prepared.message.id, ...describe(result) }
 }
 
 /**
- * Sends a new message like an earlier one. Recipient, template and number come from the stored message, so that the
+ * Sends a copy of an earlier message. Recipient, template and number come from the stored message, so that the
  * audit log says what was sent to whom. All checks of a send apply.
  */
 export async function sendAgain(

@@ -6,7 +6,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { recordedColumns, type RecordedMessage, stateColumns } from '../columns.ts'
 import type { JournalEntry } from '../journal/journal.ts'
-import { longestSend } from './idempotency-store.ts'
+import { maxSendDuration } from './idempotency-store.ts'
 
 export interface Acceptance {
   message: RecordedMessage
@@ -15,14 +15,14 @@ export interface Acceptance {
 }
 
 /**
- * Updates an existing row, written as an upsert, so PostgreSQL always uses the primary key. An `update` that is planned
- * while the table is small scans all of it, and keeps that plan when the table has grown; planning it each time costs
- * more than running it.
+ * Updates an existing row, but is written as an upsert, so that PostgreSQL always uses the primary key. An `update`
+ * that is planned while the table is small scans all of it, and keeps that plan when the table has grown. Replanning it
+ * each time costs more than running it.
  */
 const acceptance = `
   on conflict (account_id, id) do update set
     status = case when m.status = 'pending' then 'sent' else m.status end,
-    -- A wamid contains the number of its recipient, who was erased while the message was under way.
+    -- A wamid contains the number of its recipient, who may have been erased during the send.
     wa_message_id = case when m.to_number = '${erasedRecipient}' then '' else coalesce(m.wa_message_id, excluded.wa_message_id) end,
     sent_at = coalesce(m.sent_at, excluded.sent_at)`
 
@@ -36,7 +36,7 @@ const acceptedColumns: Columns<Accepted> = {
 
 const insertAccepted = `insert into messages as m (status, ${namesOf(acceptedColumns)})`
 
-/** What is found by the wamid, should a status come without our id (status/store.ts). */
+/** Finds the message if a status has no ID of ours, only a wamid (status/store.ts). */
 const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
 
 const acceptOne = statement<Accepted>(
@@ -57,14 +57,14 @@ const acceptMany = statement<Lists<Accepted>>(
   ${insertAccepted} select 'sent', ${namesOf(acceptedColumns)} from accepted ${acceptance}`,
 )
 
-/** WhatsApp accepted the message. A status that overtook this answer keeps what it said. */
+/** Stores that WhatsApp accepted the message. A status that was applied before is kept. */
 export const settleAccepted = batched<Acceptance, void>({
   name: 'settle_accepted',
   one: async (db, { message, waMessageId, at }) => {
     await acceptOne(db, { ...message, waMessageId, sentAt: at })
   },
   many: async (db, acceptances) => {
-    // In one order, as statuses lock them.
+    // In the order in which statuses lock them, to avoid deadlocks.
     const sorted = acceptances.toSorted((a, b) => (keyOf(a.message) < keyOf(b.message) ? -1 : 1))
     const accepted = sorted.map(({ message, waMessageId, at }) => ({ ...message, waMessageId, sentAt: at }))
     await acceptMany(db, listsOf(acceptedColumns, accepted))
@@ -78,8 +78,8 @@ function keyOf({ accountId, id }: RecordedMessage): string {
 }
 
 /**
- * The message was certainly not sent. `releaseKey`: a retry with the same idempotency key may send;
- * otherwise it answers with this failure. False when there is no such message that is pending.
+ * Marks a message as failed that was certainly not sent. With `releaseKey`, a retry with that idempotency key sends
+ * again; otherwise it gets this failure. Returns false if the message does not exist or is not pending.
  */
 export async function settleFailed(
   db: Kysely<Database>,
@@ -104,7 +104,7 @@ const entryColumns: Columns<JournalEntry> = {
 
 const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { id: string; failed: boolean }>(
   'fail_unwritten',
-  // A message and its key are recorded in one transaction, so their times are the same, and an index leads to the key.
+  // A message and its key are recorded in one transaction with the same time, by which an index finds the key.
   ($) => `with entry as (
     select * from unnest(${arraysOf($, entryColumns)}) as e (${namesOf(entryColumns)})
   ), failed as (
@@ -123,7 +123,7 @@ const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { i
   left join failed on failed.account_id = m.account_id and failed.id = m.id`,
 )
 
-/** Of messages that were certainly never written to WhatsApp: those that are pending fail, and their keys are released. */
+/** Marks pending messages as failed that were certainly never written to WhatsApp, and releases their keys. */
 export async function failUnwritten(
   db: Kysely<Database>,
   entries: readonly JournalEntry[],
@@ -136,8 +136,8 @@ export async function failUnwritten(
 }
 
 /**
- * An operator has decided on a message of unknown outcome. As `failed` it releases its idempotency key. False unless
- * the message is pending for longer than any send takes.
+ * Applies an operator's decision about a message of unknown outcome. `failed` releases its idempotency key. Returns
+ * false unless the message has been pending for longer than any send takes.
  */
 export async function resolvePending(
   db: Kysely<Database>,
@@ -147,7 +147,7 @@ export async function resolvePending(
   const isFailed = resolution === 'failed'
   const { rows } = await sql`
     with clock as materialized (
-      -- Citus refuses a clock in a case of an update.
+      -- Citus rejects a clock function in a case expression of an update.
       select clock_timestamp() as now
     ), resolved as (
       update messages set status = ${resolution},
@@ -157,7 +157,7 @@ export async function resolvePending(
         error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
       from clock
       where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
-        and recorded_at < now() - ${sql.raw(longestSend)}
+        and recorded_at < now() - ${sql.raw(maxSendDuration)}
       returning account_id, id
     ), released as (
       delete from idempotency_keys k using resolved r

@@ -7,13 +7,13 @@ import type { IdempotentRequest } from './idempotency.ts'
 import type { SendResult } from './outcome.ts'
 import { settleAccepted, settleFailed } from './settle-store.ts'
 
-/** The times between attempts to settle while the database cannot, about ten minutes in all. */
+/** Delays between attempts to settle a message while the database is unavailable: about ten minutes in total. */
 const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 120 }, () => 5_000)]
 
 /**
- * Stores the outcome of the send. When the database is away the caller is answered all the
- * same, since what WhatsApp said is true, and the row is settled as soon as the database is back; if
- * this process ends first it stays `pending` until the status webhook settles it.
+ * Stores the outcome of a send. If the database is unavailable, the caller still gets WhatsApp's response, and the row
+ * is settled in the background. If this process ends first, the row stays `pending` until the status webhook settles
+ * it.
  */
 export async function settle(
   deps: Pick<
@@ -26,21 +26,21 @@ export async function settle(
 ): Promise<void> {
   const at = deps.now()
   await persist(deps, message.id, async () => {
-    await writeConclusion(deps, message, result, request, at)
+    await writeResult(deps, message, result, request, at)
     return true
   })
 }
 
 /**
- * An insert whose answer was lost is committed or gone by then: it refuses itself ten seconds after it left
- * (record-store.ts), and its statement timeout is shorter than the rest.
+ * After this time, an insert whose result was lost has committed or never will: it does nothing ten seconds after it
+ * was issued (record-store.ts), and its statement timeout is shorter than the remaining time.
  */
-const longestInsertMilliseconds = 30_000
+const maxInsertMilliseconds = 30_000
 
 /**
- * The record of a message failed, so it was not sent to WhatsApp. The insert may have happened all the
- * same, or happen in a moment, and then its idempotency key must not stay claimed: a row that is not
- * there is looked for again until no insert can be under way any more.
+ * Marks a message as failed that was not sent to WhatsApp, because the outcome of its insert is unknown. The insert may
+ * have committed, or may still commit, and must not keep its idempotency key claimed. A missing row is therefore looked
+ * up again until no insert can be running.
  */
 export async function settleNeverDispatched(
   deps: Pick<Deps, 'db' | 'now' | 'log' | 'journal'>,
@@ -50,7 +50,7 @@ export async function settleNeverDispatched(
   const at = deps.now()
   await persist(deps, message.id, async () => {
     const failed = await settleFailed(deps.db, message, { ...neverDispatched, at, releaseKey: request?.key })
-    return failed || deps.now().getTime() - at.getTime() > longestInsertMilliseconds
+    return failed || deps.now().getTime() - at.getTime() > maxInsertMilliseconds
   })
 }
 
@@ -59,7 +59,7 @@ const neverDispatched = {
   reason: 'the database became unavailable before the message was sent',
 }
 
-/** `write` says whether nothing is left to do; until then it is tried again, in the background. */
+/** `write` returns whether it is done; until then, it is retried in the background. */
 async function persist(
   deps: Pick<Deps, 'log' | 'journal'>,
   messageId: string,
@@ -74,7 +74,7 @@ async function persist(
   void persistLater(deps, messageId, write)
 }
 
-async function writeConclusion(
+async function writeResult(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
   message: PendingMessage,
   result: SendResult,
@@ -85,7 +85,7 @@ async function writeConclusion(
     case 'sent':
       return settleSent(deps, message, result.waMessageId, at)
     case 'failed':
-      // Without a row to change a status has overtaken us, and stays.
+      // If there is no pending row, a status arrived first and is kept.
       await settleFailed(deps.db, message, {
         code: result.code,
         reason: result.reason,
@@ -98,7 +98,7 @@ async function writeConclusion(
   }
 }
 
-/** When somebody wants to be told, our own answer is taken like WhatsApp's status: with its event. */
+/** If an endpoint subscribes to `message.sent`, the response is applied like a `sent` status, which emits the event. */
 async function settleSent(
   deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
   message: PendingMessage,
