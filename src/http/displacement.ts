@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { auditDisplacementIn } from '../users/audit/displacement.ts'
 import { reportDisplacementIn } from '../webhooks/alerts/displacement.ts'
 
-/** Records the loss of a phone number in the audit log, and for the webhooks, of the account that lost it. */
+/** Records that an account lost a phone number, in its audit log and as a webhook event. */
 export function recordDisplacementIn(deps: Deps): RecordDisplacement {
   return async (trx, displaced) => {
     await auditDisplacementIn(deps)(trx, displaced)

@@ -21,22 +21,22 @@ import { countSends } from './ops/whatsapp-metrics.ts'
 import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
 
-/** `api` answers callers, `worker` delivers webhooks, `all` does both. */
+/** `api` serves requests, `worker` delivers webhooks, `all` does both. */
 export type ProcessRole = 'all' | 'api' | 'worker'
 
 export interface Serving {
   /** Where the server listens, such as `http://127.0.0.1:3000`. */
   url: string
   /**
-   * Readiness fails first and stays so for `drainMilliseconds`, so that load balancers see it; each response closes its
-   * connection meanwhile. Then requests in flight and deliveries under way finish. The app itself stays open.
+   * First fails readiness for `drainMilliseconds`, so that load balancers notice; each response then closes its
+   * connection. After that, waits for requests and deliveries in progress. Does not close the app.
    */
   stop(drain?: Drain): Promise<void>
 }
 
 export interface Drain {
   drainMilliseconds?: number
-  /** For a process that has a successor on the same port: readiness does not fail. */
+  /** For a process with a successor on the same port: readiness does not fail. */
   staysReady?: boolean
 }
 
@@ -52,7 +52,7 @@ export interface ServeOptions {
 }
 
 const idleCheckMilliseconds = 50
-/** Longer than any request takes, a send at 25 seconds being the longest, and within the usual 30 of a shutdown. */
+/** Longer than the longest request, a send of 25 seconds, and within the usual shutdown timeout of 30 seconds. */
 const maxClosingMilliseconds = 27_000
 
 export async function startServing(
@@ -121,12 +121,12 @@ function createWorker(deps: Deps, config: Config, registry: Registry): Worker {
 }
 
 /**
- * A connection whose last request ends after the close began would be kept alive for its next one,
- * and hold the process for as long.
+ * Repeatedly closes idle connections: one whose last request ends after the close began would be kept alive and delay
+ * the shutdown.
  */
 async function closeAsRequestsEnd(server: FastifyInstance): Promise<void> {
   const idle = setInterval(() => server.server.closeIdleConnections(), idleCheckMilliseconds)
-  // What is left then belongs to clients that neither finish their requests nor read their answers.
+  // Connections still open then belong to clients that neither complete their requests nor read their responses.
   const deadline = setTimeout(() => server.server.closeAllConnections(), maxClosingMilliseconds)
   await server.close()
   clearInterval(idle)

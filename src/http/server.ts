@@ -17,7 +17,7 @@ import { apiHandlers } from './api/handlers.ts'
 import { isUpload, registerMediaUpload } from './api/media-upload.ts'
 import { limitProcedures, pairProcedures } from './api/procedures.ts'
 import { recordRequests } from './api/request-log.ts'
-import { noteFailure, registerTrace } from './api/request-trace.ts'
+import { recordFailure, registerTrace } from './api/request-trace.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
@@ -38,28 +38,28 @@ import { traceRequests } from './ops/tracing.ts'
 import { registerHealthMetrics, registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
 export interface ServerOptions {
-  /** Addresses and ranges whose `X-Forwarded-For` is believed. */
+  /** Addresses and ranges whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[]
   metricsToken: string | undefined
   /** Holds the metrics of this process. */
   registry?: Registry
-  /** What WhatsApp's callbacks must show; without it none is taken. */
+  /** Secrets that WhatsApp's callbacks must present; without them, all callbacks are rejected. */
   callbacks?: CallbackOptions
-  /** A worker shows its health and its metrics, and nothing else. */
+  /** Serves only health and metrics, for a worker. */
   healthOnly?: boolean
-  /** The sandbox keeps nothing from its user: its metrics are open. */
+  /** In the sandbox, metrics are public. */
   sandbox: boolean
-  /** Where browsers find this server; by default, where they asked for it. */
+  /** The URL of this server for browsers; the URL of each request by default. */
   publicUrl?: string | undefined
-  /** The provider that the owners' organisation signs in with. */
+  /** The OIDC provider with which users sign in. */
   oidc?: OidcProvider | undefined
-  /** How passwords are hashed; by default, with scrypt. */
+  /** How passwords are hashed; scrypt by default. */
   hashing?: PasswordHashing | undefined
-  /** Requests at work at once, beyond which they are refused. */
+  /** Requests beyond this number of concurrent ones are rejected. */
   maxConcurrentRequests?: number
-  /** How long a client may read nothing of a waiting answer. */
+  /** How long a client may read nothing of a pending response. */
   stallMilliseconds?: number
-  /** How long the body of a request may take that is no upload. */
+  /** How long the body of a request may take, except for uploads. */
   bodyMilliseconds?: number
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
@@ -69,22 +69,22 @@ export interface ServerOptions {
 }
 
 const maxBodyBytes = 64 * 1024
-/** A caller has this long to send its headers, and as long again for its whole request, unless it uploads a file. */
+/** The time limit for the headers of a request, and again for its body, unless it uploads a file. */
 const requestTimeoutMilliseconds = 10_000
-/** Longer than the five minutes for which an upload may take. */
+/** Longer than the five minutes that an upload may take. */
 const uploadTimeoutMilliseconds = 6 * 60_000
-/** Real clients pipeline less; this caps buffered responses at about 3 MB. */
+/** More than real clients pipeline. It limits buffered responses to about 3 MB per connection. */
 const maxUnansweredRequests = 64
-/** Even a slow network takes some bytes in this time. */
+/** Even a slow network transfers some bytes in this time. */
 const defaultStallMilliseconds = 20_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
 const keepAliveMilliseconds = 65_000
 
-/** Contracts check what routes take and answer, so Fastify need not load the compilers of its JSON schemas. */
+/** Contracts validate inputs and outputs, so Fastify need not load its JSON schema compilers. */
 const noSchemas = { buildValidator: rejectSchema, buildSerializer: rejectSchema }
 
 function rejectSchema(): never {
-  throw new Error('a route has a JSON schema, where it needs a contract')
+  throw new Error('a route has a JSON schema; use a contract instead')
 }
 
 const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefined }
@@ -101,17 +101,17 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     bodyLimit: maxBodyBytes,
     serverFactory: (handler) =>
       connections.createServer(handler, {
-        // Node has one limit for all requests; `connections` has the shorter one of all but uploads.
+        // Node has one limit for all requests; `connections` applies the shorter limit to all but uploads.
         requestTimeout: uploadTimeoutMilliseconds,
         keepAliveTimeout: keepAliveMilliseconds,
         headersTimeout: requestTimeoutMilliseconds,
-        // Node looks for late requests only this often; its own 30 seconds would triple the limit.
+        // How often Node checks for late requests. Its default would add up to 30 seconds to the limit.
         connectionsCheckingInterval: 1_000,
       }),
     routerOptions: { maxParamLength: 1024 },
     schemaController: { compilersFactory: noSchemas },
     genReqId: createRequestIds(deps.randomBytes),
-    // While it closes, the server finishes what comes in on open connections: it does not refuse it.
+    // While closing, the server still handles requests on open connections.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
@@ -125,10 +125,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
-    // In lower case: Fastify would write it so anyway, for each request anew.
+    // Lower case saves Fastify the conversion on each request.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (options.readState() !== 'serving') void reply.header('connection', 'close')
-    // Before the body is read, since Fastify refuses some methods for their bodies.
+    // Runs before the body is read, because Fastify rejects the bodies of some methods.
     done(connections.findRejection(request.raw) ?? (request.is404 ? explainUnserved(request.url, reply) : undefined))
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, options, error, request, reply))
@@ -167,8 +167,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     })
     await registerMcp(limited, deps, limitedProcedures)
     const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
-    const ways = { publicUrl, oidc, hashing, signInLinks }
-    await registerDashboard(limited, deps, { reads, limitCalls }, ways, registry)
+    const authOptions = { publicUrl, oidc, hashing, signInLinks }
+    await registerDashboard(limited, deps, { reads, limitCalls }, authOptions, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app
@@ -184,11 +184,11 @@ function answerFailure(
   const { id, url, raw } = request
   const failure =
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
-  noteFailure(request, failure)
+  recordFailure(request, failure)
   return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(toBody(failure, url))
 }
 
-/** A caller who leaves in the middle of the body is no fault of ours, though its error looks like a lost database. */
+/** A caller that disconnects during the body is not a server error, although the error looks like a lost database connection. */
 function findInterruption(error: unknown, { errored }: IncomingMessage): ServiceError | undefined {
   return error === errored ? new ServiceError('VALIDATION_ERROR', 'The request ended early.') : undefined
 }
@@ -207,7 +207,7 @@ function metricsAccess({ metricsToken, sandbox }: ServerOptions): MetricsAccess 
   return sandbox ? 'everybody' : 'nobody'
 }
 
-/** Answers what is not HTTP, or came too slowly, in the envelope too; then the connection is over. */
+/** Responds to invalid HTTP and to timeouts with the error envelope, then closes the connection. */
 function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -32,7 +32,7 @@ export async function authorizeApiKey(
   slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
-    // In lower case: Fastify would write it so anyway, for each request anew.
+    // Lower case saves Fastify the conversion on each request.
     void reply.header('ratelimit', headers.RateLimit).header('ratelimit-policy', headers['RateLimit-Policy'])
     assertWithinBudget(budget)
   }
@@ -42,12 +42,11 @@ export async function authorizeApiKey(
     idempotencyKey,
     address: request.ip,
     slot,
-    noteMessage: (messageId) => (trace.messageIds ??= []).push(messageId),
+    onMessage: (messageId) => (trace.messageIds ??= []).push(messageId),
     setHeader: (name, value) => void reply.header(name, value),
   }
 }
 
-/** Undefined when absent. */
 function readHeader({ headers }: FastifyRequest, name: 'x-api-key' | 'idempotency-key'): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : value
@@ -57,8 +56,8 @@ function readHeader({ headers }: FastifyRequest, name: 'x-api-key' | 'idempotenc
 const keyPattern = /^[\x20-\x7e]{1,255}$/
 
 /**
- * The key of an `Idempotency-Key` header: a quoted string, as draft-ietf-httpapi-idempotency-key-header
- * has it, or bare, as most callers write it. Both spellings are one key.
+ * Parses an `Idempotency-Key` header: a quoted string, as draft-ietf-httpapi-idempotency-key-header requires, or the
+ * bare key that most callers send. Both forms give the same key.
  */
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined) return undefined

@@ -11,7 +11,7 @@ export function coalesceWrites(app: FastifyInstance): void {
       try {
         done()
       } catch {
-        // It cannot be written, and nobody is left to catch it: better no answer than no process.
+        // The response cannot be written. An uncaught error would end the process, so drop the connection instead.
         reply.raw.destroy()
       }
     })

@@ -4,7 +4,7 @@ import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../..
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
 
-/** The failure envelope of the spec. */
+/** The failure envelope that the specification defines. */
 export interface FailureBody {
   success: false
   error: { code: ServiceError['code']; message: string }
@@ -18,7 +18,7 @@ export function statusOf(error: ServiceError): ErrorStatus {
   return errors[error.code].status
 }
 
-/** Header fields of a failure. Without a public URL, the link to the page of its code is relative. */
+/** Header fields of a failure. Without a public URL, the link to the error code's page is relative. */
 export function failureHeaders(error: ServiceError, publicUrl: string | undefined): Record<string, string> {
   return {
     ...(documented.has(error.code) && { Link: `<${helpUrl(error.code, publicUrl)}>; rel="help"` }),
@@ -51,8 +51,8 @@ export const trpcCodes = {
 } as const satisfies Record<ErrorStatus, TRPC_ERROR_CODE_KEY>
 
 /**
- * Whatever was thrown, as one of the published codes. What is not ours becomes INTERNAL_ERROR with
- * nothing of its text; the log has the rest, under the same request id.
+ * Converts anything thrown to one of the published error codes. An unknown error becomes INTERNAL_ERROR without its
+ * text; the log has the details under the same request ID.
  */
 export function toServiceError(error: unknown, { requestId, log }: { requestId: string; log: Logger }): ServiceError {
   if (error instanceof ServiceError) return error
@@ -71,8 +71,8 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
   )
 }
 
-/** What Fastify itself refuses before a route runs, by its error code. */
-const refusals: Record<string, () => ServiceError> = {
+/** Errors that Fastify raises before a route runs, by Fastify's error code. */
+const fastifyErrors: Record<string, () => ServiceError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ServiceError('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 KiB.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ServiceError(
@@ -86,11 +86,11 @@ const refusals: Record<string, () => ServiceError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError('NOT_FOUND', 'There is no such route.'),
 }
 
-/** A `ServiceError` for what the caller did wrong at the HTTP level; undefined for everything else. */
+/** Returns a `ServiceError` for a caller's mistake at the HTTP level; undefined for any other error. */
 export function fromFastifyError(error: unknown): ServiceError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  const refusal = refusals[error.code]
-  if (refusal) return refusal()
+  const create = fastifyErrors[error.code]
+  if (create) return create()
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500
   return error.code.startsWith('FST_') && status < 500
     ? new ServiceError('VALIDATION_ERROR', 'The request could not be read as HTTP.')

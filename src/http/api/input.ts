@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 
-/** RFC 8259, 8.1, lets a parser ignore it. */
+/** A parser may ignore it (RFC 8259, 8.1). */
 const byteOrderMark = '\uFEFF'
 
-/** The value of a JSON request body (RFC 8259). Errors say where it breaks, never what stands there. */
+/** Parses a JSON request body (RFC 8259). Errors give the position of a syntax error, never the text around it. */
 export function parseJsonBody(
   body: unknown,
   headers: { contentType: string | undefined; contentEncoding: string | undefined },
@@ -26,7 +26,7 @@ export function parseJsonBody(
 }
 
 function isJson(contentType: string | undefined): boolean {
-  // As most callers write it.
+  // Fast path: most callers send exactly this.
   if (contentType === 'application/json') return true
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters
@@ -46,16 +46,16 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const place = error instanceof Error ? findPlace(error.message) : undefined
+    const position = error instanceof Error ? findErrorPosition(error.message) : undefined
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `The request body is not valid JSON${place === undefined ? '' : `: syntax error at ${place}`}.`,
+      `The request body is not valid JSON${position === undefined ? '' : `: syntax error at ${position}`}.`,
     )
   }
 }
 
-/** V8 quotes the text around some problems instead of giving their position. */
-function findPlace(message: string): string | undefined {
+/** Undefined for the errors in which V8 quotes the surrounding text instead of giving a position. */
+function findErrorPosition(message: string): string | undefined {
   if (message.startsWith('Unexpected end')) return 'the end'
   const position = /at position (\d+)/.exec(message)?.[1]
   return position === undefined ? undefined : `character ${position}`
@@ -73,7 +73,7 @@ export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unkn
   throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
 }
 
-/** What is wrong with each field, by its dotted name, for a form. */
+/** The problem of each field, by dotted name, for a form. */
 function describeFields(issues: Issue[]): Record<string, string> {
   const named = issues.filter((issue) => issue.path.length > 0)
   // If a field has several problems, only the first is reported.
@@ -117,7 +117,7 @@ function unwrap(schema: unknown): unknown {
 function describeProblem(issue: Issue): string {
   if (issue.code !== 'invalid_type')
     return issue.message.startsWith('must ') ? issue.message : `is not valid (${issue.message.toLowerCase()})`
-  // Zod tells a field that is absent from one of the wrong type only by the input it met.
+  // Only the message tells a missing field from one of the wrong type.
   if (issue.message.endsWith('received undefined')) return 'is required'
   if (issue.message.startsWith('must ')) return issue.message
   return `must be ${article(issue.expected)} ${nameOfType(issue.expected)}`
@@ -125,14 +125,14 @@ function describeProblem(issue: Issue): string {
 
 function describeUnknownFields(unknown: string[], { fields, within }: { fields: string[]; within: string }): string {
   const names = unknown.slice(0, maxIssues).map((name) => JSON.stringify(name.slice(0, 40)))
-  const near = unknown.length === 1 ? fields.find((field) => isNear(field, unknown[0] ?? '')) : undefined
-  const hint = near === undefined ? `known are ${fields.join(', ')}` : `did you mean ${near}?`
+  const suggestion = unknown.length === 1 ? fields.find((field) => isSimilar(field, unknown[0] ?? '')) : undefined
+  const hint = suggestion === undefined ? `known are ${fields.join(', ')}` : `did you mean ${suggestion}?`
   const where = within === '' ? '' : ` in ${within}`
   return `${names.join(', ')}: no such field${where}; ${hint}.`.replace('?.', '?')
 }
 
-/** Same letters but for case and separators, or one contained in the other. */
-function isNear(field: string, given: string): boolean {
+/** Whether one name is a prefix of the other, ignoring case and separators. */
+function isSimilar(field: string, given: string): boolean {
   const a = field.toLowerCase()
   const b = given.toLowerCase().replace(/[^a-z0-9]/g, '')
   return b.length > 2 && (a.startsWith(b) || b.startsWith(a))

@@ -12,12 +12,12 @@ import { receiveForm, streamBodies } from './receive-form.ts'
 
 const maxJsonBytes = 64 * 1024
 
-/** Whether a request is an upload, whose body may take longer than others. */
+/** Whether a request is an upload, whose body may take longer than that of other requests. */
 export function isUpload({ method, url }: IncomingMessage): boolean {
   return method === uploadMedia.method && url === uploadMedia.path
 }
 
-/** Serves the one route that takes files. Its body is a stream: nothing reads it before the caller is authorized. */
+/** Serves the only API route that accepts files. Its body is a stream that is not read before the caller is authorized. */
 export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register((upload, _options, done) => {
     streamBodies(upload)
@@ -27,7 +27,7 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Pro
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
         const releaseSlot = deps.media.slots.take(call.accountId)
-        // From here on the limits of uploads hold: an upload would keep the slot of hundreds of sends.
+        // From here on, the upload limits apply: an upload would occupy its slot for as long as hundreds of sends.
         request.slot?.release()
         try {
           return { success: true, data: await receive(deps, call, request) }
@@ -52,7 +52,7 @@ async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyReque
   return storeUpload(deps, call, form.file, { ...fields, filename: fields.filename ?? cleanFilename(form.filename) })
 }
 
-/** Throws away the file if a field is wrong. */
+/** Discards the file if a field is invalid. */
 function parseFields(fields: Record<string, string>, file: { discard(): Promise<void> }): MediaFields {
   try {
     return parseInput(MediaFields, fields)

@@ -6,18 +6,18 @@ import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { defaultStallMilliseconds, notInTime, type SpooledFile } from '../../media/spool.ts'
 
 interface StallLimit {
-  /** Some bytes of the body must arrive in this time. */
+  /** The request fails if no bytes of the body arrive for this long. */
   stallMilliseconds: number | undefined
 }
 
 export interface Form {
   file: SpooledFile
-  /** As the client calls it; may hold anything. */
+  /** As the client sent it; not validated. */
   filename: string | undefined
   fields: Record<string, string>
 }
 
-/** A document of the largest size, and what stands around it. */
+/** The largest document, plus the other parts of the form. */
 export const maxFormBytes = maxMediaBytes.document + 64 * 1024
 const limits = { files: 1, fields: 8, parts: 9, fieldSize: 1024, headerPairs: 16, headerSize: 8 * 1024 }
 const { fileField = 'file' } = uploadMedia
@@ -47,7 +47,7 @@ export async function readForm(
       const kept = keep(stream)
       incoming = { stream, filename, kept }
       kept.catch(reject)
-      // The parser reports the end of the body in the middle of a part here and nowhere else.
+      // The only event with which the parser reports a body that ends in the middle of a part.
       stream.on('error', (error: Error) => {
         if (/terminated early/.test(error.message)) reject(cutOff())
       })
@@ -89,7 +89,7 @@ export async function readForm(
   }
 }
 
-/** Rejects if no part of the body has arrived for a while. */
+/** Rejects if the body stops arriving. */
 export async function endIfStalled<Result>(
   body: IncomingMessage,
   { stallMilliseconds = defaultStallMilliseconds }: StallLimit,

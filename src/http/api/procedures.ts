@@ -4,13 +4,13 @@ import type { Deps } from '../../deps.ts'
 import { depsOfRequest, type Slot } from '../limits/load-limit.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 
-/** What every authorized call carries; each audience adds what its handlers need. */
+/** The data of every authorized call. Each audience adds what its handlers need. */
 export interface ProcedureCall {
-  /** The account that the call is about; undefined when it names none. */
+  /** The account that the call is about; undefined if it names none. */
   accountId: string | undefined
   slot: Slot | null
-  /** Told of each message that the call causes or repeats. */
-  noteMessage?: ((messageId: string) => void) | undefined
+  /** Called with the ID of each message that the call sends or replays. */
+  onMessage?: ((messageId: string) => void) | undefined
 }
 
 /** A contract and the handler behind it. The input has been parsed by the contract's own schema. */
@@ -23,14 +23,14 @@ export interface ServedProcedure<P extends Procedure = Procedure, Call = never> 
 
 type Handler<P extends Procedure, Call> = (deps: Deps, call: Call, input: InputOf<P>) => Promise<OutputOf<P>>
 
-/** One handler per contract, in the contracts' own shape. A contract without a handler does not compile. */
+/** One handler per contract, in the same tree shape. A contract without a handler does not compile. */
 export type HandlersOf<Tree, Call> = {
   [Name in keyof Tree]: Tree[Name] extends Procedure ? Handler<Tree[Name], Call> : HandlersOf<Tree[Name], Call>
 }
 
 type HandlerTree<Call> = { [name: string]: ServedProcedure<Procedure, Call>['perform'] | HandlerTree<Call> }
 
-/** Pairs each contract of a tree with its handler; `HandlersOf` has made sure that both have one shape. */
+/** Pairs each contract of a tree with its handler; `HandlersOf` guarantees that both trees have the same shape. */
 export function pairProcedures<P extends Procedure, Call>(
   contracts: ProcedureTree<P>,
   handlers: HandlerTree<Call>,
@@ -40,14 +40,14 @@ export function pairProcedures<P extends Procedure, Call>(
     const handler = handlers[key]
     if (isProcedure<P>(node))
       return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
-    // As in `listProcedures`: what is no procedure is a tree.
+    // As in `listProcedures`, a node that is not a procedure is a tree.
     return typeof handler === 'object' ? pairProcedures(node as ProcedureTree<P>, handler, `${prefix}${key}.`) : []
   })
 }
 
 /**
- * A query waits for its turn among the reads of its account, whoever reads; a mutation gives up its slot while it
- * waits for WhatsApp.
+ * Queries of all audiences share the read limit of their account. A mutation does not count towards the limit of
+ * concurrent requests while it waits for WhatsApp.
  */
 export function limitProcedures<P extends Procedure, Call extends ProcedureCall>(
   procedures: ServedProcedure<P, Call>[],
@@ -66,7 +66,7 @@ export function limitProcedures<P extends Procedure, Call extends ProcedureCall>
   })
 }
 
-/** Procedures under their dotted names, as a tRPC router takes them. */
+/** Procedures nested by their dotted names, as a tRPC router expects them. */
 export interface ProcedureRecord<T> {
   [name: string]: T | ProcedureRecord<T>
 }

@@ -8,10 +8,10 @@ import { StoreUnavailableError } from '../../media/store/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 import { type Form, maxFormBytes, readForm } from './multipart.ts'
 
-/** How long the rest of a body may take that is read only to be thrown away. */
+/** How long the rest of a body is read and discarded before the connection is closed. */
 const lingerMilliseconds = 5_000
 
-/** Leaves the bodies of the routes in this Fastify context to their handlers: nothing reads them before authorization. */
+/** Passes bodies to the handlers of this Fastify context as streams, so that none is read before authorization. */
 export function streamBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
@@ -21,7 +21,7 @@ export function streamBodies(app: FastifyInstance): void {
   })
 }
 
-/** A client that still sends after its answer gets a moment to read it before the connection is closed. */
+/** A client that still sends its body after the response gets a moment to read the response. */
 function dropRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   const timer = setTimeout(() => request.socket.destroy(), lingerMilliseconds)

@@ -3,14 +3,14 @@ import type { ServiceError } from '../../../contracts/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until something is noted. */
+    /** Null until something is recorded. */
     trace: RequestTrace | null
   }
 }
 
-/** What is learned of a request while it is answered, for the log of API requests. */
+/** Facts about a request, collected while it is processed, for the API request log and traces. */
 export interface RequestTrace {
-  /** Known once the key was checked, also if the request is rejected for another reason. */
+  /** Set once the key has been verified, even if the request is then rejected for another reason. */
   accountId: string | undefined
   messageIds: string[] | undefined
   failures: ServiceError[] | undefined
@@ -24,8 +24,8 @@ export function traceOf(request: FastifyRequest): RequestTrace {
   return (request.trace ??= { accountId: undefined, messageIds: undefined, failures: undefined })
 }
 
-/** A batch can have several. */
-export function noteFailure(request: FastifyRequest, failure: ServiceError): void {
+/** A batch can have several failures. */
+export function recordFailure(request: FastifyRequest, failure: ServiceError): void {
   const trace = traceOf(request)
   ;(trace.failures ??= []).push(failure)
 }

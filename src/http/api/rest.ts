@@ -6,7 +6,7 @@ import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
 import type { ServedProcedure } from './procedures.ts'
 
-/** Serves each procedure at its contract's method and path, in the spec's envelope. */
+/** Serves each procedure at its contract's method and path, in the envelope that the specification defines. */
 export async function registerRest(
   app: FastifyInstance,
   deps: Deps,
@@ -47,10 +47,10 @@ function readBody(request: FastifyRequest): unknown {
   })
 }
 
-/** Path and query parameters are text: those whose schema wants a number are read as one. */
+/** Path and query parameters are text. Converts those whose schema expects a number. */
 function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
   const numeric = Object.entries(schema.shape)
-    .filter(([, field]) => wantsNumber(field))
+    .filter(([, field]) => expectsNumber(field))
     .map(([name]) => name)
   return (request) => {
     const input: Record<string, unknown> = { ...(request.query as object), ...(request.params as object) }
@@ -60,7 +60,7 @@ function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
   }
 }
 
-function wantsNumber(field: unknown): boolean {
-  if (field instanceof z.ZodOptional || field instanceof z.ZodDefault) return wantsNumber(field.def.innerType)
+function expectsNumber(field: unknown): boolean {
+  if (field instanceof z.ZodOptional || field instanceof z.ZodDefault) return expectsNumber(field.def.innerType)
   return field instanceof z.ZodNumber
 }

@@ -7,7 +7,7 @@ import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
-import { noteFailure } from './request-trace.ts'
+import { recordFailure } from './request-trace.ts'
 import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
@@ -16,21 +16,21 @@ interface Context {
   reply: FastifyReply
 }
 
-/** What the routers of the two audiences do not share. */
+/** How the routers of the two audiences differ. */
 export interface TrpcOptions<P extends Procedure, Call> {
   prefix: string
   procedures: ServedProcedure<P, Call>[]
-  /** Finds the caller before the input is validated, so that an unauthorized caller learns nothing about it. */
+  /** Runs before the input is validated, so that an unauthorized caller learns nothing from validation errors. */
   authorize: (contract: P, context: Context, readInput: () => Promise<unknown>) => Promise<Call>
   /** A batch counts as one concurrent request, however many calls it has. */
   maxBatchSize: number
-  /** Tells what is wrong with each field, for a form. */
+  /** Includes the problem of each field in validation errors, for a form. */
   showFields: boolean
   /** Makes the links of errors absolute. */
   publicUrl: string | undefined
 }
 
-/** Serves procedures over tRPC: the data comes bare, an error carries our code. */
+/** Serves procedures over tRPC: the data has no envelope, and an error carries our code. */
 export async function registerTrpc<P extends Procedure, Call>(
   app: FastifyInstance,
   deps: Deps,
@@ -51,7 +51,7 @@ export async function registerTrpc<P extends Procedure, Call>(
   })
 }
 
-/** What fails in here arrives as a 500, so it does nothing that can fail. */
+/** Must not throw: tRPC reports any error here as a 500. */
 function createContext(request: FastifyRequest, reply: FastifyReply): Context {
   return { request, reply }
 }
@@ -65,7 +65,7 @@ function buildRouter<P extends Procedure, Call>(
     isDev: false,
     errorFormatter: ({ error: thrown, shape, ctx }): TRPCErrorShape<DashboardErrorData> => {
       const error = fromTrpcError(thrown, deps, ctx?.request.id ?? 'unknown')
-      if (ctx) noteFailure(ctx.request, error)
+      if (ctx) recordFailure(ctx.request, error)
       const { data, ...described } = toShape(error, shape.code)
       const fields = showFields && error.code === 'VALIDATION_ERROR' ? { fields: error.fields } : {}
       return { ...described, data: { ...data, ...fields } }
@@ -97,14 +97,14 @@ function toTrpcError(
   { request, reply }: Context,
   publicUrl: string | undefined,
 ): TRPCError {
-  // tRPC's own, such as for an input that is not valid JSON.
+  // Thrown by tRPC itself, for example for input that is not valid JSON.
   if (thrown instanceof TRPCError) return thrown
   const error = toServiceError(thrown, { requestId: request.id, log: deps.log })
   void reply.headers(failureHeaders(error, publicUrl))
   return new TRPCError({ code: trpcCodes[statusOf(error)], message: error.message, cause: error })
 }
 
-/** What tRPC itself refuses, in our words. */
+/** Converts errors that tRPC itself raises to our codes and messages. */
 function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, requestId: string): ServiceError {
   if (error.cause instanceof ServiceError) return error.cause
   switch (error.code) {
@@ -127,7 +127,7 @@ function fromTrpcError(error: TRPCError, deps: Pick<Deps, 'log'>, requestId: str
   }
 }
 
-/** What fails before tRPC sees the request, such as a body that is too large, in the shape its clients read. */
+/** Formats errors from before tRPC sees the request, such as a body that is too large, as tRPC clients expect them. */
 export function toTrpcFailureBody(error: ServiceError): { error: TRPCErrorShape<ErrorData> } {
   return { error: toShape(error, TRPC_ERROR_CODES_BY_KEY[trpcCodes[statusOf(error)]]) }
 }

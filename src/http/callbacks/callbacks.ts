@@ -159,7 +159,7 @@ export async function registerCallbacks(
       return reject(reply, error)
     })
     inbound.addHook('onRequest', (request, reply, next) => {
-        // Check the header first, so that an unsigned body is never read.
+      // Check the header first, so that an unsigned body is never read.
       if (!signaturePattern.test(signatureOf(request)))
         return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
       return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)

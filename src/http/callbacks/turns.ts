@@ -19,7 +19,7 @@ export interface TurnLimits {
 }
 
 export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
-  // A Map keeps insertion order: the first app that may start has the next turn.
+  // A Map keeps insertion order, so the first app below its limit has the next turn.
   const waiting = new Map<string, (() => void)[]>()
   const [bytesOf, runningOf] = [new Map<string, number>(), new Map<string, number>()]
   let [running, held] = [0, 0]
@@ -72,7 +72,7 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
   }
 }
 
-/** Forgets an app whose count is back at zero, so that the map does not grow with the apps ever seen. */
+/** Deletes a count of zero, so that the map does not grow with every app ever seen. */
 function add(counts: Map<string, number>, app: string, change: number): void {
   const count = (counts.get(app) ?? 0) + change
   if (count === 0) counts.delete(app)

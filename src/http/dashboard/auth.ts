@@ -8,33 +8,33 @@ import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/pat
 import { parseJsonBody } from '../api/input.ts'
 import { toHeaders } from './pages.ts'
 
-/** What the dashboard calls of better-auth, and all that is served of it. */
+/** The better-auth routes that the dashboard calls. No others are served. */
 const served: AuthRoute[] = [
-  { method: 'POST', path: '/sign-in/email', takes: ['email', 'password'] },
-  { method: 'POST', path: '/sign-out', takes: [], audit: 'signed out' },
+  { method: 'POST', path: '/sign-in/email', fields: ['email', 'password'] },
+  { method: 'POST', path: '/sign-out', fields: [], audit: 'signed out' },
   {
     method: 'POST',
     path: '/change-password',
-    takes: ['currentPassword', 'newPassword'],
+    fields: ['currentPassword', 'newPassword'],
     always: { revokeOtherSessions: true },
     audit: 'changed their password',
   },
-  { method: 'POST', path: '/two-factor/enable', takes: ['password'], audit: 'began to set up an authenticator app' },
-  { method: 'POST', path: '/two-factor/disable', takes: ['password'], audit: 'put away their authenticator app' },
-  { method: 'POST', path: '/two-factor/verify-totp', takes: ['code'], audit: 'confirmed their authenticator app' },
-  { method: 'POST', path: '/two-factor/verify-backup-code', takes: ['code'] },
+  { method: 'POST', path: '/two-factor/enable', fields: ['password'], audit: 'began to set up an authenticator app' },
+  { method: 'POST', path: '/two-factor/disable', fields: ['password'], audit: 'put away their authenticator app' },
+  { method: 'POST', path: '/two-factor/verify-totp', fields: ['code'], audit: 'confirmed their authenticator app' },
+  { method: 'POST', path: '/two-factor/verify-backup-code', fields: ['code'] },
 ]
-/** Where an organisation has a provider of its own. */
+/** Served only if an OIDC provider is configured. */
 const servedForOidc: AuthRoute[] = [
-  { method: 'POST', path: '/sign-in/oauth2', takes: ['providerId', 'callbackURL', 'errorCallbackURL'] },
-  { method: 'GET', path: `/oauth2/callback/${oidcProviderId}`, takes: ['code', 'state', 'error', 'iss'] },
+  { method: 'POST', path: '/sign-in/oauth2', fields: ['providerId', 'callbackURL', 'errorCallbackURL'] },
+  { method: 'GET', path: `/oauth2/callback/${oidcProviderId}`, fields: ['code', 'state', 'error', 'iss'] },
 ]
-/** The sandbox's own way in. */
-const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify', takes: ['token', 'callbackURL'] }]
+/** Sign-in links, served only in the sandbox. */
+const servedForLinks: AuthRoute[] = [{ method: 'GET', path: '/magic-link/verify', fields: ['token', 'callbackURL'] }]
 
 const tooManyRequests = 429
 
-/** better-auth speaks the web's Request and Response; here they meet Fastify's. */
+/** Serves better-auth's routes, converting between Fastify's requests and the Fetch API's. */
 export async function registerDashboardAuth(
   app: FastifyInstance,
   deps: AuditDeps,
@@ -48,72 +48,72 @@ export async function registerDashboardAuth(
       auth.route({
         method: route.method,
         url: authPath + route.path,
-        handler: async (request, reply) => reply.send(await answer(deps, userAuth, route, request, reply)),
+        handler: async (request, reply) => reply.send(await forward(deps, userAuth, route, request, reply)),
       })
     done()
   })
 }
 
-async function answer(
+async function forward(
   deps: AuditDeps,
   userAuth: UserAuth,
   route: AuthRoute,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
-  const handed = toRequest(route, request)
-  const person = route.audit === undefined ? undefined : await userAuth.findSession(handed.headers)
-  const response = await userAuth.handle(handed)
-  if (route.audit !== undefined && person && response.status !== tooManyRequests) {
+  const forwarded = toRequest(route, request)
+  const user = route.audit === undefined ? undefined : await userAuth.findSession(forwarded.headers)
+  const response = await userAuth.handle(forwarded)
+  if (route.audit !== undefined && user && response.status !== tooManyRequests) {
     const outcome = response.ok ? 'done' : 'refused'
-    await recordOwnChange(deps, person, { what: route.audit, address: request.ip, outcome })
+    await recordOwnChange(deps, user, { what: route.audit, address: request.ip, outcome })
   }
   void reply.code(response.status)
   response.headers.forEach((value, name) => void reply.header(name, value))
-  // Fastify would join what must stay apart.
-  const cookies = response.headers.getSetCookie().map((cookie) => (isByHttps(request) ? toSecure(cookie) : cookie))
+  // Fastify would join the Set-Cookie headers into one.
+  const cookies = response.headers.getSetCookie().map((cookie) => (isHttps(request) ? toSecure(cookie) : cookie))
   if (cookies.length > 0) void reply.removeHeader('set-cookie').header('set-cookie', cookies)
   return response.text()
 }
 
-/** Also by way of a trusted proxy, which says so in `X-Forwarded-Proto`. */
-function isByHttps({ protocol }: FastifyRequest): boolean {
+/** Includes HTTPS that a trusted proxy reports in `X-Forwarded-Proto`. */
+function isHttps({ protocol }: FastifyRequest): boolean {
   return protocol === 'https'
 }
 
-/** better-auth decides once, by the public URL; without one the request decides. */
+/** better-auth sets `Secure` only if the public URL uses HTTPS. This covers a server without a public URL. */
 function toSecure(cookie: string): string {
   return /;\s*secure\s*(;|$)/i.test(cookie) ? cookie : `${cookie}; Secure`
 }
 
-/** A route of better-auth's, and what is handed on to it: by itself it would take more. */
+/** A better-auth route and the fields that are passed on to it: by itself it would accept more. */
 interface AuthRoute {
   method: 'GET' | 'POST'
   path: string
   /** Fields of the body, or of the query of a GET. */
-  takes: readonly string[]
-  /** Fields that are always set, and override those of the caller. */
+  fields: readonly string[]
+  /** Fields that override those of the caller. */
   always?: object
-  /** What the audit log says of it, where somebody is signed in who changes how they sign in. */
+  /** The text of the audit log entry, for a signed-in user who changes how they sign in. */
   audit?: string
 }
 
-/** The path is the route's own, however the caller spells it: better-auth counts tries by it. */
-function toRequest({ method, path, takes, always }: AuthRoute, request: FastifyRequest): Request {
+/** Uses the route's own path instead of the caller's spelling, because better-auth's rate limit counts by path. */
+function toRequest({ method, path, fields, always }: AuthRoute, request: FastifyRequest): Request {
   const headers = toHeaders(request)
   headers.set(addressHeader, request.ip)
   headers.delete('content-length')
   const url = new URL(authPath + path, originOf(request))
   if (method === 'GET') {
-    for (const [name, value] of pick(request.query, takes)) url.searchParams.set(name, String(value))
+    for (const [name, value] of pick(request.query, fields)) url.searchParams.set(name, String(value))
     return new Request(url, { method, headers })
   }
   headers.set('content-type', 'application/json')
-  const body = JSON.stringify({ ...Object.fromEntries(pick(readBody(request), takes)), ...always })
+  const body = JSON.stringify({ ...Object.fromEntries(pick(readBody(request), fields)), ...always })
   return new Request(url, { method, headers, body })
 }
 
-/** Where the caller believes to be. */
+/** The origin that the caller addressed. */
 function originOf({ protocol, host }: FastifyRequest): string {
   const url = URL.parse(`${protocol}://${host}`)
   if (!url || url.pathname !== '/' || url.username !== '' || url.password !== '')
@@ -137,8 +137,8 @@ function pick(given: unknown, names: readonly string[]): [string, unknown][] {
 }
 
 /**
- * better-auth trusts whole addresses on the host that is named in the request. An attacker could name their own
- * host, and find it in the redirect of anybody they send the `state` to.
+ * better-auth accepts absolute URLs on the host named in the request. An attacker could name their own host, send the
+ * resulting `state` to a victim, and have the victim redirected there.
  */
 function assertOwnPath(name: string, value: unknown): void {
   if (typeof value !== 'string' || !/^\/settings(?:\/|$)/.test(value))

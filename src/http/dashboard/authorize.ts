@@ -11,22 +11,22 @@ import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/options.ts'
 import { findRole } from '../../users/store.ts'
 import type { ProcedureCall } from '../api/procedures.ts'
-import type { RunAside } from './aside.ts'
+import type { RunInBackground } from './background.ts'
 import { toHeaders } from './pages.ts'
 
-/** How people get in. */
+/** The services that sign users in. */
 export interface AuthServices {
   userAuth: UserAuth
-  /** Where an organisation's own provider is set up. */
+  /** The OIDC provider, if one is configured. */
   oidc: OidcProvider | undefined
   /** Whether this server is the sandbox. */
   sandbox: boolean
   /** Records when and from where a session was used. */
-  sawSession(sessionId: string, address: string): void
-  aside: RunAside
+  recordSessionUse(sessionId: string, address: string): void
+  runInBackground: RunInBackground
 }
 
-/** What a procedure of the dashboard learns of its caller. */
+/** The caller of a dashboard procedure. */
 export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
@@ -35,8 +35,8 @@ export interface DashboardCall extends AuthServices, ProcedureCall {
 }
 
 /**
- * Session, then role or grant, which are read anew for every call: whoever is removed loses access at once. An account
- * that is not theirs answers as one that does not exist.
+ * Checks the session, then the role or the operator's view. Both are read for every call, so that a removed member
+ * loses access immediately. An account of others looks like one that does not exist.
  */
 export async function authorizeUser(
   { db }: Pick<Deps, 'db'>,
@@ -46,14 +46,14 @@ export async function authorizeUser(
   readInput: () => Promise<unknown>,
 ): Promise<DashboardCall> {
   const headers = toHeaders(request)
-  // The account that is named decides who may call.
+  // The account that the input names decides who may call.
   const accountId = readAccountId(await readInput())
   if (contract.kind === 'mutation') assertSameOrigin(headers)
   const isPublic = contract.audience === 'dashboard' && contract.allowed === 'anybody'
   const person = isPublic ? undefined : await authServices.userAuth.findSession(headers)
   if (!isPublic && !person)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
-  if (person) authServices.sawSession(person.sessionId, request.ip)
+  if (person) authServices.recordSessionUse(person.sessionId, request.ip)
   if (person) await assertAllowed(db, contract, person, accountId)
   return {
     ...authServices,
@@ -67,7 +67,7 @@ export async function authorizeUser(
   }
 }
 
-/** What cannot be an ID names no account: the database would stumble over a NUL. */
+/** Empty if the input names no valid ID. The database must not see one: it rejects a NUL. */
 function readAccountId(input: unknown): string {
   const named = typeof input === 'object' && input !== null && 'accountId' in input ? input.accountId : undefined
   return CustomerId.safeParse(named).data ?? ''
@@ -93,7 +93,7 @@ async function assertAllowed(
   if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
   if (membersOnly)
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and only its members can read this.')
-  // Viewers choose some things for themselves, such as their saved views; an operator changes nothing at all.
+  // Viewers may change their own settings, such as saved views. Operators may change nothing.
   if (allowed !== 'viewer' || kind === 'mutation')
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and operators cannot change it.')
 }
@@ -103,7 +103,7 @@ function assertRole(needed: Role, role: Role): void {
     throw new ServiceError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
 }
 
-/** To everybody else, the console does not exist. */
+/** To everyone else, the console does not exist. */
 function assertOperator(access: OperatorAccess | undefined): void {
   switch (access) {
     case 'granted':
@@ -121,17 +121,17 @@ function assertOperator(access: OperatorAccess | undefined): void {
 }
 
 /**
- * A browser says where a request comes from, and a page cannot lie about it (Fetch, section "Origin header").
- * Cookies are `SameSite=Lax` besides.
+ * Browsers send the origin of a request, and a page cannot forge it (Fetch, section "Origin header"). In addition,
+ * cookies are `SameSite=Lax`.
  */
 function assertSameOrigin(headers: Headers): void {
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
-  if (site !== null && site !== 'same-origin') throw foreign()
-  if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== headers.get('host'))) throw foreign()
+  if (site !== null && site !== 'same-origin') throw foreignOrigin()
+  if (origin !== null && (!URL.canParse(origin) || new URL(origin).host !== headers.get('host'))) throw foreignOrigin()
 }
 
-function foreign(): ServiceError {
+function foreignOrigin(): ServiceError {
   return new ServiceError(
     'FOREIGN_ORIGIN',
     'This request was rejected because it came from a site other than the dashboard. Behind a proxy, pass the Host header on unchanged.',

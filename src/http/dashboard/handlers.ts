@@ -129,7 +129,7 @@ const suppressionHandlers: DashboardHandlers<DashboardContracts['settings']['sup
   setCategories: (deps, _call, { accountId, categories }) => setSuppressedCategories(deps, accountId, categories),
 }
 
-/** Who is signed in, how one gets in, and what was changed. */
+/** Sessions, sign-in, invitations and the audit log. */
 const signInHandlers: DashboardHandlers<
   Pick<DashboardContracts['settings'], 'session' | 'password' | 'invitation' | 'audit'>
 > = {
@@ -175,7 +175,7 @@ const signInHandlers: DashboardHandlers<
   },
   password: {
     requestReset: async (deps, call, input) => {
-      call.aside(await requestPasswordReset(deps, call, input))
+      call.runInBackground(await requestPasswordReset(deps, call, input))
       return {}
     },
     reset: (deps, call, input) => resetPassword(deps, call, input),
@@ -221,8 +221,8 @@ const publicApiHandlers: DashboardHandlers<DashboardContracts['settings']['publi
   },
   setMessageContents: async (deps, call, { accountId, keptDays }) => {
     await updateAccount(deps, accountId, { messageContentsDays: keptDays })
-    // There can be millions, which nobody sees any more.
-    if (keptDays === null) call.aside(() => dropContents(deps, accountId))
+    // There can be millions of them. They are already hidden, so the request need not wait.
+    if (keptDays === null) call.runInBackground(() => dropContents(deps, accountId))
     return { keptDays }
   },
   generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
@@ -321,7 +321,7 @@ const whatsAppAccountHandlers: DashboardHandlers<DashboardContracts['settings'][
   },
 }
 
-/** What each procedure of the dashboard does. One that is in the contracts and not here does not compile. */
+/** The handler of each dashboard procedure. A contract without a handler does not compile. */
 export const dashboardHandlers: DashboardHandlers<DashboardContracts> = {
   settings: {
     ...signInHandlers,

@@ -10,7 +10,7 @@ const contentTypes: Record<string, string> = {
   woff2: 'font/woff2',
 }
 
-/** Components place their elements by inline styles; scripts and data come from here and from nowhere else. */
+/** Components position their elements with inline styles. Scripts and data must come from this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,7 +23,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The name of a built file changes with its content. */
+/** Built files can be cached forever, because their names contain a hash of their content. */
 const forever = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
 const builtDashboard = fileURLToPath(new URL('../../dashboard/built', import.meta.url))
@@ -32,12 +32,12 @@ export function isDashboardBuilt(folder = builtDashboard): boolean {
   return existsSync(`${folder}/index.html`)
 }
 
-/** In a clone, a later build can replace the files while the server runs, and its parts do not fit the page of this one. */
+/** In a clone, a later build can replace the files while the server runs. The page would then load files that do not match. */
 const canBeReplaced = import.meta.url.endsWith('.ts')
 
 /**
- * The dashboard below `/settings/`: one page for all its addresses, which it tells apart by itself. It serves what was
- * built when the server started.
+ * Serves the dashboard below `/settings/`: one page for all paths, with client-side routing, as built when the server
+ * started.
  */
 export function registerPages(app: FastifyInstance, folder = builtDashboard): void {
   const page = {
@@ -57,7 +57,7 @@ export function registerPages(app: FastifyInstance, folder = builtDashboard): vo
   serveAsset(app, '/settings/*', page)
 }
 
-/** The header fields of a request as the web's own type; one that came twice is joined (RFC 9110, 5.3). */
+/** Converts header fields to the Fetch API's `Headers`; repeated fields are joined (RFC 9110, 5.3). */
 export function toHeaders({ headers }: FastifyRequest): Headers {
   const result = new Headers()
   for (const [name, value] of Object.entries(headers))

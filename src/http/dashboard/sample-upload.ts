@@ -11,7 +11,7 @@ import type { ServedProcedure } from '../api/procedures.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
 import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
 
-/** Whether a request is the upload of a sample, whose body may take longer than others. */
+/** Whether a request uploads a sample; its body may take longer than that of other requests. */
 export function isSampleUpload({ method, url }: IncomingMessage): boolean {
   return method === 'POST' && url?.split('?', 1)[0] === samplesPath
 }
@@ -53,7 +53,7 @@ async function uploadSample(
   { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
 ): Promise<OutputOf<typeof uploadTemplateSample>> {
   const releaseUpload = deps.media.slots.take(accountId)
-  // As for `media.upload`, the limits of uploads hold from here on.
+  // From here on, the upload limits apply, as for `media.upload`.
   request.slot?.release()
   try {
     const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)

@@ -12,7 +12,7 @@ import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/pr
 import { registerTrpc } from '../api/trpc.ts'
 import type { LimitCalls } from '../limits/whatsapp-calls.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
-import { createAside } from './aside.ts'
+import { createBackgroundRunner } from './background.ts'
 import { registerDashboardAuth } from './auth.ts'
 import { authorizeUser, type DashboardCall } from './authorize.ts'
 import { dashboardHandlers } from './handlers.ts'
@@ -20,7 +20,7 @@ import { registerSampleUpload } from './sample-upload.ts'
 
 export const dashboardTrpcPath = '/settings/trpc'
 
-/** What the dashboard calls: its procedures, and how its people sign in. */
+/** Registers the routes that the dashboard calls: its procedures and sign-in. */
 export async function registerDashboard(
   app: FastifyInstance,
   deps: Deps,
@@ -34,13 +34,13 @@ export async function registerDashboard(
     userAuth,
     oidc: options.oidc,
     sandbox: options.signInLinks,
-    sawSession: createSessionTracker(deps),
-    aside: createAside(deps.log, 20),
+    recordSessionUse: createSessionTracker(deps),
+    runInBackground: createBackgroundRunner(deps.log, 20),
   }
-  // In a context of their own: the hook is for these routes, and costs a send nothing.
+  // A separate context, so that the hook does not slow down sends.
   await app.register(async (settings) => {
     settings.addHook('onRequest', (_request, reply, done) => {
-      // What a person sees of their account is nobody else's, and no cache's.
+      // Account data is private, so no cache may store it.
       void reply.header('Cache-Control', 'no-store')
       done()
     })
@@ -60,7 +60,7 @@ export async function registerDashboard(
   })
 }
 
-/** Records a change in the audit log. What the contract does not name does not leave. */
+/** Records changes in the audit log. Parsing the output removes fields that the contract does not name. */
 function auditProcedure<P extends SessionProcedure, Call extends DashboardCall>({
   name,
   contract,
@@ -80,7 +80,7 @@ function auditProcedure<P extends SessionProcedure, Call extends DashboardCall>(
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {
   const signIns = new Counter({
     name: 'waybill_sign_ins_total',
-    help: 'Attempts to sign in to the dashboard by how they ended; locked counts each lock once.',
+    help: 'Attempts to sign in to the dashboard, by outcome; locked counts each lock once.',
     labelNames: ['outcome'],
     registers: [registry],
   })

@@ -14,7 +14,7 @@ interface SourceOptions {
   eager?: boolean
 }
 
-/** Content with what it takes to send it compressed and only once. */
+/** Content with its hash for revalidation and its cached compressed versions. */
 export interface Asset {
   content: Buffer
   hash: string

@@ -24,7 +24,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Four megabytes that only change with a release of Scalar, so they are cached for a day. */
+/** Scalar's four megabytes only change with a release, so they are cached for a day. */
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
 /**

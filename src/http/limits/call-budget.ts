@@ -3,12 +3,12 @@ import { BoundedMap } from '../../platform/bounded-map.ts'
 
 const maxAccounts = 10_000
 
-/** Throws RATE_LIMIT_EXCEEDED once an account has used up its calls of the period, on this node. */
+/** Throws RATE_LIMIT_EXCEEDED once an account has used up its calls for the period on this node. */
 export type CallBudget = (accountId: string) => void
 
 interface Period {
   milliseconds: number
-  /** What the account may do, such as `ask WhatsApp for 30 checks per minute`. */
+  /** What the account may do, such as `create 100 templates per hour`. */
   describe: (limit: number) => string
 }
 
@@ -17,14 +17,14 @@ const checksPerMinute: Period = {
   describe: (limit) => `ask WhatsApp for ${limit} checks and changes per minute`,
 }
 
-/** Reference 2, section 3.3: per hour and WhatsApp Business Account. */
+/** WhatsApp's limit, per hour and WhatsApp Business Account (reference 2, section 3.3). */
 export const creationsPerHour: Period = {
   milliseconds: 3_600_000,
   describe: (limit) => `create ${limit} templates per hour`,
 }
 
 /**
- * Limits what one account can cause at WhatsApp: it rations management calls per app, and the accounts of one
+ * Limits the management calls of one account to WhatsApp. WhatsApp limits them per app, and the accounts of an
  * installation often share an app.
  */
 export function createCallBudget(
@@ -35,8 +35,8 @@ export function createCallBudget(
   const windows = new BoundedMap<string, { endsAt: number; calls: number }>(maxAccounts)
   return (accountId) => {
     const now = clock()
-    const known = windows.get(accountId)
-    const window = known && known.endsAt > now ? known : { endsAt: now + milliseconds, calls: 0 }
+    const current = windows.get(accountId)
+    const window = current && current.endsAt > now ? current : { endsAt: now + milliseconds, calls: 0 }
     windows.set(accountId, window)
     window.calls++
     if (window.calls <= limit) return

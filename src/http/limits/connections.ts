@@ -21,11 +21,11 @@ export interface Connections {
 }
 
 export interface ConnectionLimits {
-  /** Requests of one connection whose responses have not been written to the network yet. */
+  /** Maximum requests of one connection whose responses have not been written to the network yet. */
   maxUnanswered: number
-  /** A connection is closed if its client reads nothing of a pending response for this long. */
+  /** A connection is closed if its client reads no bytes of a pending response for this long. */
   stallMilliseconds: number
-  /** A connection is closed if the body of a request takes this long, after a response that says so. */
+  /** If the body of a request takes this long, the server sends an error response and closes the connection. */
   bodyMilliseconds: number
   /** Returns whether a request has limits of its own. */
   mayTakeLong(request: IncomingMessage): boolean
@@ -40,15 +40,15 @@ interface State {
   /** Bytes that the client had not read at the last sweep, and the time when it last read some. */
   unread: number
   readAt: number
-  /** The latest request, until its body is complete, and the sweeps that have seen it incomplete. */
+  /** The latest request, until its body is complete, and the number of sweeps that found it incomplete. */
   receiving: IncomingMessage | undefined
-  seen: number
+  bodySweeps: number
 }
 
-/** One socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
-const maxIgnored = 512
-/** How often bodies are looked at within the time that they may take. */
-const bodySweeps = 10
+/** A single socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
+const maxIgnoredRequests = 512
+/** Number of checks within the time that a body may take. */
+const maxBodySweeps = 10
 
 export function limitConnections({
   maxUnanswered,
@@ -70,13 +70,13 @@ export function limitConnections({
         // A server ignores requests after the last response (RFC 9112, 9.6). A client that keeps sending is
         // disconnected.
         state.ignored += 1
-        if (state.ignored > maxIgnored) socket.destroy()
+        if (state.ignored > maxIgnoredRequests) socket.destroy()
         return
       }
       state.unanswered += 1
       state.receiving = request
-      state.seen = 0
-      response.on('finish', countAnswer)
+      state.bodySweeps = 0
+      response.on('finish', countResponse)
       const rejection = findProblem(request, state)
       if (rejection) {
         rejections.set(request, rejection)
@@ -87,7 +87,7 @@ export function limitConnections({
     }
 
   /** Shared by all responses, because a closure for each response is slower. */
-  function countAnswer(this: ServerResponse): void {
+  function countResponse(this: ServerResponse): void {
     const state = states.get(this.req.socket)
     if (state) state.unanswered -= 1
   }
@@ -103,7 +103,7 @@ export function limitConnections({
       unread: 0,
       readAt: 0,
       receiving: undefined,
-      seen: 0,
+      bodySweeps: 0,
     })
     socket.once('close', () => states.delete(socket))
   }
@@ -118,16 +118,16 @@ export function limitConnections({
     }
   }
 
-  /** Counts instead of reading a clock for each request: most bodies arrive with their headers. */
+  /** Counts sweeps instead of reading the clock for each request, because most bodies arrive with their headers. */
   function endSlowBodies(server: Server): void {
     for (const [socket, state] of states) {
       const { receiving } = state
       if (!receiving) continue
       if (receiving.complete) state.receiving = undefined
-      else if (!mayTakeLong(receiving) && ++state.seen > bodySweeps) {
+      else if (!mayTakeLong(receiving) && ++state.bodySweeps > maxBodySweeps) {
         state.receiving = undefined
         server.emit('clientError', new RequestTimeoutError(), socket)
-        endAfterAnswer(socket)
+        closeAfterResponse(socket)
       }
     }
   }
@@ -151,7 +151,7 @@ export function limitConnections({
       // A socket timeout does not work here: incoming data resets it, even if the client reads nothing.
       const sweep = setInterval(closeStalled, stallMilliseconds / 10).unref()
       const server = createServer(options, receive(handler)).on('connection', track)
-      const bodySweep = setInterval(() => endSlowBodies(server), bodyMilliseconds / bodySweeps).unref()
+      const bodySweep = setInterval(() => endSlowBodies(server), bodyMilliseconds / maxBodySweeps).unref()
       return server.on('close', () => {
         clearInterval(sweep)
         clearInterval(bodySweep)
@@ -161,13 +161,13 @@ export function limitConnections({
   }
 }
 
-/** The rest of a rejected request must not reach a handler, so nothing more is read while the client takes the answer. */
-function endAfterAnswer(socket: Socket): void {
+/** Stops reading, so that the rest of a rejected request cannot reach a handler, but lets the client read the response. */
+function closeAfterResponse(socket: Socket): void {
   socket.pause()
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 
-/** As Node reports a request that takes too long. */
+/** The error with which Node reports a request that takes too long. */
 class RequestTimeoutError extends Error {
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT'
 }

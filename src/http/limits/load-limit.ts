@@ -29,21 +29,21 @@ export interface Slot {
   release(): void
   /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit. */
   exempt(whatsapp: WhatsApp): WhatsApp
-  /** The same for any other wait. */
+  /** The same as `exempt`, for any other wait. */
   waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result>
 }
 
 /** Returns the dependencies of one request, which does not count while it waits for WhatsApp or for an upload. */
 export function depsOfRequest(
   deps: Deps,
-  { slot, noteMessage }: { slot: Slot | null; noteMessage?: Deps['noteMessage'] },
+  { slot, onMessage }: { slot: Slot | null; onMessage?: Deps['onMessage'] },
 ): Deps {
-  if (slot === null) return { ...deps, noteMessage }
+  if (slot === null) return { ...deps, onMessage }
   return {
     ...deps,
     whatsapp: slot.exempt(deps.whatsapp),
     waitUncounted: (wait) => slot.waitUncounted(wait),
-    noteMessage,
+    onMessage,
   }
 }
 
@@ -79,9 +79,9 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
   function releaseOnClose(socket: Socket, slot: RequestSlot): void {
     const slots = slotsOf.get(socket)
     if (slots) {
-      const place = slots.findIndex(({ isReleased }) => isReleased)
-      if (place === -1) slots.push(slot)
-      else slots[place] = slot
+      const index = slots.findIndex(({ isReleased }) => isReleased)
+      if (index === -1) slots.push(slot)
+      else slots[index] = slot
       return
     }
     const created = [slot]
@@ -156,7 +156,7 @@ class RequestSlot implements Slot {
   }
 
   exempt(whatsapp: WhatsApp): WhatsApp {
-    // A proxy, because most requests call one of the many methods.
+    // A proxy, because most requests call only one of the many methods.
     return new Proxy(whatsapp, {
       get: (client, name, receiver) => {
         const method: unknown = Reflect.get(client, name, receiver)
@@ -166,7 +166,7 @@ class RequestSlot implements Slot {
     })
   }
 
-  /** A request can wait for several answers at once. */
+  /** A request can have several waits at once. */
   async waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result> {
     this.#waiting += 1
     if (this.#waiting === 1 && !this.isReleased) this.#share.pause()

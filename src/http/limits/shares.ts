@@ -94,8 +94,8 @@ export function createShares(max: number): Shares {
   return {
     admit: (address, keyHash) => {
       const share = (keyHash !== undefined && ofKeys.get(keyHash)) || shareOfAddress(address())
-      const isRefused = total >= max && (total >= max + reserve || holdsMost(share))
-      if (!isRefused) return share
+      const isRejected = total >= max && (total >= max + reserve || holdsMost(share))
+      if (!isRejected) return share
       share.forgetIfEmpty()
       return undefined
     },

@@ -4,15 +4,15 @@ import type { Procedure } from '../../../contracts/procedure.ts'
 import type { ProcedureCall, ServedProcedure } from '../api/procedures.ts'
 import { createCallBudget, creationsPerHour } from './call-budget.ts'
 
-/** Makes a procedure spend what it asks of WhatsApp; most ask nothing. */
+/** Wraps a procedure so that it counts towards the call budget of its account, if it calls WhatsApp. */
 export type LimitCalls = <P extends Procedure, Call extends ProcedureCall>(
   procedure: ServedProcedure<P, Call>,
 ) => ServedProcedure<P, Call>
 
 type Settings = (typeof dashboardContracts)['settings']
 
-/** What asks WhatsApp, several times each. */
-const asksWhatsApp: ReadonlySet<string> = new Set([
+/** Procedures that call WhatsApp. Each makes several calls. */
+const callsWhatsApp: ReadonlySet<string> = new Set([
   'settings.template.uploadSample',
   ...(
     [
@@ -37,12 +37,12 @@ const createsTemplates: ReadonlySet<string> = new Set(
   ['create', 'duplicate'].flatMap((name) => [`template.${name}`, `settings.template.${name}`]),
 )
 
-/** One budget per account, whether its key or its users ask. Counts before the audit log, so that a flood fills neither. */
+/** API keys and users of an account share one budget. It is checked before the audit log, so that a flood does not fill that either. */
 export function limitCallsOfWhatsApp({ perMinute = 30, creations = 100 } = {}): LimitCalls {
   const spend = createCallBudget(perMinute)
   const spendCreation = createCallBudget(creations, undefined, creationsPerHour)
   return (procedure) => {
-    if (!asksWhatsApp.has(procedure.name)) return procedure
+    if (!callsWhatsApp.has(procedure.name)) return procedure
     const perform: typeof procedure.perform = async (deps, call, input) => {
       const { accountId } = call as ProcedureCall
       if (accountId !== undefined) {

@@ -6,7 +6,7 @@ import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/autho
 import { toServiceError } from '../api/errors.ts'
 import { parseInput, parseJsonBody } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
-import { noteFailure } from '../api/request-trace.ts'
+import { recordFailure } from '../api/request-trace.ts'
 import type { answerMessage, ToolResult, Tools } from './session.ts'
 import { listTools, type Tool } from './tools.ts'
 
@@ -21,7 +21,7 @@ export async function registerMcp(
   deps: Deps,
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
-  // Made and loaded with the first message, because most servers never get one.
+  // Loaded at the first message, because most servers never receive one.
   const load = once(async () => ({
     tools: new Map(listTools(procedures).map((tool) => [tool.description.name, tool])),
     answerMessage: (await import('./session.ts')).answerMessage,
@@ -34,9 +34,9 @@ export async function registerMcp(
       adoptBearerKey(request)
       next(findForeignOrigin(request, deps.publicUrl))
     })
-    mcp.post(mcpPath, (request, reply) => answer(deps, load, request, reply))
-    // Other methods open or close a stream or a session, and there are none.
-    mcp.route({ method: ['GET', 'DELETE'], url: mcpPath, handler: refuseMethod })
+    mcp.post(mcpPath, (request, reply) => respond(deps, load, request, reply))
+    // The protocol uses other methods for streams and sessions, which this server does not support.
+    mcp.route({ method: ['GET', 'DELETE'], url: mcpPath, handler: rejectMethod })
     done()
   })
 }
@@ -46,7 +46,7 @@ interface Loaded {
   answerMessage: typeof answerMessage
 }
 
-/** A failure is not kept, so that the next message tries again. */
+/** A failure is not cached, so that the next message tries again. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () =>
@@ -56,7 +56,7 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
     }))
 }
 
-async function answer(
+async function respond(
   deps: Deps,
   load: () => Promise<Loaded>,
   request: FastifyRequest,
@@ -77,7 +77,7 @@ async function answer(
   return reply.code(response.status).send(await response.text())
 }
 
-/** A failure is a result too: the model reads its code and message, and can correct the call. */
+/** Returns a failure as a result, so that the model can read its code and message and correct the call. */
 async function callTool(
   deps: Deps,
   { procedure: { contract, perform }, input: schema }: Tool,
@@ -88,13 +88,13 @@ async function callTool(
     const counted = contract.rateLimited ? await authorizeApiKey(deps, contract, { request, reply }) : call
     const parsed = parseInput(schema, raw ?? {})
     const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
-    // As in the header, so that both spellings are one key. The schema takes text alone.
+    // Parsed like the header, so that the quoted and the bare form are the same key. The schema only accepts text.
     const keyed = { ...counted, idempotencyKey: parseIdempotencyKey(idempotencyKey as string | undefined) }
     // The contract's own schema has just parsed this input for this handler.
     return { data: (await perform(deps, keyed, input as never)) as object }
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })
-    noteFailure(request, failure)
+    recordFailure(request, failure)
     const { code, message, retryAfterSeconds } = failure
     return { error: { code, message, retryAfterSeconds } }
   }
@@ -112,7 +112,7 @@ function readMessage({ body, headers }: FastifyRequest): object {
   return message
 }
 
-/** What the protocol says in headers, without credentials. */
+/** The headers that the protocol uses, without credentials. */
 const passedHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 function toWebRequest({ headers }: FastifyRequest): Request {
@@ -123,13 +123,13 @@ function toWebRequest({ headers }: FastifyRequest): Request {
   return new Request(`http://localhost${mcpPath}`, { method: 'POST', headers: passed })
 }
 
-/** Many clients can set no header but this one. `X-API-Key` wins where both are present. */
+/** Accepts the key as a bearer token, because many clients can set no other header. `X-API-Key` takes precedence. */
 function adoptBearerKey({ headers }: FastifyRequest): void {
   const [, key] = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '') ?? []
   if (key !== undefined) headers['x-api-key'] ??= key
 }
 
-/** A page of another site must not reach a server in its visitor's network (Model Context Protocol, Transports). */
+/** Prevents pages of other sites from calling a server in their visitor's network (Model Context Protocol, Transports). */
 function findForeignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: string): ServiceError | undefined {
   if (origin === undefined || origin === new URL(publicUrl).origin) return undefined
   return new ServiceError(
@@ -138,16 +138,16 @@ function findForeignOrigin({ headers: { origin } }: FastifyRequest, publicUrl: s
   )
 }
 
-function refuseMethod(_request: FastifyRequest, reply: FastifyReply): never {
+function rejectMethod(_request: FastifyRequest, reply: FastifyReply): never {
   void reply.header('Allow', 'POST')
   throw new ServiceError('METHOD_NOT_ALLOWED', 'This route takes POST only.')
 }
 
-/** JSON-RPC reserves this code for errors of an implementation; the programs' own code is in `data`. */
+/** JSON-RPC's code for implementation-defined errors. Our own code is in `data`. */
 const serverError = -32_000
 const invalidRequest = -32_600
 
-/** What fails before a message is read, in the shape that clients of the protocol read. */
+/** Formats errors from before a message is read as a JSON-RPC error. */
 export function toMcpFailureBody({ code, message, retryAfterSeconds }: ServiceError): object {
   return {
     jsonrpc: '2.0',

@@ -2,7 +2,7 @@ import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@mod
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { ToolDescription } from './tools.ts'
 
-/** What a tool gives back: data of the contract, or an error that the model can read. */
+/** The result of a tool: the contract's output, or an error that the model can read. */
 export type ToolResult = { data: object } | { error: object }
 
 export interface Tools {
@@ -14,10 +14,10 @@ export interface Tools {
 const instructions =
   'Sends pre-approved WhatsApp template messages. Find a template with template_list, check a message with message_preview, then send it with message_send. Use a new idempotencyKey for each message and the same one to repeat a call whose result is unknown: it never sends twice.'
 
-/** Answers one message. Nothing is kept between messages, so that any node can answer the next one. */
+/** Handles one message. No state is kept between messages, so any node can handle the next one. */
 export function answerMessage(request: Request, message: object, tools: Tools): Promise<Response> {
   const handler = createMcpHandler(() => createServer(tools), {
-    // An open stream would outlive its request, and there is nothing to report on it.
+    // An open stream would outlive its request, and this server has nothing to send on it.
     maxSubscriptions: 0,
     keepAliveMs: 0,
   })
@@ -37,7 +37,7 @@ function createServer({ descriptions, call }: Tools): Server {
   return server
 }
 
-/** As text too, for clients that read no structured content. */
+/** Also returns the data as text, for clients that do not read structured content. */
 function toCallResult(result: ToolResult) {
   if ('error' in result) return { isError: true, content: [toText(result.error)] }
   const content = [toText(result.data)]

@@ -8,12 +8,12 @@ import type { ServedProcedure } from '../api/procedures.ts'
 /** A procedure as a Model Context Protocol tool. */
 export interface Tool {
   procedure: ServedProcedure<ApiProcedure, ApiCall>
-  /** What the tool takes: the input of the procedure, and the idempotency key of a send. */
+  /** The tool's input: that of the procedure, plus the idempotency key if it takes one. */
   input: z.ZodObject
   description: ToolDescription
 }
 
-/** What `tools/list` says about a tool. */
+/** A tool in the response to `tools/list`. */
 export interface ToolDescription {
   name: string
   title: string
@@ -32,10 +32,10 @@ interface Annotations {
   openWorldHint: boolean
 }
 
-/** Mutations that change nothing. Every other one is announced as destructive, so that a new one is too. */
+/** Mutations that change nothing. All others, including new ones, are announced as destructive. */
 const harmlessMutations: ReadonlySet<string> = new Set(['message.preview'])
 
-/** Makes a tool of each procedure: `message.send` becomes `message_send`, since some models take no dots. */
+/** Creates a tool from each procedure. `message.send` becomes `message_send`, because some models do not accept dots. */
 export function listTools(procedures: readonly ServedProcedure<ApiProcedure, ApiCall>[]): Tool[] {
   return procedures.map((procedure) => {
     const { name, contract } = procedure
@@ -60,15 +60,15 @@ function annotate(name: string, { kind, idempotent }: ApiProcedure): Annotations
   return {
     readOnlyHint: isReadOnly,
     destructiveHint: !isReadOnly,
-    // With the same key, which the tool requires, a second call sends nothing.
+    // The tool requires an idempotency key; a second call with the same key sends nothing.
     idempotentHint: isReadOnly || idempotent,
     openWorldHint: !isReadOnly,
   }
 }
 
-/** The JSON Schema of a contract without references, which many models' APIs do not follow. */
+/** Returns the JSON Schema of a contract with references inlined, because many model APIs do not resolve them. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
-  // The dialect is the protocol's own.
+  // `$schema` is omitted, because the protocol defines the dialect.
   const {
     $defs: definitions = {},
     $schema: _,
@@ -81,7 +81,7 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
   return inlineDefinitions(root, definitions) as ObjectSchema
 }
 
-/** Every model reads this, so it says nothing twice. An answer can gain fields. */
+/** Removes redundant keywords, because models read every schema, and lets outputs gain fields. */
 function loosen(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   delete schema.propertyNames

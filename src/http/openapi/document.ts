@@ -1,4 +1,4 @@
-/** The parts of OpenAPI that our document uses, by the names of its specification. */
+/** The parts of OpenAPI that our document uses, named as in the specification. */
 export interface OpenApiDocument {
   openapi: string
   info: Info
@@ -16,7 +16,7 @@ export interface OpenApiDocument {
   }
 }
 
-/** OpenAPI 3.0 cannot describe requests that we make. */
+/** OpenAPI 3.0 cannot describe webhooks. */
 export type OpenApi30Document = Omit<OpenApiDocument, 'webhooks'>
 
 interface Info {
@@ -38,11 +38,11 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: Body & { required: boolean }
   responses: Record<string, Response | Reference>
-  /** The codes that a failure of this operation can have. */
+  /** The error codes that this operation can return. */
   'x-error-codes': readonly string[]
 }
 
-/** A request that we make: whoever receives it answers, and needs no key of ours. */
+/** A request that we send. The receiver responds, and no API key is involved. */
 export interface WebhookOperation extends Omit<Operation, 'responses' | 'x-error-codes'> {
   parameters: Parameter[]
   requestBody: Body & { required: true }
@@ -67,14 +67,14 @@ export interface Response extends Body {
 interface Body {
   content: {
     'application/json': { schema: Schema; examples?: Record<string, Example> }
-    /** Only requests that carry a file have it. */
+    /** Only for requests with a file. */
     'multipart/form-data'?: { schema: Schema }
   }
 }
 
 export interface Example {
   value: unknown
-  /** Scalar's: shown, but not sent until it is chosen. */
+  /** Scalar's extension: the example is shown, but not sent until the reader enables it. */
   'x-disabled'?: boolean
 }
 
@@ -86,7 +86,7 @@ export interface Header {
 
 export type Reference = { $ref: string }
 
-/** JSON Schema (2020-12), as far as we look into it. */
+/** The JSON Schema (2020-12) keywords that our code reads. */
 export interface Schema {
   $ref?: string
   type?: string

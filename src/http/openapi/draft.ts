@@ -9,8 +9,8 @@ import type { OpenApiDocument } from './document.ts'
 const trpc = initTRPC.meta<OpenApiMeta>().create()
 
 /**
- * Paths, parameters and schemas as trpc-to-openapi sees them, over a router that exists for the document
- * alone. Its error responses have a shape of its own, so it is asked for none.
+ * Generates paths, parameters and schemas with trpc-to-openapi, from a router that exists only for this purpose. Error
+ * responses are omitted, because the generator's have a different shape from ours.
  */
 export function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDocument {
   const document = generateOpenApiDocument(trpc.router(describeTree(contracts)), {
@@ -19,7 +19,7 @@ export function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDo
     version: '',
     baseUrl: '/',
   })
-  // A round trip leaves plain JSON, without the generator's `undefined`s.
+  // The JSON round trip removes the generator's `undefined` values.
   return JSON.parse(JSON.stringify(document))
 }
 
@@ -44,7 +44,7 @@ function describe({ kind, method, path, input, output, idempotent }: ApiProcedur
   return kind === 'query' ? procedure.query(unserved) : procedure.mutation(unserved)
 }
 
-/** Procedures with the same answer share its schema: a name belongs to one schema. */
+/** Procedures with the same output share one envelope, because a schema name must be unique. */
 const envelopes = new WeakMap<z.ZodType, z.ZodType>()
 
 function nameEnvelope(output: z.ZodType): z.ZodType {

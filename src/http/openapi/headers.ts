@@ -2,7 +2,7 @@ import { describeError, type ErrorCode } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Header, refer, type Reference } from './document.ts'
 
-/** The header fields that our answers carry. */
+/** The header fields of our responses. */
 export const headers = {
   'X-Request-Id': {
     description: 'ID of this request. Our log has it too: name it when you report a problem.',
@@ -50,10 +50,10 @@ const rejectedEarly: ReadonlySet<ErrorCode> = new Set([
   'INTERNAL_ERROR',
 ])
 
-/** Codes that can be what a stored request ended in. */
+/** Error codes that can be stored as the result of a request with an idempotency key. */
 const storedOutcomes: ReadonlySet<ErrorCode> = new Set(['MESSAGE_REJECTED', 'SEND_OUTCOME_UNKNOWN'])
 
-/** The header fields of a success (no codes), or of a failure with one of these codes. */
+/** Lists the header fields of a failure with one of these codes, or of a success if there are none. */
 export function listHeaders(contract: ApiProcedure, codes: readonly ErrorCode[]): Record<string, Reference> {
   const succeeded = codes.length === 0
   const names: HeaderName[] = succeeded ? ['X-Request-Id'] : ['X-Request-Id', 'Link']

@@ -8,14 +8,14 @@ import { headers } from './headers.ts'
 import { toOpenApi30 } from './openapi30.ts'
 import { writeOperation } from './operation.ts'
 import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
-import { mapValues, simplify, writeAnswer } from './schemas.ts'
+import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
 import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
-/** The document of the public REST interface and of the webhooks, from the contracts and from nothing else. */
+/** Generates the OpenAPI document of the public REST API and of the webhooks, from the contracts alone. */
 function generateOpenApi(): OpenApiDocument {
   const draft = draftDocument(restContracts)
   const bodies = collectBodies(draft)
-  const ofRequests = listReferred(Object.values(bodies), draft.components.schemas)
+  const ofRequests = listReferenced(Object.values(bodies), draft.components.schemas)
   const paths = writePaths(draft)
   const responses = hoistSharedResponses(Object.values(paths).flatMap((item) => Object.values(item)))
   return {
@@ -34,7 +34,7 @@ function generateOpenApi(): OpenApiDocument {
       {
         url: '{baseUrl}',
         description: 'Another Waybill. The default is the address of the sandbox.',
-        // Without a description of its own: the first published schema of OpenAPI 3.1 allows none, and tools still use it.
+        // No description: the first published schema of OpenAPI 3.1 forbids it here, and tools still use that schema.
         variables: { baseUrl: { default: 'http://127.0.0.1:3000' } },
       },
     ],
@@ -45,7 +45,7 @@ function generateOpenApi(): OpenApiDocument {
     components: {
       schemas: {
         ...mapValues(bodies, simplify),
-        ...mapValues(listAnswers(draft), writeAnswer),
+        ...mapValues(listResponseSchemas(draft), writeResponseSchema),
         ...writeEventSchemas(),
         ...writeFailureSchemas(),
         ...mapValues(pick(draft.components.schemas, ofRequests), simplify),
@@ -67,7 +67,7 @@ function generateOpenApi(): OpenApiDocument {
 const description =
   'Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures by webhook. Every request carries the API key of the account in the header `X-API-Key`. A success is `{"success": true, "data": …}`, a failure `{"success": false, "error": {"code": …, "message": …}}`: programs read `code`, people read `message`. Answers may gain fields, and listed values such as codes, statuses and event types may gain values: ignore the fields that you do not know, and expect values that are not listed.'
 
-/** Each file of the document, to the byte. */
+/** Returns the exact content of each file of the document. */
 export function printOpenApi(): Record<'openapi.json' | 'openapi.yaml' | 'openapi-3.0.json', string> {
   const document = generateOpenApi()
   return {
@@ -93,7 +93,7 @@ function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
   return paths
 }
 
-/** The schemas of the request bodies, which the generator leaves in place, under their names. */
+/** Returns the request body schemas by name. The generator writes them inline. */
 function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
   const bodies = listProcedures(restContracts).flatMap(({ contract: { path, input } }) => {
     const schema = paths[path]?.post?.requestBody?.content['application/json'].schema
@@ -103,12 +103,12 @@ function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
   return Object.fromEntries(bodies)
 }
 
-function listAnswers({ components }: OpenApiDocument): Record<string, Schema> {
+function listResponseSchemas({ components }: OpenApiDocument): Record<string, Schema> {
   return Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !eventNames.includes(name)))
 }
 
-/** The named schemas that these schemas refer to, directly or through others. They stay closed, like the bodies. */
-function listReferred(from: unknown[], schemas: Record<string, Schema>): Set<string> {
+/** Returns the names of the schemas that these schemas refer to, directly or indirectly. Like the bodies, they allow no other fields. */
+function listReferenced(from: unknown[], schemas: Record<string, Schema>): Set<string> {
   const found = new Set<string>()
   const pending = [...from]
   while (pending.length > 0) {

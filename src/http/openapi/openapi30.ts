@@ -12,8 +12,8 @@ import type {
 import { mapValues } from './schemas.ts'
 
 /**
- * The same document in OpenAPI 3.0.3, for tools that read no 3.1. It loses the webhooks, which 3.0 cannot describe; a
- * keyword that 3.0 would read in another sense is an error.
+ * Converts the document to OpenAPI 3.0.3, for tools that do not support 3.1. Webhooks are dropped, because 3.0 cannot
+ * describe them. Throws for a keyword that 3.0 lacks or interprets differently.
  */
 export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
   const { summary: _summary, license, ...info } = document.info
@@ -52,7 +52,7 @@ function convertOperation({ parameters, requestBody, responses, ...operation }: 
   }
 }
 
-/** progenitor, the main tool of Rust that reads 3.0 only, takes `default` for a success too: ranges say the same. */
+/** Replaces `default` by status ranges: progenitor, the main Rust generator, which only reads 3.0, also applies `default` to successes. */
 function convertResponses({ default: other, ...responses }: Operation['responses']): Operation['responses'] {
   const others = other && { '4XX': other, '5XX': other }
   return mapValues({ ...responses, ...others }, (response) =>
@@ -78,7 +78,7 @@ function isReference(response: Response | Reference): response is Reference {
   return '$ref' in response
 }
 
-/** Keywords that mean the same in both, besides the converted ones and extensions. */
+/** Keywords that have the same meaning in both versions and need no conversion. */
 const sharedKeywords: ReadonlySet<string> = new Set([
   'additionalProperties',
   'allOf',
@@ -105,9 +105,9 @@ const sharedKeywords: ReadonlySet<string> = new Set([
   'uniqueItems',
 ])
 
-/** JSON Schema 2020-12 as the schema object of OpenAPI 3.0. */
+/** Converts JSON Schema 2020-12 to an OpenAPI 3.0 schema object. */
 export function convertSchema(schema: Schema): Schema {
-  // Beside a reference, 3.0 ignores everything.
+  // OpenAPI 3.0 ignores keywords next to `$ref`.
   if (schema.$ref !== undefined) return { $ref: schema.$ref }
   const converted: Schema = {}
   for (const [keyword, value] of Object.entries(schema)) Object.assign(converted, convertKeyword(keyword, value))
@@ -149,7 +149,7 @@ function convertTypes(types: string[]): Schema {
   return { type: first, ...(types.includes('null') && { nullable: true }) }
 }
 
-/** `null` as one of several schemas becomes `nullable` beside the types of the others. */
+/** A `null` alternative becomes `nullable` on the other alternatives. */
 function convertAlternatives(keyword: 'anyOf' | 'oneOf', schemas: Schema[]): Schema {
   const others = schemas.filter((schema) => schema.type !== 'null').map(convertSchema)
   if (others.length === schemas.length) return { [keyword]: others }

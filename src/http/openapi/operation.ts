@@ -3,7 +3,7 @@ import { type Operation, type Parameter, refer, type Schema } from './document.t
 import { writeResponses } from './responses.ts'
 import { simplify } from './schemas.ts'
 
-/** An operation as the generator drafted it, with everything that the contract says better. */
+/** Completes the generator's draft of an operation with the more precise information from its contract. */
 export function writeOperation(
   draft: Operation,
   name: string,
@@ -25,14 +25,14 @@ export function writeOperation(
 
 /** `message.send` becomes `sendMessage`, and `message.list` becomes `listMessages`. */
 function nameOperation(name: string): string {
-  // The only procedure that is named after what it reads.
+  // The only procedure that is not named after a verb.
   if (name === 'account.health') return 'getAccountHealth'
   const [resource = '', verb = ''] = name.split('.')
   const noun = resource.charAt(0).toUpperCase() + resource.slice(1)
   return `${verb}${noun}${verb === 'list' ? 's' : ''}`
 }
 
-/** The generator describes a parameter by the type inside its `.optional()`: the field itself knows better. */
+/** Takes the description from the field, because the generator uses that of the type inside `.optional()`. */
 function writeParameter(
   draft: Parameter,
   { input, example }: ApiProcedure,
@@ -48,17 +48,17 @@ function writeParameter(
     ...(draft.required && { required: true }),
     description: field?.description ?? description,
     schema: simplify(schema),
-    // Scalar sends an optional parameter that has an example, unless it is told not to.
+    // By default, Scalar sends optional parameters that have an example.
     ...(value !== undefined && { examples: { default: draft.required ? { value } : { value, 'x-disabled': true } } }),
   }
 }
 
-/** A named schema is an answer's, which takes any value; a request takes those of today. */
+/** Inlines a named schema: the shared one is for responses and allows future values, but a request only accepts current ones. */
 function inline(schema: Schema, schemas: Record<string, Schema>): Schema {
   return schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''] ?? schema
 }
 
-/** The generator drops the name of a body's schema: the body refers to it by name again. */
+/** Replaces the body schema, which the generator inlines, by a reference to the named schema. */
 function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example, fileField }: ApiProcedure) {
   const name = input.meta()?.id
   const inner = draft.content['application/json'].schema

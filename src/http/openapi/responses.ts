@@ -4,9 +4,9 @@ import { type ApiErrorCode, apiErrorCodes, describeError } from '../../../contra
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Operation, refer, type Reference, type Response, type Schema } from './document.ts'
 import { listHeaders } from './headers.ts'
-import { listNamedSchemas, mapValues, writeAnswer } from './schemas.ts'
+import { listNamedSchemas, mapValues, writeResponseSchema } from './schemas.ts'
 
-/** What a procedure answers: its success, and every error status that its contract names. */
+/** Returns the responses of a procedure: its success, and each error status of its contract. */
 export function writeResponses(contract: ApiProcedure, success: Schema): Record<string, Response> {
   const failures = Map.groupBy(contract.errors, (code) => describeError(code).status)
   return {
@@ -24,9 +24,9 @@ const otherFailure: Response = {
   content: { 'application/json': { schema: failureSchema } },
 }
 
-/** The schemas of a failure, under their names. */
+/** Returns the schemas of a failure by name. */
 export function writeFailureSchemas(): Record<string, Schema> {
-  const { ErrorCode, ...others } = mapValues(listNamedSchemas(ErrorResponse), writeAnswer)
+  const { ErrorCode, ...others } = mapValues(listNamedSchemas(ErrorResponse), writeResponseSchema)
   return { ...others, ErrorCode: { ...ErrorCode, description: describeCodes(ErrorCode) } }
 }
 
@@ -70,8 +70,8 @@ function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
 }
 
 /**
- * A status that means the same in every operation is described once, under the name that HTTP gives it:
- * takes those responses out of the operations and returns them.
+ * Replaces responses that are the same in every operation by references to a shared response, named after its HTTP
+ * status. Returns the shared responses.
  */
 export function hoistSharedResponses(operations: Operation[]): Record<string, Response> {
   const meanings = Map.groupBy(

@@ -1,30 +1,30 @@
 import { z } from 'zod'
 import type { Schema } from './document.ts'
 
-/** A named schema and those inside it, under their names. Described as an input, so that unknown fields are allowed. */
+/** Returns a named schema and the named schemas inside it. Generated as an input, so that unknown fields are allowed. */
 export function listNamedSchemas(schema: z.ZodType): Record<string, Schema> {
   const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))
   return JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')).$defs
 }
 
 /**
- * Without what zod says twice: the pattern of a `date-time` or `date` has up to 300 characters and adds nothing to the
- * format, and the names of JSON properties are always strings.
+ * Removes redundant keywords that zod adds: the pattern of a `date-time` or `date` has up to 300 characters and adds
+ * nothing to the format, and the names of JSON properties are always strings.
  */
 export function simplify(schema: Schema): Schema {
   return rewrite(schema, (inner) => {
-    const saidTwice =
+    const redundant =
       inner.format === 'date-time' || inner.format === 'date' ? ['pattern', 'propertyNames'] : ['propertyNames']
-    return Object.fromEntries(Object.entries(inner).filter(([keyword]) => !saidTwice.includes(keyword)))
+    return Object.fromEntries(Object.entries(inner).filter(([keyword]) => !redundant.includes(keyword)))
   })
 }
 
-/** A schema of what we send. */
-export function writeAnswer(schema: Schema): Schema {
+/** Returns the schema of data that we send. */
+export function writeResponseSchema(schema: Schema): Schema {
   return simplify(open(schema))
 }
 
-/** An answer stays open, so that a client takes what a later version adds: a field, or a value of a list. */
+/** Makes a response schema extensible, so that a client accepts fields and values that a later version adds. */
 function open(schema: Schema): Schema {
   return rewrite(schema, ({ additionalProperties, ...rest }) =>
     openValues(typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest),
@@ -32,8 +32,8 @@ function open(schema: Schema): Schema {
 }
 
 /**
- * A generated client rejects a value that an `enum` or `const` does not list, after the server has acted on the
- * request. So the values of today are only named, and a boolean is a boolean.
+ * Replaces `enum` and `const`: a generated client would reject a new value after the server has processed the request.
+ * Current values of a string are listed as an extension; other types keep only their type.
  */
 function openValues(schema: Schema): Schema {
   const { const: _const, enum: _enum, ...rest } = schema
@@ -51,8 +51,8 @@ function listValues({ const: only, enum: several }: Schema): unknown[] {
 }
 
 /**
- * One object for several, since generators differ in how they tell alternatives apart, and reject one that they don't
- * know. A field is required if every alternative requires it; a list of values holds the values of all.
+ * Merges alternatives into one object schema, because generators differ in how they distinguish alternatives, and
+ * reject unknown ones. A field is required if every alternative requires it; lists of values are combined.
  */
 export function mergeAlternatives([first = {}, ...others]: Schema[]): Schema {
   return others.reduce(mergePair, first)
@@ -79,7 +79,7 @@ export function mapValues<From, To>(record: Record<string, From>, change: (value
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
 }
 
-/** Changes a schema and every schema inside it, the inner ones first. */
+/** Applies a change to a schema and every schema inside it, innermost first. */
 function rewrite(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const { properties, items, additionalProperties } = schema
   return change({

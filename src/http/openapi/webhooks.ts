@@ -1,16 +1,16 @@
 import { MessageEvent, type WebhookEvent } from '../../../contracts/events.ts'
 import { WebhookHeaders, webhooks } from '../../../contracts/webhooks.ts'
 import { type OpenApiDocument, type Parameter, refer, type Schema, type WebhookOperation } from './document.ts'
-import { listNamedSchemas, mapValues, mergeAlternatives, writeAnswer } from './schemas.ts'
+import { listNamedSchemas, mapValues, mergeAlternatives, writeResponseSchema } from './schemas.ts'
 
-/** The `webhooks` section: one request for each event, as its receiver sees it. */
+/** Returns the `webhooks` section: one request for each event type, as its receiver sees it. */
 export function writeWebhooks(): OpenApiDocument['webhooks'] {
   return Object.fromEntries(eventTypes.map((type) => [type, { post: writeWebhook(type) }]))
 }
 
 /**
- * The schemas of the events that a list returns too. They have one shape for all types: an endpoint parses a request
- * before it knows the type.
+ * Returns the schemas of the events that `event.list` also returns. All types share one schema, because an endpoint
+ * parses a request before it knows the type.
  */
 export function writeEventSchemas(): Record<string, Schema> {
   const schemas = listNamedSchemas(MessageEvent)
@@ -23,16 +23,16 @@ export function writeEventSchemas(): Record<string, Schema> {
     },
     MessageEventData: properties?.['data'] ?? {},
   }
-  return mapValues(merged, writeAnswer)
+  return mapValues(merged, writeResponseSchema)
 }
 
-/** The names of the schemas that `MessageEvent` stands for. */
+/** The names of the schemas that `MessageEvent` combines. */
 export const eventNames = MessageEvent.options.map((option) => String(option.meta()?.id))
 
-// The keys of the table are the event types, by its `satisfies`.
+// Its `satisfies` ensures that the keys are the event types.
 const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
 
-/** What the answer of a receiver leads to. */
+/** How we handle the receiver's response. */
 const responses = {
   '2XX': { description: 'Received. Answer at once and do the work afterwards; the body is not used.' },
   '410': { description: 'Gone: the endpoint is disabled until the account owner enables it again.' },
@@ -80,12 +80,12 @@ function nameOperation(type: string): string {
   return `on${type.split('.').map(capitalize).join('')}`
 }
 
-/** What no path returns is written in its place, because tools leave out components that no path uses. */
+/** Inlines the schema of an event that no path returns, because tools omit components that no path uses. */
 function writeEvent(type: WebhookEvent['type']): Schema {
   const { event } = webhooks[type]
   const name = String(event.meta()?.id)
   if (eventNames.includes(name)) return refer('schemas', 'MessageEvent')
-  return writeAnswer(listNamedSchemas(event)[name] ?? {})
+  return writeResponseSchema(listNamedSchemas(event)[name] ?? {})
 }
 
 function capitalize(text: string): string {

@@ -5,7 +5,7 @@ import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
 export function registerChatMetric(registry: Registry): (outcome: PostOutcome) => void {
   const posts = new Counter({
     name: 'waybill_chat_posts_total',
-    help: 'Attempts to post an alert to a chat by outcome: posted, failed (it is tried again), rejected or expired (it was dropped).',
+    help: 'Attempts to post an alert to a chat, by outcome: posted, failed (it is retried), rejected or expired (it was dropped).',
     labelNames: ['outcome'],
     registers: [registry],
   })

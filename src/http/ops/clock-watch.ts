@@ -8,7 +8,7 @@ import {
   adjustToEarlierClock,
   clockEstimateOf,
   clockToleranceSeconds,
-  noteDatabaseClock,
+  recordDatabaseClock,
 } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
@@ -38,8 +38,8 @@ type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
  * makes work due early and leases expire early, which loses nothing.
  *
  * Resolves after the first check: a clock that was wrong when the machine started may be set back within a second, and
- * what was scheduled meanwhile can only be found if the wrong time was recorded before. For the same reason, responses
- * that show a jump cause a check at once.
+ * work scheduled in between can only be found if the wrong time was recorded first. For the same reason, database
+ * responses that show a jump trigger an immediate check.
  */
 export async function startClockWatch(deps: WatchDeps, registry: Registry): Promise<{ stop(): Promise<void> }> {
   const jumps = registerClockMetric(registry)
@@ -75,11 +75,11 @@ function createClockWatch(deps: WatchDeps, onJump: (direction: 'back' | 'forward
   let offset: number | undefined
   return async () => {
     try {
-      const askedAt = performance.now()
-      const { now, secondsPastHighest } = await noteDatabaseClock(deps.db)
+      const startedAt = performance.now()
+      const { now, secondsPastHighest } = await recordDatabaseClock(deps.db)
       const expected = offset === undefined ? undefined : performance.now() + offset
       // The database read its clock between these two times; use the midpoint.
-      offset = now.getTime() - (askedAt + performance.now()) / 2
+      offset = now.getTime() - (startedAt + performance.now()) / 2
       if (secondsPastHighest < -clockToleranceSeconds) return await adjust(deps, onJump)
       const secondsAhead = expected === undefined ? 0 : (now.getTime() - expected) / 1000
       // Another process has already noticed a jump that is part of the highest recorded time.

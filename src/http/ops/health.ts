@@ -3,8 +3,8 @@ import type { Deps } from '../../deps.ts'
 import { isReady } from '../../platform/db/database.ts'
 
 /**
- * A server that is about to close ends each connection with its next response. One that drains is not ready either, so
- * that load balancers turn to other nodes; one that retires has a successor on the same port.
+ * A server that is stopping closes each connection with its next response. A draining server also reports that it is
+ * not ready, so that load balancers use other nodes. A retiring one stays ready: its successor listens on the same port.
  */
 export type ServerState = 'serving' | 'draining' | 'retiring'
 

@@ -32,22 +32,22 @@ import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldAttemptCounts, deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 
-/** Returns a function to call when the run ends. */
 export interface JobLog {
+  /** Returns a function to call when the run ends. */
   start(name: string, everySeconds: number): (result: { failed: boolean }) => void
 }
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
-  /** By default, as long as messages. */
+  /** The retention of messages by default. */
   requestLogDays?: number
   /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
-  /** Notes each run of each chore, for the console of the operator. */
+  /** Records each run of each chore, for the operator console. */
   jobs?: JobLog
 }
 
 export interface Housekeeping {
-  /** Starts nothing more, and waits for what runs, so that the database can be closed. */
+  /** Starts no more chores and waits for running ones, so that the database can be closed. */
   stop(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'could not delete old marks of replies',
+    failure: 'could not delete old deduplication records of replies',
     run: ({ db }) => deleteOldSeenReplies(db),
   },
   {
@@ -119,7 +119,7 @@ const chores: Chore[] = [
   { everySeconds: 10, failure: 'could not update message counts', run: ({ db }) => foldCounts(db) },
   {
     everySeconds: 3600,
-    failure: 'could not move old message counts into days',
+    failure: 'could not aggregate old message counts by day',
     run: async ({ db }) => {
       await foldOldBuckets(db)
       await deleteEmptyBuckets(db)
@@ -148,7 +148,7 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'could not add the health of WhatsApp accounts that an earlier version added',
+    failure: 'could not create health records for WhatsApp accounts from an earlier version',
     run: ({ db }) => addMissingHealth(db),
   },
   { everySeconds: 15, failure: 'could not count the messages of the last hour', run: measureTraffic },
@@ -165,7 +165,7 @@ const chores: Chore[] = [
   { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
 ]
 
-/** A chore that calls WhatsApp can take longer. What it leaves undone, the next start does. */
+/** A chore that calls WhatsApp can take longer. The next start completes what it leaves unfinished. */
 const maxStopMilliseconds = 5_000
 
 /** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */
@@ -190,14 +190,14 @@ function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: House
   let running: Promise<void> | undefined
   let isStopped = false
   const runOnce = async () => {
-    const noteRun = config.jobs?.start(nameOf(failure), everySeconds)
+    const endRun = config.jobs?.start(nameOf(failure), everySeconds)
     try {
       await run(deps, config)
-      noteRun?.({ failed: false })
+      endRun?.({ failed: false })
     } catch (error) {
-      // A chore that outlasts the stop finds its database closed, which is nothing to act on.
+      // A chore still running after the stop fails because its database is closed. That needs no action.
       deps.log[isStopped ? 'debug' : 'warn']({ err: error }, failure)
-      noteRun?.({ failed: true })
+      endRun?.({ failed: true })
     }
   }
   const timer = setInterval(() => {

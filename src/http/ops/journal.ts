@@ -21,12 +21,12 @@ export function startJournal(
   config: Pick<Config, 'database' | 'journalDir'>,
   { sends }: { sends: boolean },
 ): RunningJournal {
-  const place = findPlace(deps, config)
-  if (!place) return withoutJournal
+  const location = findJournalLocation(deps, config)
+  if (!location) return withoutJournal
   try {
-    createPrivateFolder(place.folder)
-    const own = sends ? openSendJournal(place, deps.log) : undefined
-    const replay = startJournalReplay(deps, { ...place, ownName: own?.name })
+    createPrivateFolder(location.folder)
+    const own = sends ? openSendJournal(location, deps.log) : undefined
+    const replay = startJournalReplay(deps, { ...location, ownName: own?.name })
     return {
       journal: own ?? noJournal,
       stop: async () => {
@@ -36,7 +36,7 @@ export function startJournal(
     }
   } catch (error) {
     deps.log.warn(
-      { err: error, folder: place.folder },
+      { err: error, folder: location.folder },
       'could not open the send journal: sends interrupted by a crash will have an unknown outcome. Set WAYBILL_DATA_DIR to a folder that this process can write to',
     )
     return withoutJournal
@@ -45,7 +45,7 @@ export function startJournal(
 
 const withoutJournal: RunningJournal = { journal: noJournal, stop: () => Promise.resolve() }
 
-function findPlace(
+function findJournalLocation(
   { log }: Pick<Deps, 'log'>,
   { database, journalDir }: Pick<Config, 'database' | 'journalDir'>,
 ): JournalPlace | undefined {

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 
-/** Who may read the metrics: bearers of this token, everybody (in the sandbox) or nobody. */
+/** Who may read the metrics: requests with this bearer token, everybody (in the sandbox) or nobody. */
 export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
 
 /** Serves `/metrics` in the Prometheus text format. Routes are labelled by pattern, since a path can hold an ID. */
@@ -58,7 +58,7 @@ export function registerPendingMetric({ db, log }: Pick<Deps, 'db' | 'log'>, reg
     new Gauge({
       name,
       help,
-      // All processes count in the same database.
+      // All processes report the same number from the shared database.
       aggregator: 'max',
       registers: [registry],
       async collect() {

@@ -10,17 +10,17 @@ import type { JobLog } from './housekeeping.ts'
 const everyMilliseconds = 15_000
 const maxProcesses = 50
 
-/** Keeps the last run of each job of this process, without the text of errors, which can name hosts and rows. */
+/** Keeps the last run of each job of this process. Error texts are omitted, because they can contain host names and data. */
 export function createJobLog(now: () => Date): JobLog & { list(): Job[] } {
   const jobs = new Map<string, Job>()
   return {
     start: (name, everySeconds) => {
       const startedAt = now()
-      const before = jobs.get(name) ?? { name, everySeconds, runs: 0, failures: 0 }
-      jobs.set(name, { ...before, lastRunAt: startedAt.toISOString() })
+      const previous = jobs.get(name) ?? { name, everySeconds, runs: 0, failures: 0 }
+      jobs.set(name, { ...previous, lastRunAt: startedAt.toISOString() })
       return ({ failed }) => {
         const endedAt = now()
-        const job = jobs.get(name) ?? before
+        const job = jobs.get(name) ?? previous
         jobs.set(name, {
           ...job,
           lastMilliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()),
@@ -39,8 +39,8 @@ interface ReportedProcess {
 }
 
 /**
- * Reports this process in the database every 15 seconds, for the console of the operator. A report that fails is left
- * out: the next one has the same facts. A process that stops takes its row with it.
+ * Records this process in the database every 15 seconds, for the operator console. A failed report is not retried,
+ * because the next one has the same data. A process that stops deletes its row.
  */
 export function startProcessReport(
   { db, log, newId }: Pick<Deps, 'db' | 'log' | 'newId'>,
@@ -60,13 +60,13 @@ export function startProcessReport(
       clearInterval(timer)
       await running
       await deleteProcess(db, id).catch((error: unknown) =>
-        log.debug({ err: error }, 'could not sign off this process'),
+        log.debug({ err: error }, 'could not delete the report of this process'),
       )
     },
   }
 }
 
-/** Also forgets processes that were killed a day ago. */
+/** Also deletes rows of processes that were killed more than a day ago. */
 async function saveProcess(
   db: Kysely<Database>,
   { id, role, jobs }: { id: string; role: string; jobs: Job[] },
@@ -82,7 +82,7 @@ async function deleteProcess(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('server_processes').where('id', '=', id).execute()
 }
 
-/** The processes of the last day, the last seen first. */
+/** Returns the processes of the last day, most recently seen first. */
 export async function listProcesses(db: Kysely<Database>): Promise<ServerProcess[]> {
   const rows = await db
     .selectFrom('server_processes')
@@ -99,7 +99,7 @@ export async function listProcesses(db: Kysely<Database>): Promise<ServerProcess
   }))
 }
 
-/** Another version may describe its jobs in another way. */
+/** A process of another version may store its jobs in a different format. */
 function readJobs(text: string): Job[] {
   return z.array(Job).safeParse(JSON.parse(text)).data ?? []
 }

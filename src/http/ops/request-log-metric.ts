@@ -5,7 +5,7 @@ import { type DropReason, dropReasons } from '../../accounts/requests/request-lo
 export function registerRequestLogMetric(registry: Registry): (reason: DropReason, requests: number) => void {
   const dropped = new Counter({
     name: 'waybill_request_log_dropped_total',
-    help: 'API requests that were not logged, by reason: limit (of an account), full (too many waited) or database (no answer).',
+    help: 'API requests that were not logged, by reason: limit (of an account), full (the queue was full) or database (it did not respond).',
     labelNames: ['reason'],
     registers: [registry],
   })

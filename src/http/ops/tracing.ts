@@ -2,22 +2,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SpanDescription, StartedSpan, Tracing } from '../../platform/telemetry/tracing.ts'
 
 /**
- * Records a span for each request and continues the trace that its caller started. The path is left out, because it can
- * hold a token or a number; the route tells what was asked for.
+ * Records a span for each request and continues the caller's trace. The span has the route instead of the path, which
+ * can contain a token or a phone number.
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, StartedSpan>()
   app.addHook('onRequest', (request, reply, done) => {
     const started = tracing.start(describeRequest(request), tracing.extract(request.headers))
     spans.set(request, started)
-    // Also emitted when the caller leaves early.
+    // Also emitted if the caller disconnects early.
     reply.raw.once('close', () => {
       started.span.setAttributes(describeResponse(request, reply))
       started.span.end()
     })
     tracing.within(started.context, done)
   })
-  // The body is read from the socket, whose events belong to no request.
+  // Restores the context, which is lost while the body is read: socket events belong to no request.
   app.addHook('preValidation', (request, _reply, done) => tracing.within(spans.get(request)?.context, done))
 }
 

@@ -13,7 +13,7 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
     labelNames: ['outcome', 'code'] as const,
     registers: [registry],
   })
-  // A rate is only right from the first failure on if the counter was there before.
+  // Start at zero: otherwise, the rate of a counter misses its first increment.
   for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
   return {
@@ -30,7 +30,7 @@ function labelOf(code: number): string {
   return Object.hasOwn(rules, code) ? String(code) : 'other'
 }
 
-/** Registers gauges of WhatsApp accounts. Read at each scrape from stored facts, without asking WhatsApp. */
+/** Registers gauges of WhatsApp accounts. Each scrape reads stored data, without calling WhatsApp. */
 export function registerHealthMetrics(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
   const owner = ['account', 'whatsapp_account'] as const
   let reading: Promise<void> | undefined
@@ -79,7 +79,7 @@ export function registerHealthMetrics(deps: ViewDeps & Pick<Deps, 'log'>, regist
   }
 }
 
-/** Registers a gauge of templates by their state at WhatsApp, counted at each scrape. */
+/** Registers a gauge of templates by approval status, counted at each scrape. */
 export function registerTemplatesMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
   registry.registerMetric(
     new Gauge({

@@ -21,7 +21,7 @@ interface ConsoleAccountRow {
   lag_seconds: number | null
 }
 
-/** A page of all accounts. */
+/** Returns a page of all accounts. */
 export async function listConsoleAccounts(
   { db }: Pick<Deps, 'db'>,
   { search, order, cursor, limit }: InputOf<typeof listAccounts>,
@@ -33,12 +33,12 @@ export async function listConsoleAccounts(
   return { items: page.map(toConsoleAccount), ...(last && rows.length > limit && { nextCursor: writeCursor(last) }) }
 }
 
-/** Where a page ends. An account keeps its rank while its problems stay, so it is neither repeated nor missed. */
+/** The end of a page. An account's rank only changes with its problems, so pages neither repeat nor skip it. */
 function writeCursor({ rank, id }: Pick<ConsoleAccountRow, 'rank' | 'id'>): string {
   return `${rank} ${id}`
 }
 
-/** Undefined for the first page, and for what is no cursor. */
+/** Undefined for the first page and for an invalid cursor. */
 function readCursor(cursor: string | undefined): { rank: number; id: string } | undefined {
   const [rank = '', id, ...others] = cursor?.split(' ') ?? []
   return rank === '' || id === undefined || others.length > 0 || Number.isNaN(Number(rank))
@@ -50,13 +50,13 @@ const failedOfDay = sql`
   select sum(count) as rank from message_count_buckets
   where account_id = accounts.id and status = 'failed' and start >= date_bin('15 minutes', now(), 'epoch') - interval '24 hours'`
 
-/** By when the oldest delivery was due, and not by how long ago that is, which grows between two pages. */
+/** Ranks by the due time of the oldest delivery, not by its age, because the age grows between two pages. */
 const lagOf = sql`
   select -extract(epoch from min(first.due_at)) as rank
   from webhook_endpoints e cross join lateral (select min(due_at) as due_at from ${oldestDue} due) first
   where e.account_id = accounts.id and e.enabled and first.due_at <= now()`
 
-/** What accounts are ordered by. The orders by problem look at each account, at as little as one row of the page costs. */
+/** The sort key of accounts. The orders by problem compute it for every account, at the cost of one row of the page each. */
 function rankBy(order: AccountOrder) {
   switch (order) {
     case 'newest':
@@ -72,8 +72,8 @@ function rankBy(order: AccountOrder) {
 }
 
 /**
- * Reads all accounts, for operators only. What is counted per account comes from the counts of messages and from the
- * ends of the queue index, so neither messages nor deliveries are scanned.
+ * Reads all accounts, for operators only. The numbers of each account come from message counts and from the ends of the
+ * queue index, so neither messages nor deliveries are scanned.
  */
 async function findConsoleAccounts(
   db: Kysely<Database>,

@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { appendAuditEntry } from '../../../users/audit/append.ts'
 import { announceInvitation, assertMayInvite, createInvitation } from '../../../users/invite-member.ts'
 
-/** All of it or nothing: an account whose owner could not be invited would be left without an owner. */
+/** Uses one transaction: if the invitation failed, the account would be left without an owner. */
 export async function createAccountWithOwner(
   deps: Deps,
   { email: who, address }: { email: string; address: string },

@@ -7,7 +7,7 @@ import { listConsoleAccounts } from './accounts.ts'
 import { createAccountWithOwner } from './create-account.ts'
 import { listSlowEndpoints, readServerFacts } from './server-facts.ts'
 
-/** What operators do in the console. The command line calls the same functions. */
+/** The operator console's handlers. The command line calls the same functions. */
 export const operatorHandlers: HandlersOf<DashboardContracts['operator'], DashboardCall> = {
   account: {
     list: async (deps, call, input) => {

@@ -30,7 +30,7 @@ async function readDatabaseFacts(db: Kysely<Database>) {
       count(*)::integer as total, count(suspended_at)::integer as suspended
     from accounts`.execute(db)
   const row = rows[0]
-  if (!row) throw new Error('an aggregate gave no row')
+  if (!row) throw new Error('an aggregate query returned no row')
   const { total, suspended, bytes, version } = row
   // Distributions add their own version, as in `17.5 (Debian 17.5-1)`.
   return { bytes, postgresVersion: version.split(' ', 1)[0] ?? version, accounts: { total, suspended } }
@@ -38,7 +38,7 @@ async function readDatabaseFacts(db: Kysely<Database>) {
 
 const maxSlowEndpoints = 10
 
-/** Reads all accounts, for operators only. The index on the slot of attempt counts leads to the last hour. */
+/** Reads all accounts, for operators only. An index on `slot` finds the attempt counts of the last hour. */
 export async function listSlowEndpoints(db: Kysely<Database>): Promise<SlowEndpoint[]> {
   const { rows } = await sql<Omit<SlowEndpoint, 'host'> & { url: string }>`
     select a.id as "accountId", a.name as "accountName", e.id as "endpointId", e.url, counted.attempts, counted.failed,

@@ -1,10 +1,10 @@
 /* global Scalar */
-// The dashboard leaves a key that it has just generated. Read once: from then on, only the memory of this page has it.
+// The dashboard hands over a newly generated key. It is removed here, so that only this page's memory keeps it.
 const keyName = 'waybill-docs-api-key'
 const apiKey = sessionStorage.getItem(keyName)
 sessionStorage.removeItem(keyName)
 
-// Everything that would ask another host, or point to one, is off.
+// Disable everything that calls or links to another host.
 Scalar.createApiReference('#docs', {
   url: '/openapi.json',
   telemetry: false,
@@ -13,7 +13,7 @@ Scalar.createApiReference('#docs', {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
-  // The button in the header switches the guides and the reference.
+  // The theme button in the header covers both the guides and the reference.
   hideDarkModeToggle: true,
   forceDarkModeState: document.documentElement.dataset.theme,
   documentDownloadType: 'direct',
@@ -25,7 +25,7 @@ Scalar.createApiReference('#docs', {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
 
-// Scalar's own placeholder looks like a key that is already stored.
+// Scalar's default placeholder looks like a stored key.
 new MutationObserver(() => {
   for (const input of document.querySelectorAll('#docs input[placeholder^="QUxM"]'))
     input.placeholder = 'Paste your API key'

@@ -1,16 +1,16 @@
-/* What the guides do beyond HTML: menu, tabs, copy buttons and search. Every page can be read without it. */
+/* Menu, tabs, copy buttons and search of the guides. Every page is readable without JavaScript. */
 
 const root = document.documentElement
 const $ = (selector) => document.querySelector(selector)
 
-/** Elements with properties and children. */
+/** Creates an element with properties and children. */
 function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties)
-  made.append(...children)
-  return made
+  const created = Object.assign(document.createElement(name), properties)
+  created.append(...children)
+  return created
 }
 
-// Links of an earlier version, when the reference was at /docs.
+// Redirect links from an earlier version, when the reference was at /docs.
 if (location.pathname === '/docs' && /^#(tag|description|model|models|webhook)(\/|$)/.test(location.hash))
   location.replace(`/docs/api${location.hash}`)
 
@@ -29,7 +29,7 @@ document.addEventListener('keydown', (event) => {
   menuButton.focus()
 })
 
-// Snippets call the server that these pages come from.
+// Snippets call the server that serves these pages.
 
 const exampleUrl = 'http://127.0.0.1:3000'
 if (location.origin !== exampleUrl)
@@ -53,7 +53,7 @@ for (const block of document.querySelectorAll('.code')) {
   block.append(button)
 }
 
-// Language tabs (WAI-ARIA Authoring Practices, Tabs). The chosen language is kept for all pages.
+// Language tabs (WAI-ARIA Authoring Practices, Tabs). The selected language applies to all pages.
 
 const languageKey = 'waybill-docs-language'
 const groups = [...document.querySelectorAll('.tabs')].map((container, group) => {
@@ -100,7 +100,7 @@ const groups = [...document.querySelectorAll('.tabs')].map((container, group) =>
   return { show }
 })
 
-/** Other tabs on the page follow; the clicked one stays where it is on the screen. */
+/** Switches all tab groups on the page, and scrolls so that the clicked tab keeps its position on the screen. */
 function chooseLanguage(label, clicked) {
   const before = clicked.getBoundingClientRect().top
   localStorage.setItem(languageKey, label)
@@ -108,14 +108,14 @@ function chooseLanguage(label, clicked) {
   scrollBy({ top: clicked.getBoundingClientRect().top - before, behavior: 'instant' })
 }
 
-// The heading that is being read, marked in the outline
+// Mark the current heading in the outline
 
 const outline = new Map([...document.querySelectorAll('.outline a')].map((link) => [link.hash.slice(1), link]))
 if (outline.size > 0) {
   const headings = [...document.querySelectorAll('article :is(h2, h3)')].filter(({ id }) => outline.has(id))
   const mark = () => {
-    const read = headings.findLast((heading) => heading.getBoundingClientRect().top < 120) ?? headings[0]
-    for (const [id, link] of outline) link.toggleAttribute('data-current', id === read.id)
+    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < 120) ?? headings[0]
+    for (const [id, link] of outline) link.toggleAttribute('data-current', id === current.id)
   }
   document.addEventListener('scroll', mark, { passive: true })
   mark()
@@ -137,7 +137,7 @@ async function loadIndex() {
   return index
 }
 
-/** Entries that contain every word; words in headings count most. */
+/** Returns the entries that contain every word, best matches first. Matches in headings score highest. */
 function findEntries(entries, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
@@ -159,13 +159,13 @@ function scoreOf({ inTitle, inPage, inText, url }, words) {
     else if (inText.includes(word)) score += 1 + Math.min(4, inText.split(word).length - 2)
     else return 0
   }
-  // Every error page has the same headings.
+  // All error pages have the same headings, so their sections rank low.
   return url.startsWith('/docs/errors/') && url.includes('#') ? score / 4 : score
 }
 
 /** The text around the first word, with every word marked. */
 function excerptOf({ text, inText }, words) {
-  const found = words.map((word) => inText.indexOf(word)).filter((place) => place !== -1)
+  const found = words.map((word) => inText.indexOf(word)).filter((position) => position !== -1)
   const start = Math.max(0, Math.min(...found, text.length) - 40)
   const from = found.length === 0 ? 0 : start === 0 ? 0 : text.indexOf(' ', start) + 1
   return markWords(`${from > 0 ? '… ' : ''}${text.slice(from, from + 140)}`, words)
@@ -174,7 +174,7 @@ function excerptOf({ text, inText }, words) {
 function markWords(text, words) {
   const escaped = words.map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
   const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'gi'))
-  return parts.map((part, place) => (place % 2 === 1 ? element('mark', { textContent: part }) : part))
+  return parts.map((part, index) => (index % 2 === 1 ? element('mark', { textContent: part }) : part))
 }
 
 const dialog = element('dialog', { className: 'search', ariaLabel: 'Search' })
@@ -195,9 +195,9 @@ dialog.append(input, results, state)
 document.body.append(dialog)
 
 let selected = 0
-function select(place) {
+function select(index) {
   const options = [...results.children]
-  selected = options.length === 0 ? 0 : (place + options.length) % options.length
+  selected = options.length === 0 ? 0 : (index + options.length) % options.length
   options.forEach((option, current) => (option.ariaSelected = String(current === selected)))
   const option = options[selected]
   if (option) input.setAttribute('aria-activedescendant', option.id)
@@ -216,11 +216,11 @@ async function search() {
   }
   const found = findEntries(entries, query)
   results.replaceChildren(
-    ...found.map(({ entry, words }, place) => {
+    ...found.map(({ entry, words }, position) => {
       const title = entry.title === entry.page ? [] : [element('span', { className: 'search-page' }, entry.page)]
       const link = element(
         'a',
-        { href: entry.url, id: `search-result-${place}`, role: 'option', tabIndex: -1 },
+        { href: entry.url, id: `search-result-${position}`, role: 'option', tabIndex: -1 },
         ...title,
         element('strong', {}, ...markWords(entry.title, words)),
         element('small', {}, ...excerptOf(entry, words)),

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a dark page does not flash white. The dashboard uses the same key.
+// Runs before the first paint, so that a dark page does not flash white. The dashboard uses the same storage key.
 {
   const key = 'waybill-colour-scheme'
   const root = document.documentElement
@@ -18,7 +18,7 @@
     button.addEventListener('click', () => {
       root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark'
       localStorage.setItem(key, root.dataset.theme)
-      // Scalar's own classes.
+      // Scalar's classes.
       for (const theme of ['light', 'dark'])
         if (document.body.classList.contains('reference'))
           document.body.classList.toggle(`${theme}-mode`, root.dataset.theme === theme)

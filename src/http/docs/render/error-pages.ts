@@ -13,7 +13,7 @@ interface ErrorPage {
   markdown: string
 }
 
-/** One page for each code that an integrator can get and for each code of WhatsApp that we can explain. */
+/** Returns one page for each error code of the API and for each WhatsApp error code that we can explain. */
 export function writeErrorPages(titleOf: (guide: string) => string): ErrorPage[] {
   return [
     ...documentedErrorCodes.map((code) => writeApiError(code, titleOf)),
@@ -70,11 +70,11 @@ function describeReport(code: number): string {
   if (rule === undefined) return reported
   const { status } = describeError(rule.answer)
   return [
-    `If WhatsApp rejects the request with this code, the API answers ${status} \`${rule.answer}\`, and the code stands in brackets in the message.`,
+    `If WhatsApp rejects the request with this code, the API returns ${status} \`${rule.answer}\`, and the message contains the code in brackets.`,
     rule.retryAfterSeconds !== undefined && `\`Retry-After\` is ${rule.retryAfterSeconds} seconds.`,
     rule.accountUnusable &&
       'Waybill also deactivates the WhatsApp account, so that further sends fail immediately until someone activates it again.',
-    rule.template === 'resync' && 'Waybill also reads the templates again.',
+    rule.template === 'resync' && 'Waybill also syncs the templates.',
     (rule.template === 'PAUSED' || rule.template === 'DISABLED') &&
       `Waybill also treats the template as \`${rule.template}\` until the next sync.`,
     reported,

@@ -12,11 +12,11 @@ import ruby from 'highlight.js/lib/languages/ruby'
 import sql from 'highlight.js/lib/languages/sql'
 import typescript from 'highlight.js/lib/languages/typescript'
 
-/** Also the languages that examples may have; everything else is plain text. */
+/** The languages that code examples may use. Any other is rendered as plain text. */
 export const languages = { sh: bash, csharp, go, http, java, json, php, python, ruby, sql, ts: typescript }
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
 
-/** Code as HTML, with a class for each kind of token. A language without a grammar stays plain. */
+/** Returns code as HTML with a class for each kind of token. */
 export function highlight(code: string, language: string): string {
   return Object.hasOwn(languages, language) ? hljs.highlight(code, { language }).value : escapeHtml(code)
 }

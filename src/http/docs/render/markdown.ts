@@ -4,9 +4,9 @@ import { escapeHtml } from '../site/escape.ts'
 import { highlight } from './highlight.ts'
 
 interface Links {
-  /** The address of a link or an image of the guides. Throws for one that leads nowhere. */
+  /** Returns the URL of a link or image in the guides. Throws if its target does not exist. */
   resolve: (href: string) => string
-  /** The page that explains a term in a code span, if one does. */
+  /** Returns the URL of the page that explains a term in a code span, if there is one. */
   explain: (term: string) => string | undefined
 }
 
@@ -16,7 +16,7 @@ interface Rendered {
   sections: Section[]
 }
 
-/** Renders GitHub's Markdown. What stands between `<!-- tabs -->` and `<!-- /tabs -->` becomes tabs. */
+/** Renders GitHub Flavored Markdown. The content between `<!-- tabs -->` and `<!-- /tabs -->` becomes tabs. */
 export function renderMarkdown(markdown: string, links: Links): Rendered {
   const anchors = createAnchors()
   const marked = new Marked({ gfm: true, renderer: createRenderer(links) })
@@ -46,7 +46,7 @@ function isHeading(token: Token): token is Tokens.Heading {
   return token.type === 'heading'
 }
 
-/** Headings get the anchors that GitHub gives them. */
+/** Generates the anchors of headings as GitHub does. */
 function createAnchors(): (title: string) => string {
   const seen = new Map<string, number>()
   return (title) => {
@@ -67,7 +67,7 @@ function renderHeading(depth: number, id: string, content: string): string {
 }
 
 function createRenderer({ resolve, explain }: Links): RendererObject {
-  // A link in a link is not HTML.
+  // HTML does not allow a link within a link.
   let insideLink = false
   return {
     html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
@@ -87,12 +87,12 @@ function createRenderer({ resolve, explain }: Links): RendererObject {
     table({ header, rows }) {
       const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens)
       const head = header.map((cell) => `<th>${inline(cell)}</th>`).join('')
-      // On narrow screens a row is a block, and each cell shows the title of its column.
+      // On narrow screens, each row is a block, and each cell shows the title of its column.
       const label = (column: number) => escapeHtml(plainText(header[column]?.text ?? ''))
       const cell = (tokens: Tokens.TableCell, column: number) =>
         `<td data-label="${label(column)}">${inline(tokens)}</td>`
       const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('')
-      // Wide tables scroll, and whoever has no mouse must be able to scroll them.
+      // Wide tables scroll; the tabindex makes that possible with the keyboard.
       return `<div class="table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
     },
   }
@@ -113,7 +113,7 @@ function takeTabs(tokens: Token[], index: number): Token[] {
   return tokens.slice(index + 1, index + length)
 }
 
-/** A paragraph of bold text alone is the label of the tab that it begins. */
+/** Each tab begins with its label, a paragraph of only bold text. */
 function renderTabs(marked: Marked, tokens: Token[]): string {
   const tabs: { label: string; tokens: Token[] }[] = []
   for (const token of tokens) {

@@ -10,7 +10,7 @@ import { renderMarkdown } from './markdown.ts'
 
 const guides = fileURLToPath(new URL('../guides', import.meta.url))
 
-/** A page before it is rendered. Its links are relative to `file`, a path below the folder of the guides. */
+/** A page before rendering. Its links are relative to `file`, a path in the guides folder. */
 interface Draft {
   slug: string
   file: string
@@ -19,10 +19,10 @@ interface Draft {
   markdown: string
 }
 
-/** Renders every page. Throws if a link between them leads nowhere. */
+/** Renders every page. Throws if a link between pages is broken. */
 export function renderPages(): Page[] {
-  const readable = readGuides()
-  const drafts = [...readable, ...readDecisions(), ...draftErrorPages(readable)]
+  const written = readGuides()
+  const drafts = [...written, ...readDecisions(), ...draftErrorPages(written)]
   const slugs = new Map(drafts.map(({ file, slug }) => [file, slug]))
   const pages = drafts.map((draft) => renderPage(draft, slugs))
   checkAnchors(pages)
@@ -55,12 +55,12 @@ function readDecisions(): Draft[] {
   return [list, ...decisions]
 }
 
-function draftErrorPages(readable: readonly Draft[]): Draft[] {
-  const titles = new Map(readable.map(({ file, markdown }) => [file, titleOf(markdown)]))
+function draftErrorPages(written: readonly Draft[]): Draft[] {
+  const titles = new Map(written.map(({ file, markdown }) => [file, titleOf(markdown)]))
   return writeErrorPages((guide) => titles.get(guide.replace(/#.*/, '')) ?? guide).map(
     ({ code, summary, markdown }) => ({
       slug: `errors/${code}`,
-      // It stands for no file; its links are relative to the guides.
+      // No such file exists. The path makes links relative to the guides folder.
       file: `${code}.error`,
       summary,
       navigation: 'errors',
@@ -81,7 +81,7 @@ function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs:
   const target = (href: string) => findTarget(href, file, slugs)
   const resolve = (href: string) => {
     const found = target(href)
-    if (found === undefined) throw new Error(`${file}: the link ${href} leads nowhere`)
+    if (found === undefined) throw new Error(`${file}: the link ${href} is broken`)
     return found.slug === undefined ? found.url : `${urlOf(found.slug)}${found.anchor}`
   }
   const explain = (term: string) => (term === slug.replace('errors/', '') ? undefined : terms.get(term))
@@ -91,7 +91,7 @@ function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs:
 
 type Target = { slug: string; anchor: string } | { slug?: undefined; url: string }
 
-/** Where a link of a file leads: to a page, to an image or another served file, or elsewhere. Undefined if it leads nowhere. */
+/** Finds the target of a link: a page, an image or other served file, or another site. Undefined if the link is broken. */
 function findTarget(href: string, file: string, slugs: ReadonlyMap<string, string>): Target | undefined {
   if (/^(https?:|mailto:|#)/.test(href)) return { url: href }
   const [target = '', anchor] = href.split('#')
@@ -102,7 +102,7 @@ function findTarget(href: string, file: string, slugs: ReadonlyMap<string, strin
   return slug === undefined ? undefined : { slug, anchor: anchor === undefined ? '' : `#${anchor}` }
 }
 
-/** Markdown for machines: links between pages lead to their Markdown versions, and comments are dropped. */
+/** Returns Markdown for machines: links between pages point to their Markdown versions, and comments are removed. */
 function linkMarkdown(markdown: string, target: (href: string) => Target | undefined): string {
   return markdown
     .replaceAll(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
@@ -113,10 +113,10 @@ function linkMarkdown(markdown: string, target: (href: string) => Target | undef
     .replaceAll(/<!--.*?-->\n*/g, '')
 }
 
-/** Code spans that have a page of their own. */
+/** Code spans that link to a page. */
 const terms: ReadonlyMap<string, string> = new Map([
   ...documentedErrorCodes.map((code) => [code, urlOf(`errors/${code}`)] as const),
-  // Codes with fewer digits could be any number.
+  // A number with fewer digits may not be an error code.
   ...explainedCodes.filter((code) => code > 9999).map((code) => [String(code), urlOf(`errors/${code}`)] as const),
   ['/docs/api', urlOf(referenceSlug)],
   ['/openapi.json', '/openapi.json'],

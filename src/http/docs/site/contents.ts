@@ -2,26 +2,26 @@ import { existsSync } from 'node:fs'
 
 interface Entry {
   slug: string
-  /** Relative to the folder of the guides; undefined for a page that is generated. */
+  /** Path in the guides folder; undefined for a generated page. */
   file?: string
   summary: string
 }
 
 interface Group {
   title: string
-  /** Closed until a reader opens it or reads one of its pages. */
+  /** Collapsed until a reader expands it or opens one of its pages. */
   collapsed?: true
   pages: readonly Entry[]
 }
 
-/** The interactive reference, which is not one of the guides but stands among them in the navigation. */
+/** The interactive API reference, which is listed among the guides in the navigation. */
 export const referenceSlug = 'api'
 
-/** Its pictures are megabytes, so builds leave both out: the page is that of the repository. */
+/** Builds omit the gallery page, because its images take megabytes. It exists only in the repository. */
 export const gallerySlug = 'dashboard-gallery'
 const hasGallery = existsSync(new URL('../guides/images/gallery/', import.meta.url))
 
-/** The pages of the documentation, in the order of the navigation. */
+/** The documentation pages, in navigation order. */
 export const contents: readonly Group[] = [
   {
     title: 'Get started',

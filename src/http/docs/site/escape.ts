@@ -1,4 +1,4 @@
-/** Text for HTML, also within an attribute in double quotes. */
+/** Escapes text for HTML, including attribute values in double quotes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Asset, createAsset, sendAsset, serveAsset } from '../asset.ts'
 import { loadSite, type Site, type SiteFile } from './site.ts'
 
-/** Everything comes from this server, and nothing is inline. */
+/** Everything must come from this server, and nothing is inline. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,13 +18,13 @@ const contentSecurityPolicy = [
 
 const images = new URL('../guides/images/', import.meta.url)
 
-/** Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. They are rendered at the first request. */
+/** Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. Renders them at the first request. */
 export function registerGuides(app: FastifyInstance): void {
   const assets = new Map<string, Asset>()
   let loading: Promise<Site | undefined> | undefined
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     loading ??= loadSite()
-    // A failure is not kept, so that the next request tries again.
+    // A failure is not cached, so that the next request tries again.
     const site = await loading.catch((error: unknown) => {
       loading = undefined
       throw error
@@ -36,9 +36,9 @@ export function registerGuides(app: FastifyInstance): void {
     if (file === undefined) return sendMissing(request, reply, site)
     return sendFile(request, reply, file, assetOf(assets, path, file))
   }
-  app.get('/docs', answer)
-  app.get('/docs/*', answer)
-  app.get('/llms.txt', answer)
+  app.get('/docs', serve)
+  app.get('/docs/*', serve)
+  app.get('/llms.txt', serve)
   const script = 'text/javascript; charset=utf-8'
   const style = 'text/css; charset=utf-8'
   serveAsset(app, '/docs/header.css', { file: local('header.css'), contentType: style })
@@ -68,7 +68,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { contentType }:
   return sendAsset(request, reply, asset)
 }
 
-/** A page for browsers, and the envelope for programs. */
+/** Responds with a page to browsers and with the JSON envelope to programs. */
 function sendMissing(request: FastifyRequest, reply: FastifyReply, { missing }: Site) {
   if (request.headers.accept?.includes('text/html') !== true) return reply.callNotFound()
   return reply
@@ -77,12 +77,12 @@ function sendMissing(request: FastifyRequest, reply: FastifyReply, { missing }: 
     .send(missing)
 }
 
-/** An install without the renderer, such as a clone without its development dependencies, still has the reference. */
+/** For an installation without the renderer, such as a clone without development dependencies. It still has the reference. */
 function sendFallback(path: string, reply: FastifyReply) {
   return path === '/docs' || path === '/docs/' ? reply.redirect('/docs/api') : reply.callNotFound()
 }
 
-/** Apart from the sources of the server: a build would put both into one file. */
+/** Browser scripts have their own folder, because the build bundles the server's folder into one file. */
 function local(file: string): URL {
   return new URL(`../browser/${file}`, import.meta.url)
 }

@@ -2,14 +2,14 @@ import { escapeHtml } from './escape.ts'
 import { contents, referenceSlug } from './contents.ts'
 import { markdownUrlOf, type Page, urlOf } from './page.ts'
 
-/** What every page of the documentation shares: its head, its header and its navigation. */
+/** The HTML that all documentation pages share: head, header and navigation. */
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M6 1h12a5 5 0 0 1 5 5v8.6a1.6 1.6 0 0 0 0 3.2v.2a5 5 0 0 1-5 5H6a5 5 0 0 1-5-5v-.2a1.6 1.6 0 0 0 0-3.2V6a5 5 0 0 1 5-5z' fill='%230c6b50'/%3E%3Cg fill='none' stroke='white' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M6 5.6l2.8 6.4L12 6.6l3.2 5.4L18 5.6' stroke-width='2.1'/%3E%3Cpath d='M5.2 16.2h13.6' stroke-width='1.2' stroke-dasharray='.1 2.6'/%3E%3C/g%3E%3C/svg%3E"
 
 const logo = `<svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 1h12a5 5 0 0 1 5 5v8.6a1.6 1.6 0 0 0 0 3.2v.2a5 5 0 0 1-5 5H6a5 5 0 0 1-5-5v-.2a1.6 1.6 0 0 0 0-3.2V6a5 5 0 0 1 5-5z" class="logo"/><g fill="none" stroke="#fff" stroke-linecap="round" stroke-linejoin="round"><path d="M6 5.6l2.8 6.4L12 6.6l3.2 5.4L18 5.6" stroke-width="2.1"/><path d="M5.2 16.2h13.6" stroke-width="1.2" stroke-dasharray=".1 2.6"/></g></svg>`
 
-/** A guide or an error page. `titles` has the title of each page of the navigation. */
+/** Returns the HTML of a guide or an error page. `titles` has the title of each page in the navigation. */
 export function layOutPage(page: Page, titles: ReadonlyMap<string, string>): string {
   const body = `<div class="columns">
 <nav class="pages" id="pages" aria-label="Pages">${renderNavigation(page.navigation, titles)}</nav>
@@ -33,7 +33,7 @@ export function layOutMissing(titles: ReadonlyMap<string, string>): string {
   return layOut({ title: 'Page not found · Waybill', body })
 }
 
-/** The page that Scalar fills. */
+/** Returns the page into which Scalar renders the reference. */
 export function layOutReference(): string {
   const body = `<main id="docs"></main>
 <noscript><p>The API reference needs JavaScript. The same content for programs and for any OpenAPI viewer: <a href="/openapi.json">openapi.json</a>.</p></noscript>`
@@ -44,11 +44,11 @@ interface Layout {
   title: string
   body: string
   page?: Page
-  /** The reference has these instead of the script of the guides. */
+  /** Scripts of the reference, instead of the guides' script. */
   scripts?: readonly string[]
 }
 
-/** A script that comes before the stylesheets runs without waiting for them, so that the page is painted earlier. */
+/** The theme script comes before the stylesheets, so that it runs without waiting for them. */
 function layOut({ title, body, page, scripts }: Layout): string {
   const isReference = scripts !== undefined
   return `<!doctype html>
@@ -90,7 +90,7 @@ ${menu}<a class="brand" href="/docs">${logo}<span>Waybill</span></a>
 </header>`
 }
 
-/** `current` is the slug of the page that is shown. */
+/** `current` is the slug of the current page. */
 function renderNavigation(current: string | undefined, titles: ReadonlyMap<string, string>): string {
   return contents
     .map(({ title, pages, collapsed }) => {
@@ -119,11 +119,11 @@ function renderOutline({ sections }: Page): string {
 /** Links to the page before and after this one in the navigation. */
 function renderNeighbours({ slug }: Page, titles: ReadonlyMap<string, string>): string {
   const order = contents.flatMap(({ pages }) => pages.map((entry) => entry.slug))
-  const place = order.indexOf(slug)
-  if (place === -1) return ''
+  const index = order.indexOf(slug)
+  if (index === -1) return ''
   const link = (neighbour: string | undefined, kind: 'Previous' | 'Next') =>
     neighbour === undefined
       ? '<span></span>'
       : `<a href="${urlOf(neighbour)}" class="${kind.toLowerCase()}"><small>${kind}</small> ${escapeHtml(titles.get(neighbour) ?? '')}</a>`
-  return `<nav class="neighbours" aria-label="Previous and next page">${link(order[place - 1], 'Previous')}${link(order[place + 1], 'Next')}</nav>`
+  return `<nav class="neighbours" aria-label="Previous and next page">${link(order[index - 1], 'Previous')}${link(order[index + 1], 'Next')}</nav>`
 }

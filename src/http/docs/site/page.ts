@@ -1,27 +1,27 @@
-/** A page of the documentation, rendered. */
+/** A rendered documentation page. */
 export interface Page {
   /** The path below `/docs/`; empty for the first page. */
   slug: string
   title: string
   /** One sentence, for search engines, `/llms.txt` and lists. */
   summary: string
-  /** The slug that the navigation marks as current; error pages stand behind the list of errors. */
+  /** The slug that the navigation marks as current; for error pages, that of the error list. */
   navigation: string
   html: string
   markdown: string
   sections: Section[]
 }
 
-/** What a heading stands above, as plain text for the search. */
+/** A heading and the plain text below it, for the search index. */
 export interface Section {
-  /** Anchor on the page; empty for what stands above the first heading. */
+  /** Anchor on the page; empty for the section of the title. */
   id: string
   title: string
   level: number
   text: string
 }
 
-/** An entry of the search index. */
+/** An entry in the search index. */
 export interface SearchEntry {
   url: string
   page: string

@@ -5,10 +5,10 @@ import { contents, referenceSlug } from './contents.ts'
 import { layOutMissing, layOutPage } from './layout.ts'
 import { markdownUrlOf, type Page, type SearchEntry, urlOf } from './page.ts'
 
-/** The guides as they are served: every file by its URL. */
+/** The rendered guides: every file by its URL. */
 export interface Site {
   files: ReadonlyMap<string, SiteFile>
-  /** For an address without a page. */
+  /** HTML for a URL without a page. */
   missing: string
 }
 
@@ -17,17 +17,17 @@ export interface SiteFile {
   content: string
 }
 
-/** What the build writes; a clone of the repository renders its Markdown instead. */
+/** Written by the build. A clone of the repository renders its Markdown instead. */
 export const renderedPagesFile = new URL('pages.json', import.meta.url)
 
-/** Undefined where neither rendered pages nor the renderer are installed. */
+/** Undefined if neither rendered pages nor the renderer are installed. */
 export async function loadSite(): Promise<Site | undefined> {
   const pages = await loadPages()
   return pages && buildSite(pages)
 }
 
 async function loadPages(): Promise<Page[] | undefined> {
-  // The build is the only writer of this file.
+  // Only the build writes this file.
   if (existsSync(renderedPagesFile)) return JSON.parse(readFileSync(renderedPagesFile, 'utf8')) as Page[]
   try {
     const { renderPages } = await import('../render/pages.ts')

@@ -1,9 +1,9 @@
 import type { Logger } from '../../platform/log.ts'
 
-/** Runs work that a request has caused and does not wait for. Beyond `max` at once, it is dropped. */
-export type RunAside = (work: () => Promise<void>) => void
+/** Runs work that a request starts but does not wait for. Beyond `max` concurrent tasks, work is dropped. */
+export type RunInBackground = (work: () => Promise<void>) => void
 
-export function createAside(log: Logger, max: number): RunAside {
+export function createBackgroundRunner(log: Logger, max: number): RunInBackground {
   let running = 0
   return (work) => {
     if (running >= max) {
@@ -11,7 +11,7 @@ export function createAside(log: Logger, max: number): RunAside {
       return
     }
     running++
-    // After the answer, so that work which only some callers cause delays none of them.
+    // Start after the response: its timing must not reveal whether there is work to do.
     setImmediate(() => {
       work()
         .catch((error: unknown) => log.error({ err: error }, 'a background task failed'))
