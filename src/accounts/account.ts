@@ -17,9 +17,9 @@ export interface Account {
   /** Whether the API key may create, change and delete templates. */
   templateChanges: 'enabled' | 'disabled'
   allowList: string[]
-  /** For how many days the contents of messages are stored; absent if they are not stored. */
+  /** How many days message contents are stored; absent if they are not stored. */
   messageContentsDays?: number
-  /** In which the overview shows days: an IANA name. */
+  /** IANA name of the time zone in which the overview shows days. */
   timeZone: string
   /** Absent if the account is not suspended. */
   suspendedAt?: string
@@ -82,7 +82,7 @@ export interface AccountUpdate {
   rateLimit?: number | undefined
   templateChangesEnabled?: boolean | undefined
   timeZone?: string | undefined
-  /** Null stops storing contents; those that are stored are no longer shown, and `deleteOldContents` deletes them. */
+  /** Null stops storing contents. Contents already stored are no longer shown, and `deleteOldContents` deletes them. */
   messageContentsDays?: number | null | undefined
 }
 

@@ -58,7 +58,7 @@ function toRules(row: RuleColumns): AlertRules {
   }
 }
 
-/** The failed messages in percent of all; 0 while there are too few to tell. */
+/** Returns the percentage of messages that failed; 0 if there are too few messages to judge. */
 export function toFailurePercent(
   { sent, failed }: { sent: number; failed: number },
   { failureRateMinMessages }: Pick<AlertRules, 'failureRateMinMessages'>,
@@ -91,7 +91,7 @@ export async function saveRules(db: Kysely<Database>, accountId: string, rules: 
     .execute()
 }
 
-/** Where members stop and resume alerts by email. */
+/** Returns the page where members turn alert emails on and off. */
 export function emailSettingsUrl(publicUrl: string, accountId: string): string {
   return new URL(`/settings/${accountId}/alerts#email`, publicUrl).href
 }

@@ -21,7 +21,7 @@ interface ApiAccessRow {
   address_allowed: boolean
 }
 
-/** The rate limit is the only record of a key's use, so that no extra write is needed for `last_used_at`. */
+/** Takes `last_used_at` from the rate limit, so that using a key needs no extra write. */
 async function findApiAccess(
   db: Kysely<Database>,
   accountId: string,

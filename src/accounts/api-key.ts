@@ -24,7 +24,7 @@ export function generateApiKey(randomBytes: (size: number) => Uint8Array): NewAp
   return { apiKey, start: startOfApiKey(apiKey), hash: hashApiKey(apiKey) }
 }
 
-/** The first characters of a key, which are no secret. */
+/** The first characters of a key, which are not secret. */
 export function startOfApiKey(apiKey: string): string {
   return apiKey.slice(0, startLength)
 }

@@ -22,8 +22,8 @@ export interface Credentials {
 
 /**
  * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
- * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `onRecognized` learns whose key it is,
- * also if the request is rejected for another reason.
+ * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `onRecognized` receives the account of
+ * the key, even if the request is then rejected for another reason.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db'>,

@@ -9,7 +9,7 @@ export interface AccountChanges {
   allow_list?: string[]
   template_changes_enabled?: boolean
   time_zone?: string
-  /** `since`: when contents begin to be stored, unless they already are. */
+  /** `since`: when contents start to be stored; ignored if they already are. */
   contents?: { keptDays: number | null; since: Date }
 }
 

@@ -5,7 +5,7 @@ import { type Account, accountNotFound, requireAccount } from './account.ts'
 
 /**
  * Rejects the API key and every send of the account from the next request on, because account data is not cached.
- * The owners' own switch for API access stays as it is. Statuses are still received and delivered.
+ * The owners' own API access setting does not change. Statuses are still received and delivered.
  */
 export async function suspendAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
   const row = await db

@@ -251,7 +251,7 @@ test('a problem is logged when it is found and when it is solved, not at every c
   number.qualityRating = 'GREEN'
   await checkNow(server.deps, owner())
   await checkNow(server.deps, owner())
-  expect(logged('a problem is solved').filter((line) => line.includes('quality_low'))).toHaveLength(1)
+  expect(logged('problem resolved').filter((line) => line.includes('quality_low'))).toHaveLength(1)
 })
 
 test('the check stores what WhatsApp says of token, number, subscription and callback URL', async () => {

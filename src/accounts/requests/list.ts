@@ -23,7 +23,7 @@ import {
 
 const requestIdPattern = /^req_[0-9a-f]{12}_[0-9a-z]{1,40}$/
 const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/
-/** Messages of an external ID whose requests are looked for. */
+/** Maximum number of messages with an external ID whose requests are searched. */
 const maxMessages = 5
 
 export async function listApiRequests(
@@ -37,19 +37,19 @@ export async function listApiRequests(
   return { items: rows.map(toRequest), ...(stoppedAt !== undefined && { nextCursor: stoppedAt }) }
 }
 
-/** Counts the matching requests by their error codes, and says for how long requests are kept. */
+/** Counts the matching requests by error code, and returns how long requests are kept. */
 export async function summarizeApiRequests(
   { db, requestLogDays }: Pick<Deps, 'db' | 'requestLogDays'>,
   { accountId, errorCode, ...filter }: InputOf<typeof summarizeRequests>,
-  lookThrough?: number,
+  maxExamined?: number,
 ): Promise<RequestSummary> {
-  // With a code, failures alone are counted: they have an index, and so more of them are examined.
+  // A request with an error code is a failure. Failures have their own index, so more of them can be examined.
   const outcome = filter.outcome ?? (errorCode === undefined ? undefined : 'failed')
   const known = await resolveFilter({ db }, accountId, { ...filter, outcome })
-  const { counts, isComplete } = await countByErrorCode(db, accountId, known, lookThrough)
-  const counted = errorCode === undefined ? counts : counts.filter((one) => one.errorCode === errorCode)
+  const { counts, isComplete } = await countByErrorCode(db, accountId, known, maxExamined)
+  const matching = errorCode === undefined ? counts : counts.filter((one) => one.errorCode === errorCode)
   return {
-    count: counted.reduce((sum, { count }) => sum + count, 0),
+    count: matching.reduce((sum, { count }) => sum + count, 0),
     isComplete,
     errorCodes: counts
       .flatMap(({ errorCode: code, count }) => (code === null ? [] : [{ errorCode: code, count }]))
@@ -120,12 +120,12 @@ function toRequest(row: ListedRequest): ApiRequest {
 const shownMessageLength = 300
 
 /**
- * What the first failure of an answer says, by REST or tRPC. A long answer was cut and secrets were taken out of it, so it
- * may be no JSON any more.
+ * Returns the first error message of a REST or tRPC response. The response was truncated and redacted, so it may no longer
+ * be valid JSON.
  */
-function findErrorMessage(answer: string): string | undefined {
-  const [, written] = /"message": "((?:[^"\\]|\\.)*)"/.exec(answer) ?? []
-  return written?.replaceAll(/\\(["\\/])/g, '$1').slice(0, shownMessageLength)
+function findErrorMessage(response: string): string | undefined {
+  const [, message] = /"message": "((?:[^"\\]|\\.)*)"/.exec(response) ?? []
+  return message?.replaceAll(/\\(["\\/])/g, '$1').slice(0, shownMessageLength)
 }
 
 export function toRequestDetails(row: StoredRequest): ApiRequestDetails {

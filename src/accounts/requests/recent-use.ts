@@ -6,24 +6,24 @@ import { firstRequestIdAt, timeOfRequestId } from '../../platform/ids.ts'
 
 const dayMilliseconds = 86_400_000
 const minuteMilliseconds = 60_000
-/** Takes a few milliseconds. */
-const examinedAtOnce = 10_000
+/** Examining this many takes a few milliseconds. */
+const defaultMaxExamined = 10_000
 const maxAddresses = 20
 
-/** Which addresses called the API in the last day, and how close to the rate limit they came. */
+/** Returns which addresses called the API in the last day, and how close the account came to its rate limit. */
 export async function getRecentUse(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   accountId: string,
-  lookThrough: number = examinedAtOnce,
+  maxExamined: number = defaultMaxExamined,
 ): Promise<RecentUse> {
   const dayAgo = new Date(now().getTime() - dayMilliseconds)
   const fromId = firstRequestIdAt(dayAgo)
   const [found, rejected] = await Promise.all([
-    findUse(db, accountId, fromId, lookThrough),
-    countRejected(db, accountId, fromId, lookThrough),
+    findUse(db, accountId, fromId, maxExamined),
+    countRejected(db, accountId, fromId, maxExamined),
   ])
   const { addresses, minute, sends, examined, oldestId } = found
-  const isPartial = examined >= lookThrough && oldestId !== null
+  const isPartial = examined >= maxExamined && oldestId !== null
   return {
     since: (isPartial ? timeOfRequestId(oldestId) : dayAgo).toISOString(),
     addresses,
@@ -44,46 +44,46 @@ interface FoundUse {
   oldestId: string | null
 }
 
-const nothing: FoundUse = { addresses: [], minute: null, sends: null, examined: 0, oldestId: null }
+const noUse: FoundUse = { addresses: [], minute: null, sends: null, examined: 0, oldestId: null }
 
-/** The ID of a request holds its time in milliseconds, as hexadecimal digits. */
+/** The minute is computed from the request ID, which contains the time in milliseconds as hexadecimal digits. */
 async function findUse(
   db: Kysely<Database>,
   accountId: string,
   fromId: string,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<FoundUse> {
   const { rows } = await sql<FoundUse>`
-    with near as materialized (
+    with recent as materialized (
       select id, address, error_code, message_ids from api_requests
-      where account_id = ${accountId} and id >= ${fromId} order by id desc limit ${sql.lit(lookThrough)}
+      where account_id = ${accountId} and id >= ${fromId} order by id desc limit ${sql.lit(maxExamined)}
     ), highest as (
       select ('x' || substr(id, 5, 12))::bit(48)::bigint / ${sql.lit(minuteMilliseconds)} as minute,
         sum(1 + length(message_ids) - length(replace(message_ids, '+', '')))::integer as sends
-      from near where message_ids is not null group by 1 order by 2 desc, 1 desc limit 1
+      from recent where message_ids is not null group by 1 order by 2 desc, 1 desc limit 1
     )
     select
       array(
-        select address from near where error_code is distinct from 'IP_NOT_ALLOWED'
+        select address from recent where error_code is distinct from 'IP_NOT_ALLOWED'
         group by address order by count(*) desc, address limit ${sql.lit(maxAddresses)}
       ) as addresses,
       (select minute::float8 from highest) as minute, (select sends from highest) as sends,
-      (select count(*)::integer from near) as examined, (select min(id) from near) as "oldestId"`.execute(db)
-  return rows[0] ?? nothing
+      (select count(*)::integer from recent) as examined, (select min(id) from recent) as "oldestId"`.execute(db)
+  return rows[0] ?? noUse
 }
 
-/** Failures have an index of their own. */
+/** Examines failures only, which have their own index. */
 async function countRejected(
   db: Kysely<Database>,
   accountId: string,
   fromId: string,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from (
       select status from api_requests
       where account_id = ${accountId} and id >= ${fromId} and error_code is not null
-      order by id desc limit ${sql.lit(lookThrough)}
+      order by id desc limit ${sql.lit(maxExamined)}
     ) failed where status = 429`.execute(db)
   return rows[0]?.count ?? 0
 }

@@ -23,7 +23,7 @@ const shownFields = new Set([
   'expiresInSeconds',
   'maxAttempts',
 ])
-/** Words of a malformed body that are shown: they are fields of ours, or JSON's. */
+/** Words of a malformed body that are shown: names of our fields, and words of JSON. */
 const shownWords = new Set([
   ...shownFields,
   'variables',
@@ -44,18 +44,17 @@ const shownWords = new Set([
 const maxItems = 20
 const maxDepth = 8
 const maxValueLength = 256
-/** Characters of a stored body. */
 const maxBodyLength = 4_096
 const shownKey = /^(?:[A-Za-z_][\w-]{0,63}|\d{1,3})$/
 
-/** What is stored of the body of a failed request. */
+/** The part of a failed request's body that is stored. */
 export interface RedactedBody {
   text: string
   /** The caller's own reference, if the body has one. */
   externalId: string | undefined
 }
 
-/** How a body wraps the input of a procedure: directly, one for each call of a tRPC batch, or as arguments of a tool. */
+/** How a body wraps the input of a procedure: directly, one per call of a tRPC batch, or as arguments of a tool. */
 export type BodyShape = 'input' | 'batch' | 'tool'
 
 /** Redacts the JSON text of a request body. Of malformed JSON, only the punctuation and known words remain. */
@@ -72,7 +71,7 @@ export function redactJson(text: string, shape: BodyShape): RedactedBody {
 export function redactValue(value: unknown, shape: BodyShape): RedactedBody {
   const redacted = shape === 'tool' ? redactTool(value) : shape === 'batch' ? redactBatch(value) : redactInput(value)
   return {
-    text: bound(scrubSecrets(JSON.stringify(redacted, null, 2) ?? '')),
+    text: truncate(scrubSecrets(JSON.stringify(redacted, null, 2) ?? '')),
     externalId: findExternalId(value, shape),
   }
 }
@@ -86,10 +85,10 @@ export function scrubSecrets(text: string): string {
     .replaceAll(/\bEAA[0-9A-Za-z]{20,}/g, 'EAA[hidden]')
 }
 
-/** Answers name unknown fields, and somebody can write a code in the place of a field. */
-export function redactResponse(answer: unknown): string {
-  const text = JSON.stringify(answer, null, 2) ?? ''
-  return bound(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)))
+/** Error responses quote unknown field names, and a caller may have put a one-time code where a name belongs. */
+export function redactResponse(response: unknown): string {
+  const text = JSON.stringify(response, null, 2) ?? ''
+  return truncate(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)))
 }
 
 function redactInput(input: unknown): unknown {
@@ -111,7 +110,7 @@ function redactTool(message: unknown): unknown {
   return { method: show(method), ...(tool && { params: tool }) }
 }
 
-/** A text, a number, or a list of them. */
+/** Shows strings and numbers, and lists of them; hides anything else. */
 function show(value: unknown): unknown {
   if (typeof value === 'string') return value.slice(0, maxValueLength)
   if (typeof value === 'number') return value
@@ -120,7 +119,7 @@ function show(value: unknown): unknown {
     : hide(value, 1)
 }
 
-/** Keeps the structure: it is what most validation errors are about. */
+/** Keeps the structure, because most validation errors are about it. */
 function hide(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return `[hidden: ${value.length} characters]`
   if (typeof value === 'number') return '[hidden: number]'
@@ -159,7 +158,7 @@ function maskWords(text: string): string {
   )
 }
 
-function bound(text: string): string {
+function truncate(text: string): string {
   return text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text
 }
 

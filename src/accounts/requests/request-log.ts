@@ -4,10 +4,10 @@ import { isTransient } from '../../platform/db/unavailable.ts'
 import type { Logger } from '../../platform/log.ts'
 import { insertRequests, type RecordedRequest } from './store.ts'
 
-/** What is only recorded of failures. */
+/** Fields that are recorded for failures only. */
 export type Bodies = Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>
 
-/** Why a request was not recorded: the account had too many, too many wait to be written, or the database refused. */
+/** Why a request was not recorded: its account exceeded a limit, the queue was full, or the database failed. */
 export const dropReasons = ['limit', 'full', 'database'] as const
 export type DropReason = (typeof dropReasons)[number]
 
@@ -18,16 +18,16 @@ export interface RequestLogOptions {
 }
 
 export interface RequestLogLimits {
-  /** Requests per minute and account that caused no message. The others are limited by the account's rate limit. */
+  /** Requests per minute and account that sent no message. The others are limited by the account's rate limit. */
   perMinute: number
-  /** Failures per minute and account whose bodies are kept. */
+  /** Failures per minute and account whose bodies are recorded. */
   bodiesPerMinute: number
   /** Requests per minute that failed before their key was checked. Anyone can invent keys. */
   uncheckedPerMinute: number
-  /** Requests that wait to be written, and the characters of their bodies. */
+  /** Limits of the queue: requests, and characters of their paths and bodies. */
   maxWaiting: number
   maxWaitingCharacters: number
-  /** How long a request waits for others that are written with it. */
+  /** How long a request waits for others to be written with it. */
   flushMilliseconds: number
 }
 
@@ -39,10 +39,10 @@ const defaultLimits: RequestLogLimits = {
   maxWaitingCharacters: 8_000_000,
   flushMilliseconds: 1_000,
 }
-/** Takes a few milliseconds of the embedded database, which blocks everything else meanwhile. */
-const writtenAtOnce = 500
+/** Takes the embedded database a few milliseconds, during which it blocks everything else. */
+const maxBatchSize = 500
 const minuteMilliseconds = 60_000
-/** What is older when the database returns is dropped. */
+/** Requests that are older than this when a write fails are dropped instead of retried. */
 const maxAgeMilliseconds = 60_000
 
 interface Counts {
@@ -51,8 +51,8 @@ interface Counts {
 }
 
 /**
- * Writes the requests of this process to the log in batches, after they were answered. It never makes a request wait:
- * what exceeds its limits is dropped and counted.
+ * Writes the requests of this process to the log in batches, after they were answered. It never delays a request: requests
+ * beyond its limits are dropped and counted.
  */
 export class RequestLog {
   readonly #db: Kysely<Database>
@@ -60,15 +60,18 @@ export class RequestLog {
   readonly #onDropped: RequestLogOptions['onDropped']
   readonly #limits: RequestLogLimits
   #waiting: RecordedRequest[] = []
-  /** Its insert failed, or its result is unknown. It is repeated as it was: if it happened, it fails as a whole. */
-  #repeated: RecordedRequest[] = []
+  /**
+   * A batch whose insert failed, or whose result is unknown. It is retried without new requests: if the insert was
+   * committed, the retry fails as a whole.
+   */
+  #retrying: RecordedRequest[] = []
   #waitingCharacters = 0
   #minuteEndsAt = 0
-  #ofMinute = new Map<string, Counts>()
+  #countsOfMinute = new Map<string, Counts>()
   #uncheckedOfMinute = 0
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
-  /** The database did not answer; the timer tries again. */
+  /** The database did not respond; the timer retries. */
   #isUnavailable = false
   #stopped = false
 
@@ -80,46 +83,46 @@ export class RequestLog {
   }
 
   /**
-   * Records a request. `readBodies` is only called if they are kept, because redacting them takes longer than the rest.
+   * Records a request. `readBodies` is only called if the bodies are recorded, because redacting them is the slowest part.
    */
   add(request: RecordedRequest, readBodies?: () => Bodies): void {
     const { maxWaiting, maxWaitingCharacters } = this.#limits
     const counts = this.#count(request)
     if (!counts) return this.#onDropped('limit', 1)
-    if (this.#waiting.length + this.#repeated.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
+    if (this.#waiting.length + this.#retrying.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
       return this.#onDropped('full', 1)
-    const keepsBodies = readBodies && counts.bodies < this.#limits.bodiesPerMinute
-    if (keepsBodies) counts.bodies += 1
-    if (keepsBodies) Object.assign(request, readBodies())
+    const recordsBodies = readBodies && counts.bodies < this.#limits.bodiesPerMinute
+    if (recordsBodies) counts.bodies += 1
+    if (recordsBodies) Object.assign(request, readBodies())
     this.#waiting.push(request)
     this.#waitingCharacters += countCharacters(request)
-    if (this.#waiting.length >= writtenAtOnce && !this.#isUnavailable) void this.#flush()
+    if (this.#waiting.length >= maxBatchSize && !this.#isUnavailable) void this.#flush()
     else this.#timer ??= setTimeout(() => void this.#flush(), this.#limits.flushMilliseconds).unref()
   }
 
-  /** Writes what waits. Call it after the last request was answered. */
+  /** Writes the queued requests. Call it after the last request was answered. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#writing
     await this.#flush()
     clearTimeout(this.#timer)
-    this.#drop('database', [...this.#repeated.splice(0), ...this.#waiting.splice(0)])
+    this.#drop('database', [...this.#retrying.splice(0), ...this.#waiting.splice(0)])
   }
 
-  /** Undefined if the account, or everybody without one, has had enough of this minute. */
+  /** Returns undefined if the limit of this minute is reached, for the account or for all requests without one. */
   #count({ accountId, messageIds }: Pick<RecordedRequest, 'accountId' | 'messageIds'>): Counts | undefined {
     const now = performance.now()
     if (now >= this.#minuteEndsAt) {
       this.#minuteEndsAt = now + minuteMilliseconds
-      this.#ofMinute.clear()
+      this.#countsOfMinute.clear()
       this.#uncheckedOfMinute = 0
     }
     if (accountId === undefined) {
       this.#uncheckedOfMinute += 1
       return this.#uncheckedOfMinute > this.#limits.uncheckedPerMinute ? undefined : { requests: 0, bodies: Infinity }
     }
-    let counts = this.#ofMinute.get(accountId)
-    if (!counts) this.#ofMinute.set(accountId, (counts = { requests: 0, bodies: 0 }))
+    let counts = this.#countsOfMinute.get(accountId)
+    if (!counts) this.#countsOfMinute.set(accountId, (counts = { requests: 0, bodies: 0 }))
     if (messageIds !== undefined) return counts
     counts.requests += 1
     return counts.requests > this.#limits.perMinute ? undefined : counts
@@ -130,23 +133,23 @@ export class RequestLog {
     this.#timer = undefined
     return (this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined
-      if (this.#waiting.length + this.#repeated.length > 0 && !this.#stopped)
+      if (this.#waiting.length + this.#retrying.length > 0 && !this.#stopped)
         this.#timer ??= setTimeout(() => void this.#flush(), this.#limits.flushMilliseconds).unref()
     }))
   }
 
-  /** Never rejects. Ends early if the database is unavailable: then it is tried again later. */
+  /** Never rejects. Stops early if the database is unavailable, and retries later. */
   async #write(): Promise<void> {
-    while (this.#repeated.length > 0 || this.#waiting.length > 0) {
-      const requests = this.#repeated.length > 0 ? this.#repeated : this.#waiting.splice(0, writtenAtOnce)
-      this.#repeated = []
+    while (this.#retrying.length > 0 || this.#waiting.length > 0) {
+      const requests = this.#retrying.length > 0 ? this.#retrying : this.#waiting.splice(0, maxBatchSize)
+      this.#retrying = []
       try {
         await insertRequests(this.#db, requests)
-        this.#forget(requests)
+        this.#subtractCharacters(requests)
         this.#isUnavailable = false
       } catch (error) {
-        if (isRepetition(error)) this.#forget(requests)
-        else if (isTransient(error)) return this.#repeatLater(requests)
+        if (isAlreadyWritten(error)) this.#subtractCharacters(requests)
+        else if (isTransient(error)) return this.#retryLater(requests)
         else {
           this.#log.warn({ err: error }, 'could not write to the log of API requests')
           this.#drop('database', requests)
@@ -155,9 +158,9 @@ export class RequestLog {
     }
   }
 
-  #repeatLater(requests: readonly RecordedRequest[]): void {
+  #retryLater(requests: readonly RecordedRequest[]): void {
     const oldest = performance.now() - maxAgeMilliseconds
-    this.#repeated = requests.filter(({ receivedAt }) => receivedAt > oldest)
+    this.#retrying = requests.filter(({ receivedAt }) => receivedAt > oldest)
     this.#drop(
       'database',
       requests.filter(({ receivedAt }) => receivedAt <= oldest),
@@ -167,16 +170,16 @@ export class RequestLog {
 
   #drop(reason: DropReason, requests: readonly RecordedRequest[]): void {
     if (requests.length > 0) this.#onDropped(reason, requests.length)
-    this.#forget(requests)
+    this.#subtractCharacters(requests)
   }
 
-  #forget(requests: readonly RecordedRequest[]): void {
+  #subtractCharacters(requests: readonly RecordedRequest[]): void {
     for (const request of requests) this.#waitingCharacters -= countCharacters(request)
   }
 }
 
-/** An earlier insert of the same requests happened, although its result was lost. */
-function isRepetition(error: unknown): boolean {
+/** A duplicate key means that an earlier insert of these requests was committed, although its result was lost. */
+function isAlreadyWritten(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505'
 }
 

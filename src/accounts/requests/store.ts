@@ -6,11 +6,11 @@ import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'
 
-/** A request with its answer, as it is recorded. */
+/** A request and its response, as recorded. */
 export interface RecordedRequest {
   /** Undefined if the request failed before its key was checked. */
   accountId: string | undefined
-  /** Hexadecimal digits, to find the account if it is not known. */
+  /** In hexadecimal digits, to find the account if it is not known. */
   keyHash: string | undefined
   id: string
   method: string
@@ -28,9 +28,9 @@ export interface RecordedRequest {
   answer: string | undefined
 }
 
-/** What requests of one batch have in common. Most have the same account, route and caller, and then it is sent once. */
+/** Values that requests of a batch share. Most have the same account, route and caller, which are then sent only once. */
 interface Group extends Omit<RecordedRequest, 'id' | 'durationMilliseconds' | 'messageIds' | 'receivedAt'> {
-  /** When its oldest request arrived at the earliest, by the database's clock, in milliseconds since 1970. */
+  /** Earliest possible arrival of its oldest request by the database clock, in milliseconds since 1970. */
   arrivedAt: number
 }
 
@@ -70,8 +70,8 @@ interface Batch {
 type BatchParams = Lists<Group> & Lists<Member>
 
 /**
- * Leaves out requests of accounts that were removed, with keys that no account has, and those that arrived before a
- * recipient was erased.
+ * Skips requests of removed accounts, requests with unknown keys, and requests that arrived before a recipient was
+ * erased.
  */
 const insert = statement<BatchParams>(
   'insert_api_requests',
@@ -87,9 +87,9 @@ const insert = statement<BatchParams>(
 )
 
 /**
- * Writes requests of all accounts. The database's clock is read first: it tells when they arrived, however long the insert
- * takes to get there. The earliest possible times count, so no request escapes an erasure; one that arrived just after it
- * may be left out.
+ * Writes requests of all accounts. The database clock is read first, so that a delayed insert does not change the arrival
+ * times. They are the earliest possible times: no request escapes an erasure, but one that arrived just after it may be
+ * skipped.
  */
 export async function insertRequests(db: Kysely<Database>, requests: readonly RecordedRequest[]): Promise<void> {
   const clock = await readDatabaseClock(db)
@@ -97,7 +97,7 @@ export async function insertRequests(db: Kysely<Database>, requests: readonly Re
   await insert(db, { ...groups, ...members })
 }
 
-/** `offset`: the fewest milliseconds from the monotonic clock of this process to the clock of the database. */
+/** `offset`: the smallest possible difference between the database clock and this process's monotonic clock. */
 function groupRequests(requests: readonly RecordedRequest[], offset: number): Batch {
   const numbers = new Map<string, number>()
   const groups: Group[] = []
@@ -105,7 +105,7 @@ function groupRequests(requests: readonly RecordedRequest[], offset: number): Ba
   let group = 0
 
   function findGroup(request: RecordedRequest): number {
-    const key = keyOf(request)
+    const key = groupKeyOf(request)
     const found = key === undefined ? undefined : numbers.get(key)
     if (found !== undefined) return found
     const added = groups.push({ ...request, arrivedAt: offset + request.receivedAt })
@@ -115,15 +115,15 @@ function groupRequests(requests: readonly RecordedRequest[], offset: number): Ba
 
   const members = requests.map((request): Member => {
     const { id, durationMilliseconds, messageIds } = request
-    // A frequent caller repeats itself; comparing costs less than a key.
-    if (!previous || !isAlike(previous, request)) group = findGroup(request)
+    // Consecutive requests are often alike, and comparing two is cheaper than building a key.
+    if (!previous || !isSameGroup(previous, request)) group = findGroup(request)
     previous = request
     return { group, id, durationMilliseconds, messageIds: messageIds?.join('+') }
   })
   return { groups: listsOf(groupColumns, groups), members: listsOf(memberColumns, members) }
 }
 
-function isAlike(a: RecordedRequest, b: RecordedRequest): boolean {
+function isSameGroup(a: RecordedRequest, b: RecordedRequest): boolean {
   return (
     a.accountId === b.accountId &&
     a.keyHash === b.keyHash &&
@@ -138,15 +138,15 @@ function isAlike(a: RecordedRequest, b: RecordedRequest): boolean {
   )
 }
 
-/** Undefined if the request has nothing in common with others. */
-function keyOf(request: RecordedRequest): string | undefined {
+/** Returns undefined for a request with a recorded response, which always gets its own group. */
+function groupKeyOf(request: RecordedRequest): string | undefined {
   if (request.answer !== undefined) return undefined
   const { accountId, keyHash, method, path, status, errorCode, keyStart, address } = request
   return `${accountId ?? ''} ${keyHash ?? ''} ${method} ${path} ${status} ${errorCode ?? ''} ${keyStart} ${address}`
 }
 
 /**
- * From now on, no process writes a request that has arrived already: what it holds in memory can contain the number
+ * Prevents every process from writing requests that have already arrived, because those in memory may contain the number
  * that is being erased. The lock waits for inserts that did not see the cutoff.
  */
 export async function discardUnwrittenRequests(db: Kysely<Database>): Promise<void> {
@@ -159,20 +159,20 @@ export async function discardUnwrittenRequests(db: Kysely<Database>): Promise<vo
   )
 }
 
-/** No request takes as long as an hour. */
+/** No request takes an hour, so older cutoffs have no effect. */
 export async function deleteOldCutoffs(db: Kysely<Database>): Promise<void> {
   await sql`delete from api_request_cutoffs where at < now() - interval '1 hour'`.execute(db)
 }
 
 export type StoredRequest = Omit<Selectable<ApiRequestsTable>, 'account_id'>
 
-/** Without the request of a failure. */
+/** Without the request body. */
 export type ListedRequest = Omit<StoredRequest, 'request'>
 
 export interface RequestFilter {
   fromId?: string | undefined
   untilId?: string | undefined
-  /** Only requests older than this one: where the page before stopped. */
+  /** Only requests older than this one, with which the previous page ended. */
   beforeId?: string | undefined
   outcome?: 'succeeded' | 'failed' | '4xx' | '5xx' | undefined
   errorCode?: string | undefined
@@ -186,78 +186,78 @@ export type RequestSearch =
   /** Requests that caused one of these messages, and failures with this external ID. */
   | { kind: 'messages'; messageIds: readonly string[]; externalId?: string | undefined }
 
-/** Takes some milliseconds: a path and a code are in no index. */
-const lookedThroughAtOnce = 20_000
-const examined = sql.raw(
+/** Examining this many takes some milliseconds, because paths and error codes have no index. */
+const listMaxExamined = 20_000
+const listedColumns = sql.raw(
   'id, method, path, status, error_code, duration_ms, key_start, address, message_ids, external_id',
 )
 
-/** Newest first. `stoppedAt` is the last request that was examined, if there can be others behind it. */
+/** Returns the newest matches first. `stoppedAt` is the last request that was examined, if there may be older ones. */
 export async function findRequests(
   db: Kysely<Database>,
   accountId: string,
   { search, ...filter }: RequestFilter,
   limit: number,
-  lookThrough: number = lookedThroughAtOnce,
+  maxExamined: number = listMaxExamined,
 ): Promise<{ rows: ListedRequest[]; stoppedAt: string | undefined }> {
   const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
   const matching = and(listUnindexed(filter))
   const { rows } = await sql<ListedRequest>`
     select page.*, r.answer from (
-      select ${examined} from (${newest(indexed, search, lookThrough)}) near
+      select ${listedColumns} from (${newest(indexed, search, maxExamined)}) recent
     where ${matching} order by id desc limit ${sql.lit(limit + 1)}
     ) page
     join api_requests r on r.account_id = ${accountId} and r.id = page.id
     order by page.id desc`.execute(db)
   if (rows.length > limit) return { rows: rows.slice(0, limit), stoppedAt: rows[limit - 1]?.id }
-  return { rows, stoppedAt: search ? undefined : await findBound(db, indexed, lookThrough) }
+  return { rows, stoppedAt: search ? undefined : await findBound(db, indexed, maxExamined) }
 }
 
-/** The newest requests that the indexes find. */
+/** Selects the newest requests that the indexes find. */
 function newest(indexed: RawBuilder<unknown>, search: RequestSearch | undefined, limit: number): RawBuilder<unknown> {
   const sources = search ? listSources(search) : [sql`true`]
   return sql.join(
     sources.map(
       (source) => sql`(
-        select ${examined} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(limit)}
+        select ${listedColumns} from api_requests where ${indexed} and ${source} order by id desc limit ${sql.lit(limit)}
       )`,
     ),
     sql` union `,
   )
 }
 
-/** Takes a few milliseconds: an open log counts again and again. */
-const countedAtOnce = 10_000
+/** Examining this many takes a few milliseconds. An open log page counts repeatedly. */
+const countMaxExamined = 10_000
 
-/** Counts the matching ones of the newest requests; a code is null for those that succeeded. The most frequent first. */
+/** Counts the matches among the newest requests by error code, the most frequent first; null means success. */
 export async function countByErrorCode(
   db: Kysely<Database>,
   accountId: string,
   { search, ...filter }: RequestFilter,
-  lookThrough: number = countedAtOnce,
+  maxExamined: number = countMaxExamined,
 ): Promise<{ counts: { errorCode: string | null; count: number }[]; isComplete: boolean }> {
   const indexed = and([sql`account_id = ${accountId}`, ...listIndexed(filter)])
   const { rows } = await sql<{ errorCode: string | null; count: number; examined: number }>`
-    with near as materialized (${newest(indexed, search, lookThrough)})
-    select error_code as "errorCode", count(*)::integer as count, (select count(*) from near)::integer as examined
-    from near where ${and(listUnindexed(filter))}
+    with recent as materialized (${newest(indexed, search, maxExamined)})
+    select error_code as "errorCode", count(*)::integer as count, (select count(*) from recent)::integer as examined
+    from recent where ${and(listUnindexed(filter))}
     group by error_code order by count(*) desc, error_code`.execute(db)
   const counts = rows.map(({ errorCode, count }) => ({ errorCode, count }))
   const [first] = rows
   const hasAll = first
-    ? first.examined < lookThrough
-    : search !== undefined || (await findBound(db, indexed, lookThrough)) === undefined
+    ? first.examined < maxExamined
+    : search !== undefined || (await findBound(db, indexed, maxExamined)) === undefined
   return { counts, isComplete: hasAll }
 }
 
-/** The last one that is examined; undefined if all are. */
+/** Returns the last request that is examined; undefined if all of them are. */
 async function findBound(
   db: Kysely<Database>,
   indexed: RawBuilder<unknown>,
-  lookThrough: number,
+  maxExamined: number,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
-    select id from api_requests where ${indexed} order by id desc offset ${sql.lit(lookThrough - 1)} limit 1`.execute(
+    select id from api_requests where ${indexed} order by id desc offset ${sql.lit(maxExamined - 1)} limit 1`.execute(
     db,
   )
   return rows[0]?.id
@@ -276,7 +276,7 @@ export async function findRequest(
     .executeTakeFirst()
 }
 
-/** The newest messages with this external ID. Their requests have no copy of it. */
+/** Returns the newest messages with this external ID. Their requests have no copy of it. */
 export async function findMessagesByExternalId(
   db: Kysely<Database>,
   accountId: string,

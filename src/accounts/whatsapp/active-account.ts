@@ -6,7 +6,7 @@ import { whyInactive } from './whatsapp-account.ts'
 
 interface Account {
   id: string
-  /** Undefined when it is active. */
+  /** Undefined if the account is active. */
   inactiveReason: string | undefined
 }
 

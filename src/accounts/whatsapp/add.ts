@@ -56,7 +56,7 @@ export async function addWhatsAppAccount(
 
 /**
  * Adds a WhatsApp account after WhatsApp has verified it, unless it is added unverified, and subscribes the app to its
- * callbacks. Whoever proves that a number is theirs displaces an account that no longer can.
+ * callbacks. An account that proves ownership of a number displaces one that no longer can.
  */
 export async function connectWhatsAppAccount(
   deps: AddDeps,
@@ -67,12 +67,14 @@ export async function connectWhatsAppAccount(
   checkInput(input)
   await requireAccount(deps.db, accountId)
   const isVerified = input.unverified !== true
-  const { described, tokenColumns } = isVerified ? await verify(deps, input) : { described: {}, tokenColumns: {} }
+  const { numberColumns, tokenColumns } = isVerified
+    ? await verify(deps, input)
+    : { numberColumns: {}, tokenColumns: {} }
   const holder = await findByPhoneNumberId(deps.db, input.phoneNumberId)
   if (holder)
     await refuseHeldNumber(deps, accountId, holder, { canDisplace: isVerified && recordDisplacement !== undefined })
   const id = deps.newId('wa')
-  const sealed = {
+  const row = {
     id,
     account_id: accountId,
     phone_number_id: input.phoneNumberId,
@@ -81,7 +83,7 @@ export async function connectWhatsAppAccount(
     app_secret_encrypted:
       input.appSecret === undefined ? null : deps.secrets.encrypt(input.appSecret, appSecretPurpose(id)),
     created_at: deps.now(),
-    ...described,
+    ...numberColumns,
   }
   const displaced = await deps.db.transaction().execute(async (trx) => {
     await lockAccounts(trx, accountId, holder)
@@ -89,7 +91,7 @@ export async function connectWhatsAppAccount(
     const others = await findWhatsAppAccounts(trx, accountId)
     const isDefault = input.makeDefault === true || others.length === 0
     if (isDefault) await clearDefault(trx, accountId)
-    if (!(await insertWhatsAppAccount(trx, { ...sealed, is_default: isDefault })))
+    if (!(await insertWhatsAppAccount(trx, { ...row, is_default: isDefault })))
       throw numberInUse(accountId, input.phoneNumberId, await findByPhoneNumberId(trx, input.phoneNumberId))
     await insertHealth(trx, { accountId, whatsAppAccountId: id }, tokenColumns)
     if (lost) await recordDisplacement?.(trx, lost)
@@ -103,10 +105,10 @@ export async function connectWhatsAppAccount(
 async function verify(deps: AddDeps, input: NewWhatsAppAccount) {
   const [number, token] = await Promise.all([verifyPhoneNumber(deps, input), readTokenFacts(deps, input)])
   refuseMissingPermission(token.info)
-  return { described: toColumns(number), tokenColumns: token.columns }
+  return { numberColumns: toColumns(number), tokenColumns: token.columns }
 }
 
-/** In the order of their IDs, so that two accounts that displace each other wait instead of deadlocking. */
+/** Locks in the order of the IDs, so that two accounts that displace each other do not deadlock. */
 async function lockAccounts(
   trx: Kysely<Database>,
   accountId: string,
@@ -117,7 +119,7 @@ async function lockAccounts(
     if (!(await lockAccount(trx, id)) && id === accountId) throw accountNotFound(accountId)
 }
 
-/** A number can only be taken from another account, and only if that account's stored token fails at this moment. */
+/** Throws unless the number belongs to another account whose stored token fails right now. */
 async function refuseHeldNumber(
   deps: AddDeps,
   accountId: string,
@@ -140,7 +142,7 @@ function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppA
   })
 }
 
-/** Checks the fields that are given. */
+/** Validates the given fields. */
 export function checkInput({ phoneNumberId, wabaId, accessToken, appSecret }: Partial<NewWhatsAppAccount>): void {
   if (phoneNumberId !== undefined) checkMetaId('phone number ID', phoneNumberId)
   if (wabaId !== undefined) checkMetaId('WABA ID', wabaId)
@@ -157,7 +159,7 @@ function checkMetaId(name: string, value: string): void {
     )
 }
 
-/** The value itself is never repeated. */
+/** The error never contains the value. */
 function checkSecret(name: string, value: string): void {
   if (!metaSecretPattern.test(value))
     throw new ServiceError('SETTING_REFUSED', `The ${name} is empty or contains a space or another invalid character.`)

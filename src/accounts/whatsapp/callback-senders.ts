@@ -22,16 +22,16 @@ export interface CallbackSender {
  */
 export async function findCallbackSenders(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
-  names: Names,
+  ids: SenderIds,
   defaultAppSecret: string | undefined,
 ): Promise<CallbackSender[]> {
-  if (names.phoneNumberIds.length + names.wabaIds.length === 0) return []
-  const rows = await findRows(deps.db, names)
+  if (ids.phoneNumberIds.length + ids.wabaIds.length === 0) return []
+  const rows = await findRowsByIds(deps.db, ids)
   return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
 }
 
-/** Returns the app secret for the callback URL of a WhatsApp account; undefined if there is none. */
-async function findSecretOfAddress(
+/** Returns whether the WhatsApp account of a callback URL exists, and its app secret if it has one. */
+async function findSecretOfUrl(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   whatsAppAccountId: string,
   defaultAppSecret: string | undefined,
@@ -70,7 +70,7 @@ function openSender(
   return appSecret === undefined ? [] : [{ ...sender, appSecret }]
 }
 
-export interface Names {
+export interface SenderIds {
   phoneNumberIds: string[]
   wabaIds: string[]
 }
@@ -85,22 +85,22 @@ interface SenderRow {
 
 const columns = 'id, account_id, phone_number_id, waba_id, app_secret_encrypted'
 
-const findNamed = statement<Names, SenderRow>(
+const findByIds = statement<SenderIds, SenderRow>(
   'find_callback_senders',
   ($) => `select ${columns} from whatsapp_accounts
   where phone_number_id = any (${$.phoneNumberIds}::text[]) or waba_id = any (${$.wabaIds}::text[])`,
 )
 
-/** Reads all accounts: whose it is, is what the row tells. */
+/** Reads all accounts: the WhatsApp account determines the account. */
 const findById = statement<{ id: string }, SenderRow>(
   'find_callback_address',
   ($) => `select ${columns} from whatsapp_accounts where id = ${$.id}`,
 )
 
-/** Each secret is decrypted for a sender who is not authenticated yet. Numbers of one WABA mostly share an app. */
+/** Limits decryption for unauthenticated senders. The numbers of a WABA usually share an app, and so a secret. */
 const maxRows = 50
 
-/** Reads all accounts, as `findNamed`. */
+/** Reads all accounts, like `findByIds`. */
 const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
   'find_callback_secrets',
   ($) => `select ${columns} from whatsapp_accounts
@@ -109,16 +109,16 @@ const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
   limit ${$.limit}`,
 )
 
-/** Concurrent callbacks mostly contain the same numbers, so their rows are read together. */
-const findRows = batched<Names, SenderRow[]>({
+/** Concurrent callbacks usually contain the same numbers, so their rows are read together. */
+const findRowsByIds = batched<SenderIds, SenderRow[]>({
   name: 'find_callback_senders',
-  one: findNamed,
+  one: findByIds,
   many: async (db, callbacks) => {
-    const phoneNumberIds = new Set(callbacks.flatMap((names) => names.phoneNumberIds))
-    const wabaIds = new Set(callbacks.flatMap((names) => names.wabaIds))
-    const rows = await findNamed(db, { phoneNumberIds: [...phoneNumberIds], wabaIds: [...wabaIds] })
-    return callbacks.map((names) =>
-      rows.filter((row) => names.phoneNumberIds.includes(row.phone_number_id) || names.wabaIds.includes(row.waba_id)),
+    const phoneNumberIds = new Set(callbacks.flatMap((ids) => ids.phoneNumberIds))
+    const wabaIds = new Set(callbacks.flatMap((ids) => ids.wabaIds))
+    const rows = await findByIds(db, { phoneNumberIds: [...phoneNumberIds], wabaIds: [...wabaIds] })
+    return callbacks.map((ids) =>
+      rows.filter((row) => ids.phoneNumberIds.includes(row.phone_number_id) || ids.wabaIds.includes(row.waba_id)),
     )
   },
 })
@@ -138,26 +138,26 @@ const maxHashedBytes = 3 * 1024 * 1024
 
 /**
  * Returns the app secret that signed a callback; undefined if none of the known secrets did. The body is not parsed
- * before, because the sender is unauthenticated. The secret is known from the URL or is the service's default;
- * otherwise the IDs in the body lead to a few candidates. The URL of a removed WhatsApp account is treated like the
- * shared one, because its app can report on other numbers too.
+ * first, because the sender is unauthenticated. The secret is that of the URL or the service's default; otherwise the
+ * IDs in the body determine a few candidates. The URL of a removed WhatsApp account is treated like the shared one,
+ * because its app can report on other numbers too.
  */
 export async function findCallbackSigner(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   { body, signature, whatsAppAccountId }: SignedCallback,
   defaultAppSecret: string | undefined,
 ): Promise<string | undefined> {
-  const signed = (secret: string) => isSignedWith(body, signature, secret)
+  const isSigned = (secret: string) => isSignedWith(body, signature, secret)
   if (whatsAppAccountId !== undefined) {
-    const { known, appSecret } = await findSecretOfAddress(deps, whatsAppAccountId, defaultAppSecret)
-    if (known) return appSecret !== undefined && signed(appSecret) ? appSecret : undefined
+    const { known, appSecret } = await findSecretOfUrl(deps, whatsAppAccountId, defaultAppSecret)
+    if (known) return appSecret !== undefined && isSigned(appSecret) ? appSecret : undefined
   }
-  if (defaultAppSecret !== undefined && signed(defaultAppSecret)) return defaultAppSecret
+  if (defaultAppSecret !== undefined && isSigned(defaultAppSecret)) return defaultAppSecret
   const maxAttempts = Math.max(1, Math.min(maxSecrets, Math.floor(maxHashedBytes / Math.max(1, body.length))))
   const candidates = await findSecretsOfIds(deps, scanIds(body), maxAttempts)
   for (const candidate of candidates) {
-    if (candidate !== defaultAppSecret && signed(candidate)) return candidate
-    // Each check of a large body takes milliseconds.
+    if (candidate !== defaultAppSecret && isSigned(candidate)) return candidate
+    // Yields to other requests, because each check of a large body takes milliseconds.
     await setImmediate()
   }
   return undefined

@@ -9,7 +9,7 @@ import { changeWhatsAppAccount, findWhatsAppAccounts, lockUnchanged, type WhatsA
 /** A WhatsApp account that lost its phone number to another account, which proved that the number is its own. */
 export interface Displaced {
   row: WhatsAppAccountRow
-  /** Whether its webhooks know already that it cannot send. */
+  /** Whether its inactivity was already announced by webhook. */
   isKnownInactive: boolean
   /** The WhatsApp account that became the default in its place. */
   newDefaultId: string | undefined
@@ -23,8 +23,8 @@ export type RecordDisplacement = (trx: Kysely<Database>, displaced: Displaced) =
 
 /**
  * Returns whether the account that holds a phone number can still prove that the number is its own. It loses the number
- * only if WhatsApp says that its token is invalid or has no access to the number: a locked account, an unpaid bill or
- * no answer say nothing about who owns it.
+ * only if WhatsApp says that its token is invalid or has no access to the number. A locked account, an unpaid bill or a
+ * missing response says nothing about ownership.
  */
 export async function holdsNumber(
   deps: Pick<Deps, 'whatsapp' | 'secrets' | 'log'>,
@@ -32,7 +32,7 @@ export async function holdsNumber(
 ): Promise<boolean> {
   const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
   const accessToken = openAccessToken(deps, ref, row.access_token_encrypted)
-  // A secret that this server cannot decrypt says nothing about the number.
+  // A token that this server cannot decrypt says nothing about ownership.
   if (accessToken === undefined) return true
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   return outcome.ok || outcome.accessDenied !== true

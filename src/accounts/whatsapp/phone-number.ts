@@ -39,7 +39,7 @@ export async function verifyPhoneNumber(
   return number.value
 }
 
-/** A token that may not send is of no use, although WhatsApp shows it the number. */
+/** WhatsApp shows the number even to a token that has no permission to send. */
 export function refuseMissingPermission(token: TokenInfo | undefined): void {
   if (!token || token.scopes.includes('whatsapp_business_messaging')) return
   throw new ServiceError(
@@ -59,13 +59,13 @@ function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: stri
       `The access token could not be verified with WhatsApp: ${reason}. Nothing was stored. Try again in a moment.`,
       { retryAfterSeconds: retrySeconds },
     )
-  const words = error === undefined ? reason : `code ${error.code}: ${error.title}`
+  const detail = error === undefined ? reason : `code ${error.code}: ${error.title}`
   if (accountUnusable)
-    return new ServiceError('VALIDATION_ERROR', `WhatsApp rejects this access token (${words}).`, {
+    return new ServiceError('VALIDATION_ERROR', `WhatsApp rejects this access token (${detail}).`, {
       field: 'accessToken',
       remedy,
     })
-  return new ServiceError('VALIDATION_ERROR', `${denied} (${words}). Check the ID and the permissions of the token.`, {
+  return new ServiceError('VALIDATION_ERROR', `${denied} (${detail}). Check the ID and the permissions of the token.`, {
     field,
     remedy,
   })

@@ -5,23 +5,23 @@ import { scheduleCheck } from './health/store.ts'
 import {
   changeWhatsAppAccount,
   disabledBy,
-  markRefused,
+  markRejected,
   reactivate,
   scheduleSync,
   type WhatsAppAccountRow,
 } from './store.ts'
 
 /**
- * Deactivates an account whose token WhatsApp rejected, until a user fixes it, unless its token was replaced since
- * WhatsApp was asked. `reason` is shown to users; the first one stays.
+ * Deactivates an account whose token WhatsApp rejected, until a user fixes it. Does nothing if the token was replaced in
+ * the meantime. `reason` is shown to users; an earlier reason is kept.
  */
 export async function deactivateRefused(
   { db }: Pick<Deps, 'db'>,
-  asked: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+  rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
   reason: string,
 ): Promise<void> {
-  if (!(await markRefused(db, asked, reason))) return
-  await scheduleCheck(db, { accountId: asked.account_id, whatsAppAccountId: asked.id })
+  if (!(await markRejected(db, rejected, reason))) return
+  await scheduleCheck(db, { accountId: rejected.account_id, whatsAppAccountId: rejected.id })
 }
 
 /** Applies a change that WhatsApp reported for a WhatsApp Business Account. The sync that follows is authoritative. */

@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, WhatsAppAccountsTable } from '../../platform/db/schema.ts'
 
-/** Names a WhatsApp account together with the account that it belongs to. */
+/** Identifies a WhatsApp account and the account that it belongs to. */
 export interface WhatsAppAccountRef {
   accountId: string
   whatsAppAccountId: string
@@ -9,7 +9,7 @@ export interface WhatsAppAccountRef {
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
 
-/** Starts the reason of a deactivation that ends when WhatsApp reinstates the account. */
+/** Prefix of the reason of a deactivation that ends when WhatsApp reinstates the account. */
 export const disabledBy = 'WhatsApp disabled the business account'
 
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
@@ -122,18 +122,18 @@ export function changeWhatsAppAccount(
     .executeTakeFirst()
 }
 
-/** Returns false if the account was inactive before, or if its token is no longer the one that WhatsApp rejected. */
-export async function markRefused(
+/** Returns false if the account was already inactive, or if its token is no longer the one that WhatsApp rejected. */
+export async function markRejected(
   db: Kysely<Database>,
-  asked: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+  rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
   reason: string,
 ): Promise<boolean> {
   const row = await db
     .updateTable('whatsapp_accounts')
     .set({ inactive_reason: reason })
-    .where('account_id', '=', asked.account_id)
-    .where('id', '=', asked.id)
-    .where('access_token_encrypted', '=', asked.access_token_encrypted)
+    .where('account_id', '=', rejected.account_id)
+    .where('id', '=', rejected.id)
+    .where('access_token_encrypted', '=', rejected.access_token_encrypted)
     .where('inactive_reason', 'is', null)
     .returning('id')
     .executeTakeFirst()

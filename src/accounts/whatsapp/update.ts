@@ -46,10 +46,10 @@ export async function replaceSecrets(
 }
 
 /**
- * Replaces the access token, the app secret or the WABA; the IDs stay. A new token or WABA is verified like that of a
- * new account, and the app is subscribed again; then an account that WhatsApp rejected becomes active again, and one
- * that a user deactivated stays inactive. An app secret alone is not verified, so that an expired token does not
- * prevent the replacement of a leaked secret.
+ * Replaces the access token, the app secret or the WABA; the IDs stay. A new token or WABA is verified as for a new
+ * account, and the app is subscribed again. This reactivates an account that WhatsApp rejected, but not one that a user
+ * deactivated. An app secret alone is not verified, so that an expired token does not prevent the replacement of a
+ * leaked secret.
  */
 export async function reconnectWhatsAppAccount(
   deps: UpdateDeps,
@@ -75,20 +75,20 @@ export async function reconnectWhatsAppAccount(
       remedy: 'Pass a new access token too.',
     })
   const wabaId = input.wabaId ?? known.waba_id
-  const [described, token] = await Promise.all([
+  const [number, token] = await Promise.all([
     verifyPhoneNumber(deps, { phoneNumberId: known.phone_number_id, wabaId, accessToken }),
     readTokenFacts(deps, { accessToken }),
   ])
   refuseMissingPermission(token.info)
-  const changes = { ...toColumns(described), ...encrypt(deps, known, input), waba_id: wabaId, inactive_reason: null }
-  const facts = { ...(input.accessToken !== undefined && nothingKnown), ...token.columns, token_problem: null }
+  const changes = { ...toColumns(number), ...encrypt(deps, known, input), waba_id: wabaId, inactive_reason: null }
+  const facts = { ...(input.accessToken !== undefined && clearedTokenFacts), ...token.columns, token_problem: null }
   const row = await store(deps, { known, input, changes, facts })
   const subscription = await subscribeApp(deps, ref, { wabaId, accessToken })
   return { row, subscription }
 }
 
-/** What was stored about the previous token says nothing about a new one. */
-const nothingKnown: HealthChanges = {
+/** Clears the facts about the previous token, which say nothing about a new one. */
+const clearedTokenFacts: HealthChanges = {
   app_id: null,
   token_checked_at: null,
   token_expires_at: null,
@@ -98,7 +98,7 @@ const nothingKnown: HealthChanges = {
   token_refresh_problem: null,
 }
 
-/** Encrypts the secrets that are given. */
+/** Encrypts the given secrets. */
 function encrypt(
   { secrets }: Pick<Deps, 'secrets'>,
   { id }: WhatsAppAccountRow,
@@ -140,7 +140,7 @@ async function store(
   })
 }
 
-/** WhatsApp verified the values that were stored before; a concurrent change would be lost or stay unverified. */
+/** Throws if the verified values were changed in the meantime: the change would be lost or stay unverified. */
 function refuseIfChanged({
   known,
   current,

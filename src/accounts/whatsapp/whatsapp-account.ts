@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { requireAccount } from '../account.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
-/** Its secrets stay where they are. */
+/** Converts a row to the form shown to users, without its secrets. */
 export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
   const inactiveReason = whyInactive(row)
   return {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type CallbackSender, findCallbackSenders, type Names } from '../../accounts/whatsapp/callback-senders.ts'
+import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../accounts/whatsapp/callback-senders.ts'
 import type { RecordCallbackTimes } from '../../accounts/whatsapp/health/callback-times.ts'
 import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
@@ -33,7 +33,7 @@ export interface AppSecrets {
  * set up with its secret, and for no others: the owner of one app must not report on the messages of another.
  */
 export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<CallbackResult> {
-  const findSpokenFor = rememberLast((names: Names) => findSpokenForBy(deps, names, secrets))
+  const findSpokenFor = rememberLast((names: SenderIds) => findSpokenForBy(deps, names, secrets))
   const taken: CallbackResult[] = []
   for (const part of readCallback(parseLeniently(body))) {
     // The parts of a callback that holds nothing for the database would otherwise be read at one go.
@@ -87,13 +87,13 @@ function parseLeniently(body: Buffer): unknown {
   }
 }
 
-async function findSpokenForBy(deps: CallbackDeps, names: Names, secrets: AppSecrets): Promise<CallbackSender[]> {
+async function findSpokenForBy(deps: CallbackDeps, names: SenderIds, secrets: AppSecrets): Promise<CallbackSender[]> {
   const senders = await findCallbackSenders(deps, names, secrets.default)
   return senders.filter(({ appSecret }) => appSecret === secrets.signer)
 }
 
 /** The parts of a callback mostly name the same number. */
-function rememberLast<Value>(find: (names: Names) => Promise<Value>): (names: Names) => Promise<Value> {
+function rememberLast<Value>(find: (names: SenderIds) => Promise<Value>): (names: SenderIds) => Promise<Value> {
   let last: { key: string; value: Value } | undefined
   return async (names) => {
     const key = JSON.stringify(names)
@@ -102,7 +102,7 @@ function rememberLast<Value>(find: (names: Names) => Promise<Value>): (names: Na
   }
 }
 
-function listNames({ statuses, replies, preferences, templates, accounts }: Inbound): Names {
+function listNames({ statuses, replies, preferences, templates, accounts }: Inbound): SenderIds {
   return {
     phoneNumberIds: [...new Set([...statuses, ...replies, ...preferences].map((item) => item.phoneNumberId))],
     wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],

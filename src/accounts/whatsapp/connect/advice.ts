@@ -1,6 +1,6 @@
 import type { ReadOutcome } from '../../../whatsapp/read-outcome.ts'
 
-/** What WhatsApp answered to a step of the setup, in plain words, and what to do about it. */
+/** Explains why WhatsApp rejected a step of the setup, and how to fix it. */
 export interface Advice {
   message: string
   fix: string
@@ -14,7 +14,7 @@ const permissions =
   'In Meta Business Suite, open Settings > Users > System users: assign the app and the WhatsApp account to the system user with full control, then create a token with the permissions whatsapp_business_messaging and whatsapp_business_management.'
 const wait = 'Wait a few minutes, then repeat this step. Retrying sooner extends the wait.'
 
-/** What to do about a restriction by WhatsApp, which no new token lifts. */
+/** The fix for a restriction by WhatsApp, which a new token does not lift. */
 export const requestReview = 'Open Business Support Home in Meta Business Suite, check the reason and request a review.'
 
 const tokenRejected: Advice = {
@@ -75,7 +75,7 @@ const advices: Readonly<Record<number, Advice>> = {
   },
 }
 
-/** What an error code in the reason of a rejection means for the account; undefined if it says nothing more. */
+/** Explains the error code in the reason of a rejection; undefined if the code adds nothing to the reason. */
 export function explainRejection(reason: string): string | undefined {
   const code = /(?:\bcode |\()(\d{1,6})\b/.exec(reason)?.[1]
   const advice = code === undefined ? undefined : advices[Number(code)]
@@ -95,7 +95,7 @@ export function explainReadFailure(failed: Failed): Advice {
     }
   const said = error.details === undefined ? error.title : `${error.title.replace(/\.$/, '')}: ${error.details}`
   const known = advices[error.code > 200 && error.code <= 299 ? 200 : error.code]
-  // With subcode 33, code 100 means an unknown object; the text is the only difference that is left.
+  // Code 100 with subcode 33 means an unknown object, which is recognized here by its text.
   const advice = known ?? (error.code === 100 && /does not exist/.test(error.title) ? advices[33] : undefined)
   const quoted = `WhatsApp said (${error.code}): ${said.replace(/\.$/, '')}.`
   if (!advice)
@@ -109,12 +109,12 @@ const wrongAppSecret: Advice = {
 }
 export const appSecretProblem = describeAdvice(wrongAppSecret)
 
-/** An app token that WhatsApp rejects was made of a secret of another app. */
+/** WhatsApp rejects an app token whose secret belongs to another app. */
 export function explainCallbackFailure(failed: Failed): Advice {
   return failed.error?.code === 190 ? wrongAppSecret : explainReadFailure(failed)
 }
 
-/** What a step that failed says, and what to do about it. */
+/** Returns the message and the fix in one text. */
 export function describeAdvice({ message, fix }: { message: string; fix?: string | undefined }): string {
   return fix === undefined ? message : `${message} ${fix}`
 }

@@ -25,7 +25,7 @@ export async function openStored(
   return { row, problem: { ok: false, message: describeUnreadableToken(whatsAppAccountId), fix: 'Replace the token.' } }
 }
 
-/** What WhatsApp says about a stored token now. */
+/** The current state of a stored token according to WhatsApp. */
 export interface InspectedToken {
   token: TokenFacts
   /** The app of the token with the secret to use for it; undefined if one of them is unknown. */
@@ -33,8 +33,8 @@ export interface InspectedToken {
 }
 
 /**
- * Asks WhatsApp about the token and its app. The stored app ID only says as which app to ask: it can be that of an
- * earlier token, and what is set at another app reports nothing about this number.
+ * Inspects the token and determines its app. The stored app ID only authenticates the inspection: it may belong to an
+ * earlier token, and the settings of another app say nothing about this number.
  */
 export async function inspectStored(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks'>,
@@ -43,13 +43,13 @@ export async function inspectStored(
   const { accessToken } = stored
   const appSecret = findAppSecret(deps, stored)
   const known = (await findHealth(deps.db, stored))?.app_id ?? undefined
-  const asker = appSecret === undefined || known === undefined ? undefined : { appId: known, appSecret }
-  const token = await readTokenFacts(deps, { accessToken, app: asker })
+  const knownApp = appSecret === undefined || known === undefined ? undefined : { appId: known, appSecret }
+  const token = await readTokenFacts(deps, { accessToken, app: knownApp })
   const appId = token.info?.appId ?? known
   return { token, app: appSecret === undefined || appId === undefined ? undefined : { appId, appSecret } }
 }
 
-/** An account with a secret of its own has another app than the server: the server's secret would not match. */
+/** An account with its own app secret uses another app than the server, so the server's secret would not match. */
 export function findAppSecret(
   deps: Pick<Deps, 'secrets' | 'log' | 'callbacks'>,
   { accountId, whatsAppAccountId, row }: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,
@@ -58,7 +58,7 @@ export function findAppSecret(
   return openAppSecret(deps, { accountId, whatsAppAccountId }, row)
 }
 
-/** Stores what WhatsApp said about a token, unless the token was replaced meanwhile. */
+/** Stores the result of a check, unless the token was replaced in the meantime. */
 export async function saveForToken(
   { db }: Pick<Deps, 'db'>,
   { row, accountId, whatsAppAccountId }: Stored,

@@ -27,7 +27,7 @@ export async function subscribeApp(
   return { ok: true, message: 'The app is subscribed to the WhatsApp Business Account, so WhatsApp reports statuses.' }
 }
 
-/** The same for a stored account. */
+/** Like `subscribeApp`, for a stored account. */
 export async function subscribeStored(
   deps: StepDeps,
   accountId: string,
@@ -52,11 +52,11 @@ export async function configureCallback(
   const enter = describeCallback(deps, stored.row)
   const { callbackUrl: url, verifyToken, fields } = enter
   const obstacle = findObstacle(deps, stored)
-  if (obstacle || verifyToken === undefined) return byHand(obstacle ?? missingVerifyToken, enter)
+  if (obstacle || verifyToken === undefined) return withManualSetup(obstacle ?? missingVerifyToken, enter)
   const { app, token } = await inspectStored(deps, stored)
   if (!app) {
     await saveForToken(deps, stored, token.columns)
-    return byHand(
+    return withManualSetup(
       {
         message: 'WhatsApp did not say to which app the token belongs, so Waybill cannot set the callback URL for you.',
         fix: 'Repeat this step in some minutes.',
@@ -76,7 +76,7 @@ export async function configureCallback(
   return { ok: true, message: `Meta called ${url}, accepted the answer, and now sends callbacks there.` }
 }
 
-function byHand({ message, fix }: Advice, enter: CallbackStep['enter']): CallbackStep {
+function withManualSetup({ message, fix }: Advice, enter: CallbackStep['enter']): CallbackStep {
   return {
     ok: false,
     message,
@@ -85,7 +85,7 @@ function byHand({ message, fix }: Advice, enter: CallbackStep['enter']): Callbac
   }
 }
 
-/** What has to be entered at Meta, and why Waybill cannot do it. */
+/** Returns the values to enter at Meta, and why Waybill cannot set them itself. */
 export async function readCallbackSetUp(
   deps: Pick<StepDeps, 'db' | 'secrets' | 'log' | 'callbacks' | 'publicUrl'>,
   ref: WhatsAppAccountRef,
@@ -122,7 +122,7 @@ const missingVerifyToken: Advice = {
   fix: 'Ask the operator of this server to set META_VERIFY_TOKEN in its environment to a random text, such as the output of “openssl rand -hex 16”, and to restart it.',
 }
 
-/** Why Waybill cannot set the callback URL by itself. */
+/** Returns why Waybill cannot set the callback URL itself; undefined if it can. */
 function findObstacle(
   deps: Pick<Deps, 'callbacks' | 'secrets' | 'log'>,
   stored: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,

@@ -102,14 +102,15 @@ type TokenColumns = Pick<
 export interface TokenFacts {
   info: TokenInfo | undefined
   columns: TokenColumns
-  /** Whether the app that asked is not the app of the token, or its secret is wrong. */
+  /** Whether the app that made the inspection is not the app of the token, or its secret is wrong. */
   appMismatch: boolean
 }
 
 /**
- * Reads the facts about a token that are stored with its account; a failed inspection says nothing about the token. An
- * app can describe an expired token, which the token itself cannot. If the app denies the token, the token is asked
- * about itself, because the stored app can be an earlier one and its secret that of another app.
+ * Reads the facts about a token that are stored with its account. A failed inspection says nothing about the token. An
+ * app can inspect an expired token, which the token itself cannot. If the app is rejected or reports the token as
+ * invalid, the token inspects itself, because the stored app may be that of an earlier token, or the secret that of
+ * another app.
  */
 export async function readTokenFacts(
   { whatsapp, now }: Pick<Deps, 'whatsapp' | 'now'>,
@@ -118,11 +119,13 @@ export async function readTokenFacts(
   const inspected = await whatsapp.inspectToken({ accessToken, app })
   if (!app || (inspected.ok ? inspected.value.valid : inspected.error?.code !== 190))
     return { ...toFacts(inspected, now()), appMismatch: false }
-  const byItself = await whatsapp.inspectToken({ accessToken })
-  const isOtherApp = byItself.ok && byItself.value.appId !== undefined && byItself.value.appId !== app.appId
-  // An app token that is rejected is wrong for its app; one that is accepted belongs to an app that is not the token's.
+  const selfInspected = await whatsapp.inspectToken({ accessToken })
+  const isOtherApp =
+    selfInspected.ok && selfInspected.value.appId !== undefined && selfInspected.value.appId !== app.appId
+  // A rejected app token means a wrong secret, unless the token belongs to another app. An accepted app token means a
+  // mismatch only if the token belongs to another app.
   const appMismatch = inspected.ok ? isOtherApp : !isOtherApp
-  return { ...toFacts(inspected.ok && !byItself.ok ? inspected : byItself, now()), appMismatch }
+  return { ...toFacts(inspected.ok && !selfInspected.ok ? inspected : selfInspected, now()), appMismatch }
 }
 
 function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts, 'appMismatch'> {

@@ -3,7 +3,7 @@ import type { Database } from '../../../platform/db/schema.ts'
 import { expiryDays } from './findings.ts'
 import type { WhatsAppAccountRef } from '../store.ts'
 
-/** A WhatsApp account whose state is not the announced one. */
+/** A WhatsApp account whose state differs from the announced one. */
 export interface ChangedRow {
   account_id: string
   id: string
@@ -15,10 +15,10 @@ export interface ChangedRow {
   inactive_reason: string | null
   announced_active: boolean
   token_expires_at: Date | null
-  /** The shortest notice of the token's expiry whose time has come, in days; null if there is none yet. */
+  /** The shortest notice of the token's expiry that is due, in days; null if none is due yet. */
   notice: number | null
   announced_expiry_days: number | null
-  /** Its rating if it differs from the announced one, else null. */
+  /** The rating if it differs from the announced one, otherwise null. */
   new_quality: Rating | null
   announced_quality: string | null
 }
@@ -29,8 +29,8 @@ type Rating = (typeof ratings)[number]
 const maxRows = 200
 
 /**
- * Finds WhatsApp accounts whose activity, token or quality rating differs from what was announced. In a transaction,
- * `claim` locks them, so that of several nodes one announces. Reads all accounts.
+ * Finds WhatsApp accounts whose activity, token expiry or quality rating differs from what was announced. In a
+ * transaction, `claim` locks them, so that only one of several nodes announces them. Reads all accounts.
  */
 export async function findChanged(
   db: Kysely<Database>,
@@ -46,7 +46,7 @@ export async function findChanged(
       select
         (select min(d) from unnest(${sql.val([...expiryDays])}::integer[]) d
           where h.token_expires_at < ${now}::timestamptz + (d + 1) * interval '24 hours') as notice,
-        -- A rating that WhatsApp has not made yet is no change.
+        -- Any other value means that WhatsApp has not rated the number yet.
         case when w.quality_rating = any (${sql.val([...ratings])}::text[])
           and w.quality_rating is distinct from h.announced_quality then w.quality_rating end as new_quality
     ) due

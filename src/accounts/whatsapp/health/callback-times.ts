@@ -6,10 +6,7 @@ import { recordCallbacks } from './store.ts'
 const intervalMilliseconds = 10_000
 const maxKnown = 10_000
 
-/**
- * Stores that WhatsApp reaches this server for these accounts. It runs beside the handling of the callback and never
- * fails it.
- */
+/** Records that callbacks arrived for these accounts. Runs in the background and never fails the callback. */
 export type RecordCallbackTimes = (whatsAppAccountIds: readonly string[], kind: { withStatuses: boolean }) => void
 
 export function createCallbackTimeRecorder({ db, log }: Pick<Deps, 'db' | 'log'>): RecordCallbackTimes {

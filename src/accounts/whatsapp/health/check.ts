@@ -30,25 +30,25 @@ export async function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccount
   return due
 }
 
-/** Checks an account that a user asks about; an unknown one is not found. */
+/** Checks an account and logs changed findings; throws if the account does not exist. */
 export async function checkNow(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
   await checkAccount(deps, ref)
   await logFindings(deps, ref)
 }
 
 /**
- * Asks WhatsApp about token, number, subscription and callback URL, and stores the answers. What cannot be read keeps
- * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
- * replaced meanwhile, the answers are dropped.
+ * Reads token, number, subscription and callback URL from WhatsApp and stores the results. What cannot be read keeps its
+ * last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
+ * replaced in the meantime, the results are discarded.
  */
 async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
   const stored = await openStored(deps, ref)
   if ('problem' in stored) return
   const { row } = stored
-  const answers = await askWhatsApp(deps, stored)
-  const { number } = answers
+  const results = await readFromWhatsApp(deps, stored)
+  const { number } = results
   const known = await findHealth(deps.db, ref)
-  const changes = toChanges(answers, { known, at: deps.now() })
+  const changes = toChanges(results, { known, at: deps.now() })
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, row))) return
     if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
@@ -57,7 +57,7 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
   })
 }
 
-async function askWhatsApp(deps: CheckDeps, stored: Stored) {
+async function readFromWhatsApp(deps: CheckDeps, stored: Stored) {
   const { row, accessToken } = stored
   const { app, token } = await inspectStored(deps, stored)
   const [number, apps, subscription] = await Promise.all([
@@ -68,20 +68,20 @@ async function askWhatsApp(deps: CheckDeps, stored: Stored) {
   return { app, token, number, apps, subscription }
 }
 
-type Answers = Awaited<ReturnType<typeof askWhatsApp>>
+type CheckResults = Awaited<ReturnType<typeof readFromWhatsApp>>
 
-function toChanges(answers: Answers, { known, at }: { known: HealthRow | undefined; at: Date }): HealthChanges {
-  const { token, number } = answers
+function toChanges(results: CheckResults, { known, at }: { known: HealthRow | undefined; at: Date }): HealthChanges {
+  const { token, number } = results
   return {
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
     ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
-    ...toSubscriptionChanges(answers, at),
-    ...toCallbackChanges(answers, { known, at }),
+    ...toSubscriptionChanges(results, at),
+    ...toCallbackChanges(results, { known, at }),
   }
 }
 
-function toSubscriptionChanges({ app, token, apps }: Answers, at: Date): HealthChanges {
+function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): HealthChanges {
   if (!apps.ok) return {}
   const appId = token.info?.appId ?? app?.appId
   const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
@@ -89,11 +89,11 @@ function toSubscriptionChanges({ app, token, apps }: Answers, at: Date): HealthC
 }
 
 function toCallbackChanges(
-  { app, token, subscription }: Answers,
+  { app, token, subscription }: CheckResults,
   { known, at }: { known: HealthRow | undefined; at: Date },
 ): HealthChanges {
   if (token.appMismatch) return { callback_problem: appSecretProblem }
-  // Without the token's own app, this is what another app is subscribed to.
+  // If the app is not the token's own, this is the subscription of another app.
   if (subscription?.ok !== true || app?.appId !== (token.info?.appId ?? app?.appId)) return {}
   const isSolved = subscription.value !== undefined || known?.callback_problem === appSecretProblem
   return {

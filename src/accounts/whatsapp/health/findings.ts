@@ -27,18 +27,18 @@ export interface HealthFacts {
   callbackUrl: string | undefined
   callbackFields: string[]
   callbackProblem: string | undefined
-  /** Where callbacks have to go; undefined if this server's own address is not known. */
+  /** The callback URL of this server; undefined if its own address is not known. */
   expectedCallbackUrl: string | undefined
   lastStatusAt: Date | undefined
   /** The messages of the last hour. */
   traffic: StoredTraffic | undefined
-  /** The threshold of the account's alert rules; null if it does not want to know. */
+  /** The threshold of the account's alert rules; null if this alert is off. */
   failureRatePercent: number | null
-  /** With fewer messages in the last hour, the failure rate is not compared. */
+  /** With fewer messages in the last hour, the failure rate is ignored. */
   failureRateMinMessages: number
-  /** Since when it has been inactive. */
+  /** When the account became inactive. */
   inactiveSince?: Date | undefined
-  /** Since when each finding has been known, by its code. */
+  /** When each finding was first reported, by its code. */
   findingsSince?: Readonly<Record<string, string>>
 }
 
@@ -65,7 +65,7 @@ export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
   return findings.map((finding) => withSince(finding, facts)).toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** Codes of an inactive account. They are announced when they happen, as changes of its state. */
+/** Findings of an inactive account. They are announced separately, when the state of the account changes. */
 export const inactiveCodes: ReadonlySet<string> = new Set(['deactivated', 'rejected', 'disabled'])
 
 function withSince(finding: HealthFinding, { inactiveSince, findingsSince }: HealthFacts): HealthFinding {

@@ -5,7 +5,7 @@ import { toFacts } from './facts.ts'
 import { findProblems, inactiveCodes } from './findings.ts'
 import { findHealth, replaceAnnouncedFindings } from './store.ts'
 
-/** Logs findings that are new since the last check, and those that are gone: each change once, on one node. */
+/** Logs new and resolved findings: each change once, on one node. */
 export async function logFindings(
   deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
   ref: WhatsAppAccountRef,
@@ -24,5 +24,5 @@ export async function logFindings(
   for (const { code, severity, message, fix } of findings.filter((finding) => !before.includes(finding.code)))
     deps.log[severity === 'error' ? 'error' : 'warn']({ ...ref, finding: code, fix }, `WhatsApp account: ${message}`)
   for (const code of before.filter((known) => !after.includes(known)))
-    deps.log.info({ ...ref, finding: code }, 'WhatsApp account: a problem is solved')
+    deps.log.info({ ...ref, finding: code }, 'WhatsApp account: problem resolved')
 }

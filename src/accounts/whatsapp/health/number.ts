@@ -1,7 +1,7 @@
 import type { NumberDetails } from '../../../whatsapp/onboarding.ts'
 import type { HealthChanges } from './store.ts'
 
-/** What WhatsApp says of a number, as it is stored. */
+/** Converts WhatsApp's description of a number to columns. */
 export function toNumberHealth(number: NumberDetails, now: Date) {
   return {
     number_checked_at: now,

@@ -3,8 +3,9 @@ import type { Database } from '../../../platform/db/schema.ts'
 import type { WhatsAppAccountRef } from '../store.ts'
 
 /**
- * Claims accounts whose valid token expires within `days`, so that one of several nodes refreshes each. A token is tried
- * again after `nextSeconds`. Accounts that cannot send are left to their users. Reads all accounts.
+ * Claims accounts whose valid token expires within `days`, so that only one of several nodes refreshes each. The next
+ * attempt is due after `nextSeconds`. Inactive accounts are skipped, because their users must act first. Reads all
+ * accounts.
  */
 export async function claimDueRefreshes(
   db: Kysely<Database>,

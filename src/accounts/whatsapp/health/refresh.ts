@@ -19,7 +19,7 @@ export type RecordRefresh = (
 
 type RefreshDeps = CheckDeps & Pick<Deps, 'secrets'>
 
-/** Before the first announcement that a token expires, which is 14 days ahead. */
+/** Earlier than the first notice of an expiry, which is announced 14 days ahead. */
 const refreshDays = 20
 const nextSeconds = 24 * 3600
 const maxClaimed = 10
@@ -37,26 +37,26 @@ export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh)
 
 /**
  * Exchanges the token for one that expires later, verifies the new one, and replaces the old one if it was not replaced
- * meanwhile. The old token stays valid until its date, so a failure or a crash at any point loses nothing.
+ * meanwhile. The old token stays valid until it expires, so a failure or a crash at any point loses nothing.
  */
 async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: RecordRefresh): Promise<void> {
   const stored = await openStored(deps, ref)
   if ('problem' in stored) return
   const { app, token } = await inspectStored(deps, stored)
-  // Without the app's secret, Meta issues nothing, and the expiry is announced as usual.
+  // Without the app's secret, Meta issues no token, and the expiry is announced as usual.
   if (!app) return
   const renewed = await requestToken(deps, stored, { app, before: token.info })
   if ('problem' in renewed) return reportProblem(deps, ref, record, renewed.problem)
   const isStored = await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, stored.row))) return false
     const { accountId, whatsAppAccountId } = ref
-    const sealed = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
-    await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { access_token_encrypted: sealed })
+    const encrypted = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
+    await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { access_token_encrypted: encrypted })
     await saveHealth(trx, ref, {
       ...renewed.facts,
       token_refreshed_at: deps.now(),
       token_refresh_problem: null,
-      // The new token is due in its own time.
+      // When the new token is refreshed depends on its own expiry.
       token_refresh_due_at: null,
     })
     await record(trx, { ...ref, outcome: 'done' })
@@ -67,7 +67,7 @@ async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: Recor
 
 type Renewed = { accessToken: string; facts: HealthChanges } | { problem: string }
 
-/** Requests a new token and verifies that it is valid for longer, may do as much, and may use the number. */
+/** Requests a new token and verifies that it expires later, has the same permissions and can use the number. */
 async function requestToken(
   deps: Pick<Deps, 'whatsapp' | 'now'>,
   { row, accessToken }: Stored,
@@ -93,7 +93,7 @@ function expiresLater(after: Date | undefined, before: Date | undefined): boolea
   return after === undefined || (before !== undefined && after > before)
 }
 
-/** Logs and audits a problem once, although the refresh is tried every day. */
+/** Logs and audits a problem only once, although the refresh is tried every day. */
 async function reportProblem(
   deps: Pick<Deps, 'db' | 'log'>,
   ref: WhatsAppAccountRef,

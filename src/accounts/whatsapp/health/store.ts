@@ -4,7 +4,7 @@ import type { WhatsAppAccountRef } from '../store.ts'
 
 export type HealthRow = Selectable<WhatsAppAccountHealthTable>
 
-/** What a check can change. */
+/** Columns that a check can change. */
 export type HealthChanges = Omit<
   Updateable<WhatsAppAccountHealthTable>,
   | 'whatsapp_account_id'
@@ -33,13 +33,13 @@ export async function insertHealth(
     .execute()
 }
 
-/** Changes nothing if the account was removed meanwhile. */
+/** Changes nothing if the account was removed in the meantime. */
 export async function saveHealth(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
   changes: HealthChanges,
 ): Promise<void> {
-  // WhatsApp may have said nothing, and PostgreSQL rejects an empty update.
+  // A check may have read nothing, and PostgreSQL rejects an empty update.
   if (Object.keys(changes).length === 0) return
   await db
     .updateTable('whatsapp_account_health')
@@ -61,7 +61,7 @@ export function findHealth(
     .executeTakeFirst()
 }
 
-/** Returns the deleted row, in its last state: whoever announces changes of the account waits or is done. */
+/** Returns the deleted row in its final state, because the delete waits for a concurrent announcement. */
 export function deleteHealth(
   trx: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
@@ -104,7 +104,7 @@ export async function claimDueChecks(
   return rows
 }
 
-/** The next check runs within seconds, because WhatsApp reported a change. */
+/** Makes the next check run within seconds, for example because WhatsApp reported a change. */
 export async function scheduleCheck(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
@@ -132,7 +132,7 @@ export async function recordCallbacks(
       last_status_at = coalesce(excluded.last_status_at, whatsapp_account_health.last_status_at)`.execute(db)
 }
 
-/** Returns false if another node has announced the change. */
+/** Returns false if another node has already announced the change. */
 export async function replaceAnnouncedFindings(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,
@@ -149,7 +149,7 @@ export async function replaceAnnouncedFindings(
   return row !== undefined
 }
 
-/** Adds the rows of accounts that a node of an earlier version added. Reads all accounts. */
+/** Adds rows for accounts that a node of an earlier version added. Reads all accounts. */
 export async function addMissingHealth(db: Kysely<Database>): Promise<void> {
   await sql`
     insert into whatsapp_account_health (whatsapp_account_id, account_id)
@@ -159,8 +159,8 @@ export async function addMissingHealth(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * Shifts due times back after the clock was set back, and the times of callbacks that are ahead of it now. Reads all
- * accounts: they share a clock.
+ * After the clock was set back, shifts due times back and limits callback times to the current time. Reads all accounts:
+ * they share a clock.
  */
 export async function shiftChecks(db: Kysely<Database>, seconds: number): Promise<void> {
   const shift = sql`make_interval(secs => ${seconds})`

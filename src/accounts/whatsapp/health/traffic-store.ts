@@ -3,7 +3,7 @@ import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { firstIdAt, timeOfId } from '../../../platform/ids.ts'
 import type { WhatsAppAccountRef } from '../store.ts'
 
-/** More messages of the hour than this are not counted, so that the query stays fast. */
+/** Maximum number of messages that are counted, so that the query stays fast. */
 const maxCounted = 50_000
 const maxFailureCodes = 5
 
@@ -24,8 +24,8 @@ interface TrafficRow {
 }
 
 /**
- * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because no
- * index leads to the messages of one number.
+ * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because there is
+ * no index by number.
  */
 export async function countLastHour(
   db: Kysely<Database>,
@@ -65,12 +65,12 @@ function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: T
   if (known.lastAcceptedAt === undefined || at > known.lastAcceptedAt) known.lastAcceptedAt = at
 }
 
-/** Recorded times of callbacks are this much earlier than the callbacks at most. */
+/** A recorded callback time is at most this much older than the last callback. */
 const recordedWithinMilliseconds = 10_000
 
 /**
- * Counts messages of the last hour that WhatsApp accepted after its last status. Undefined if there are none. The index
- * leads to those of the account in between, which are none while statuses arrive.
+ * Counts messages of the last hour that WhatsApp accepted after its last status; undefined if there are none. While
+ * statuses arrive, the range is empty and no query runs.
  */
 export async function countWithoutStatus(
   db: Kysely<Database>,
@@ -116,7 +116,7 @@ export async function claimDueTraffic(
   return rows
 }
 
-/** Returns whether it is different from what was measured before. */
+/** Returns whether the counts differ from the stored ones. */
 export async function saveTraffic(
   db: Kysely<Database>,
   { accountId, whatsAppAccountId }: WhatsAppAccountRef,

@@ -15,7 +15,7 @@ import {
 const hour = 3_600_000
 /** WhatsApp reports the first status of a message within seconds. */
 const settledAfter = 5 * 60_000
-/** An alert allows for callbacks that WhatsApp repeats. */
+/** The alert waits longer, because WhatsApp may retry a callback. */
 const overdueAfter = 10 * 60_000
 const nextSeconds = 60
 const maxClaimed = 200
@@ -28,8 +28,8 @@ export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
 }
 
 /**
- * Counts the messages of the last hour of the WhatsApp accounts that are due, and logs what follows from it. Metrics,
- * doctor and log read the stored counts, because counting at each read would cost too much.
+ * Counts the messages of the last hour for the WhatsApp accounts that are due, and logs changed findings. Metrics, doctor
+ * and log read the stored counts, because counting at each read would cost too much.
  */
 export async function measureTraffic(
   deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,

@@ -128,7 +128,7 @@ function checkedAt(at: Date | null | undefined): { checkedAt?: string } {
   return at ? { checkedAt: at.toISOString() } : {}
 }
 
-/** Both were asked for at once; one of them may have failed since. */
+/** Both are checked at the same time, but a later check of one may have failed. */
 function older(a: Date | null | undefined, b: Date | null | undefined): Date | null | undefined {
   if (!a || !b) return a ?? b
   return a < b ? a : b
