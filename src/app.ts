@@ -47,7 +47,7 @@ export function buildApp(
     webhooks,
     media,
     announcements,
-    // The server opens a journal when it starts to serve; a command that sends a test message has none.
+    // The server opens a journal when it starts. A command that sends a test message has none.
     journal: noJournal,
     secrets: cacheSecrets(
       createSecretBox(secretKeysOf(config), randomBytes),
@@ -82,7 +82,7 @@ function ownUrl({ host, port }: Config): string {
   return `http://${name}:${port}`
 }
 
-/** WhatsApp calls https addresses only. A simulated WhatsApp on this machine also reaches this server without one. */
+/** WhatsApp calls only https URLs. A simulator on this machine can also call this server over http. */
 function findCallbackBase(config: Config): string | undefined {
   if (config.publicUrl?.startsWith('https:') === true) return config.publicUrl
   const { hostname } = new URL(config.graphApi.url)

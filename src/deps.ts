@@ -15,10 +15,10 @@ import type { WhatsApp } from './whatsapp/whatsapp.ts'
 export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
-  /** Waits without counting towards the limit of concurrent requests; undefined outside such a request. */
+  /** Waits without counting towards the limit of concurrent requests; undefined outside a limited request. */
   waitUncounted?: <Result>(wait: () => Promise<Result>) => Promise<Result>
-  /** Told of each message that the request causes or repeats; undefined outside a request of the API. */
-  noteMessage?: ((messageId: string) => void) | undefined
+  /** Called with the ID of each message that the request creates or repeats; undefined outside an API request. */
+  onMessage?: ((messageId: string) => void) | undefined
   webhooks: WebhookSender
   media: MediaServices
   announcements: Announcements
@@ -31,20 +31,20 @@ export interface Deps {
   log: Logger
   /** Undefined while tracing is off. */
   tracing?: Tracing | undefined
-  /** The SMTP server; undefined if none is set up, and then nothing may be put into the outbox. */
+  /** The SMTP server; if undefined, no email may be enqueued. */
   mail: MailTransport | undefined
   callbacks: CallbackSettings
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
-  /** For how many days API requests are kept at least; undefined if that is not known here. */
+  /** Minimum number of days for which API requests are kept; undefined if unknown. */
   requestLogDays?: number | undefined
 }
 
-/** How WhatsApp's callbacks reach this server, and what verifies them. */
+/** How WhatsApp's callbacks reach this server and are verified. */
 interface CallbackSettings {
-  /** App secret of numbers without one of their own. */
+  /** App secret for numbers without one of their own. */
   appSecret: string | undefined
-  /** Verify token that the handshake must present. */
+  /** Verify token that Meta must present in the handshake. */
   verifyToken: string | undefined
   /** Base URL at which WhatsApp can reach this server; undefined if none is known. */
   baseUrl: string | undefined

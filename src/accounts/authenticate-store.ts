@@ -140,17 +140,17 @@ export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
       questions,
       ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
     )
-    const grouped = groups.map(({ question: { keyHash, address, spend }, places }) => ({
+    const grouped = groups.map(({ item: { keyHash, address, spend }, indexes }) => ({
       keyHash,
       address,
-      requests: spend ? places.length : 0,
+      requests: spend ? indexes.length : 0,
     }))
     const rows = await findMany(db, listsOf(questionColumns, grouped))
     const answers = Array.from(questions, (): CallerRow | undefined => undefined)
     for (const row of rows) {
-      const places = groups[row.n - 1]?.places ?? []
-      for (const [index, place] of places.entries())
-        answers[place] = { ...row, used: row.used === null ? null : row.used - places.length + index + 1 }
+      const indexes = groups[row.n - 1]?.indexes ?? []
+      for (const [position, index] of indexes.entries())
+        answers[index] = { ...row, used: row.used === null ? null : row.used - indexes.length + position + 1 }
     }
     return answers
   },

@@ -26,7 +26,7 @@ export class NotStartedError extends Error {
 
 interface Call<Item, Result> {
   item: Item
-  /** Deadline by `performance.now()`; infinite until the call is found waiting, since most calls start immediately. */
+  /** Deadline by `performance.now()`. */
   startBefore: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
@@ -89,10 +89,10 @@ export function createBatcher<Item, Result>(
   function isolate(calls: readonly Call<Item, Result>[], error: unknown): void {
     const groups = groupCalls(calls, groupOf)
     for (const [group, ofGroup] of groups) {
-      const others = isolated.get(group) ?? []
-      isolated.set(group, others)
+      const queue = isolated.get(group) ?? []
+      isolated.set(group, queue)
       if (groups.size === 1) rejectAll(ofGroup, error)
-      else for (const call of ofGroup) others.push(Object.assign(call, { startBefore: startBefore() }))
+      else for (const call of ofGroup) queue.push(Object.assign(call, { startBefore: startBefore() }))
     }
     startIsolated()
   }
@@ -112,11 +112,11 @@ export function createBatcher<Item, Result>(
       rejectAll(stillBlocked, error)
     })
     isolatedInFlight.delete(group)
-    const others = isolated.get(group) ?? []
+    const queue = isolated.get(group) ?? []
     isolated.delete(group)
     // Moves a blocked group behind the others, so that each has its turn.
-    if (blocked) isolated.set(group, others)
-    else waiting.push(...others)
+    if (blocked) isolated.set(group, queue)
+    else waiting.push(...queue)
     startIsolated()
     if (waiting.length > 0) startSoon()
   }
@@ -157,8 +157,8 @@ export function createBatcher<Item, Result>(
   async function withAbort(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
     const cancel = () => {
       for (const queue of [waiting, ...isolated.values()]) {
-        const place = queue.indexOf(call)
-        if (place !== -1) queue.splice(place, 1)
+        const index = queue.indexOf(call)
+        if (index !== -1) queue.splice(index, 1)
       }
       call.reject(signal.reason)
     }
@@ -217,26 +217,21 @@ class BatchSizeError extends Error {
   }
 }
 
-/** Equal questions of one batch. The statement runs once for them, and all of them get its result. */
-export interface Deduped<Question> {
-  question: Question
-  /** Indexes of the questions in the batch, in ascending order. */
-  places: number[]
+/** Equal items of one batch. The statement runs once for them, and all of them get its result. */
+export interface Deduped<Item> {
+  item: Item
+  /** Indexes of the items in the batch, in ascending order. */
+  indexes: number[]
 }
 
-/**
- * Merges questions with the same key. Frequent senders repeat the same question: the same API key, address or template.
- */
-export function dedupeByKey<Question>(
-  questions: readonly Question[],
-  keyOf: (question: Question) => string,
-): Deduped<Question>[] {
-  const groups = new Map<string, Deduped<Question>>()
-  for (const [place, question] of questions.entries()) {
-    const key = keyOf(question)
+/** Merges items with the same key. Frequent senders repeat the same lookups: the same API key, address or template. */
+export function dedupeByKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Deduped<Item>[] {
+  const groups = new Map<string, Deduped<Item>>()
+  for (const [index, item] of items.entries()) {
+    const key = keyOf(item)
     const group = groups.get(key)
-    if (group) group.places.push(place)
-    else groups.set(key, { question, places: [place] })
+    if (group) group.indexes.push(index)
+    else groups.set(key, { item, indexes: [index] })
   }
   return [...groups.values()]
 }

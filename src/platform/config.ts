@@ -87,12 +87,7 @@ const s3Address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*
 const Environment = z
   .object({
     HOST: z.string().default('127.0.0.1'),
-    PORT: z.coerce
-      .number('must be a number')
-      .int('must be a whole number')
-      .min(0, 'must be at least 0')
-      .max(65_535, 'must be at most 65535')
-      .default(3000),
+    PORT: wholeNumber(0, 65_535).default(3000),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
       .optional(),
@@ -199,7 +194,7 @@ const Environment = z
       })
   })
 
-/** With two passwords, nobody could tell which one is used. */
+/** With two passwords, it would be unclear which one is used. */
 function findPasswordConflict(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url) || new URL(url).password === '') return undefined
   return 'is set, and DATABASE_URL contains a password. Remove one of them'
@@ -305,7 +300,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   METRICS_TOKEN: { meaning: 'Bearer token for `/metrics`; if absent, `/metrics` rejects every request' },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     meaning:
-      'Base URL of an OTLP collector, such as `http://localhost:4318`, which gets traces and metrics. See [OpenTelemetry](opentelemetry.md) for the other `OTEL_` variables',
+      'Base URL of an OTLP collector, such as `http://localhost:4318`, which receives traces and metrics. See [OpenTelemetry](opentelemetry.md) for the other `OTEL_` variables',
   },
 }
 
@@ -317,9 +312,9 @@ export interface PostgresConfig extends PostgresSettings {
   url: string
 }
 
-/** What applies to any PostgreSQL server that this process connects to. */
+/** Settings for every PostgreSQL server that this process connects to. */
 interface PostgresSettings {
-  /** Prints the password; it runs in this environment. */
+  /** Shell command that prints the password, and the environment in which it runs. */
   passwordCommand?: { text: string; environment: NodeJS.ProcessEnv } | undefined
   /** In the `.pgpass` format; by default the one of the user. */
   passwordFile?: string | undefined
@@ -352,7 +347,7 @@ type MediaStoreConfig = { kind: 'folder'; path: string } | ({ kind: 's3' } & S3C
 export interface S3Config {
   /** Address of the bucket, without a slash at its end. */
   url: string
-  /** Starts the names of all objects; can be empty. */
+  /** Prefix of all object keys; can be empty. */
   prefix: string
   region: string
   accessKeyId: string
@@ -496,7 +491,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 function readPostgresSettings(env: z.output<typeof Environment>, environment: NodeJS.ProcessEnv): PostgresSettings {
   const { DATABASE_PASSWORD_COMMAND: text } = env
   return {
-    // The command needs the credentials of its cloud provider, but none of our secrets.
+    // The command needs the credentials of its cloud provider, but none of Waybill's secrets.
     passwordCommand: text === undefined ? undefined : { text, environment: withoutSecrets(environment) },
     passwordFile: env.PGPASSFILE,
     statementTimeoutSeconds: env.DATABASE_STATEMENT_TIMEOUT,

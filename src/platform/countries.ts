@@ -7,7 +7,7 @@ export function isCountedCountry(code: string): boolean {
   return countries.has(code)
 }
 
-/** The calling codes of a country, and the longer ones of others that begin with one of them. */
+/** `own`: the calling codes of a country. `others`: longer codes of other countries that start with one of them. */
 export function callingCodesOf(country: string): { own: string[]; others: string[] } {
   const codes = Object.entries(callingCodes)
   const own = codes.flatMap(([code, of]) => (of === country ? [code] : []))
@@ -17,7 +17,7 @@ export function callingCodesOf(country: string): { own: string[]; others: string
   return { own, others }
 }
 
-/** The ISO 3166 code of a number, as the counts of messages have it; undefined if no calling code matches. */
+/** The ISO 3166 code under which messages to a number are counted; undefined if no calling code matches. */
 export function countryOf(number: string): string | undefined {
   for (const length of [4, 3, 2, 1]) {
     const country = callingCodes[number.slice(0, length)]

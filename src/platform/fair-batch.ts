@@ -1,6 +1,6 @@
 export interface FairBatchOptions<Item, Result> {
   /**
-   * Does the work of all parts at once and returns one result per part, in order. A failed run must leave no effects.
+   * Processes all parts together and returns one result per part, in order. A failed run must leave no effects.
    */
   run: (parts: readonly (readonly Item[])[]) => Promise<readonly Result[]>
   /** Combines the results of a call's parts into its result. */
@@ -15,7 +15,7 @@ export interface FairBatchOptions<Item, Result> {
   share: number
   /** Maximum number of concurrent batches. */
   maxInFlight: number
-  /** Which parts of a failed batch to run again separately, because one of them may be the cause. */
+  /** How to split a failed batch before it is retried, because one of its parts may be the cause. */
   retry: (error: unknown) => 'halves' | 'keys' | 'none'
 }
 
@@ -63,12 +63,12 @@ export function createFairBatcher<Item, Result>(
 
   function start(): void {
     const parts = takeParts(waiting, { maxItems: size, share: options.share })
-    const begun = options.now()
+    const startedAt = options.now()
     wasSingle = parts.length === 1
     inFlight += 1
     void runParts(options, parts).then((outcomes) => {
       inFlight -= 1
-      size = nextSize(options, size, options.now() - begun)
+      size = nextSize(options, size, options.now() - startedAt)
       for (const [index, { call }] of parts.entries()) finish(call, outcomes[index])
       startSoon()
     })
@@ -78,8 +78,8 @@ export function createFairBatcher<Item, Result>(
     if (outcome?.status !== 'fulfilled') return call.reject(outcome?.reason)
     call.results.push(outcome.value)
     if (call.taken === call.items.length) return call.resolve(options.sum(call.results))
-    const others = waiting.get(call.key)
-    if (others) others.unshift(call)
+    const queue = waiting.get(call.key)
+    if (queue) queue.unshift(call)
     else waiting.set(call.key, [call])
   }
 
@@ -87,8 +87,8 @@ export function createFairBatcher<Item, Result>(
     if (items.length === 0) return Promise.resolve(options.sum([]))
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const call: Call<Item, Result> = { key, items, taken: 0, results: [], resolve, reject }
-    const others = waiting.get(key)
-    if (others) others.push(call)
+    const queue = waiting.get(key)
+    if (queue) queue.push(call)
     else waiting.set(key, [call])
     startSoon()
     return promise
@@ -99,10 +99,10 @@ export function createFairBatcher<Item, Result>(
 function nextSize<Item, Result>(
   { minItems, maxItems, maxMilliseconds }: FairBatchOptions<Item, Result>,
   size: number,
-  took: number,
+  milliseconds: number,
 ): number {
-  if (took > maxMilliseconds) return Math.max(minItems, Math.floor(size / 2))
-  return took < maxMilliseconds / 2 ? Math.min(maxItems, size * 2) : size
+  if (milliseconds > maxMilliseconds) return Math.max(minItems, Math.floor(size / 2))
+  return milliseconds < maxMilliseconds / 2 ? Math.min(maxItems, size * 2) : size
 }
 
 /**
@@ -115,11 +115,11 @@ function takeParts<Item, Result>(
   { maxItems, share }: Pick<FairBatchOptions<Item, Result>, 'maxItems' | 'share'>,
 ): Part<Item, Result>[] {
   const starts = new Map<Call<Item, Result>, number>()
-  const ofEach = waiting.size === 1 ? maxItems : share
-  let room = maxItems
+  const maxPerKey = waiting.size === 1 ? maxItems : share
+  let capacity = maxItems
   // Iterates over a copy, because the loop puts keys back.
   for (const [key, calls] of Array.from(waiting)) {
-    let left = Math.min(ofEach, room)
+    let left = Math.min(maxPerKey, capacity)
     // Moves the key to the end, so that keys that did not fit come first in the next batch.
     waiting.delete(key)
     while (left > 0) {
@@ -129,11 +129,11 @@ function takeParts<Item, Result>(
       const count = Math.min(left, call.items.length - call.taken)
       call.taken += count
       left -= count
-      room -= count
+      capacity -= count
       if (call.taken === call.items.length) calls.shift()
     }
     if (calls.length > 0) waiting.set(key, calls)
-    if (room === 0) break
+    if (capacity === 0) break
   }
   // The rest of a call waits for its running part; `finish` puts it back.
   for (const [key, calls] of waiting) {

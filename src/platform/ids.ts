@@ -88,7 +88,7 @@ export function createRequestIds(randomBytes: (size: number) => Uint8Array): () 
   }
 }
 
-/** Returns the bound of request IDs: those of requests at `time` or later sort after it. */
+/** Returns a lower bound for the IDs of requests at `time` or later. */
 export function firstRequestIdAt(time: Date): string {
   return `req_${Math.max(0, time.getTime()).toString(16).padStart(12, '0')}`
 }

@@ -35,7 +35,7 @@ export function maskNumber(digits: string): string {
     : digits.slice(0, 2) + '*'.repeat(digits.length - 4) + digits.slice(-2)
 }
 
-/** Masks phone numbers, and wamids (which contain the number), in text from outside. */
+/** Masks phone numbers, and wamids (which contain a number), in text from other systems. */
 export function maskPersonalData(text: string): string {
   return text
     .replace(/wamid\.[\w+/=-]+/g, 'wamid.***')

@@ -6,14 +6,14 @@ import type { Logger } from './log.ts'
 interface Outbox<Item> {
   /** Announced when items were added. */
   topic: Topic
-  /** For the log, such as `emails that wait to be sent`. */
+  /** For the log, such as `outgoing emails`. */
   name: string
   /** Claims due items; an empty list means that none is due. */
   claim: () => Promise<Item[]>
   attempt: (item: Item) => Promise<void>
 }
 
-/** Notifications can get lost. */
+/** The loop also polls, because notifications can get lost. */
 const pollMilliseconds = 5_000
 const retrySeconds = [10, 60, 300, 900, 1800]
 
@@ -22,7 +22,7 @@ export function retryDelay(attempts: number): number {
   return retrySeconds[Math.min(attempts, retrySeconds.length) - 1] ?? 0
 }
 
-/** Sends what waits in an outbox of the database, beside the requests that caused it. */
+/** Sends the items of an outbox table in the background. */
 export class OutboxLoop<Item> {
   readonly #deps: { announcements: Announcements; log: Logger }
   readonly #outbox: Outbox<Item>
@@ -41,7 +41,7 @@ export class OutboxLoop<Item> {
     this.#running = this.#run()
   }
 
-  /** Finishes the attempts under way. */
+  /** Waits for attempts in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#stopListening()

@@ -13,8 +13,8 @@ export interface SecretBox {
   /** Returns whether the first key of the ring produced this ciphertext; false after a rotation. */
   isCurrent(ciphertext: string): boolean
   /**
-   * HMAC-SHA256 of a text with each key of the ring, the current one first: whoever reads the result cannot find the
-   * text by trying, even if it is short.
+   * HMAC-SHA256 of a text with each key of the ring, the current one first. Without a key, even a short text cannot be
+   * found by brute force.
    */
   fingerprints(text: string, purpose: string): [Uint8Array, ...Uint8Array[]]
 }
@@ -74,8 +74,8 @@ function keyId(key: Uint8Array): string {
 const maxCached = 10_000
 
 /**
- * Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. What is read once, such
- * as an email with a link, should not stay in memory: then `isCached` is false for its purpose.
+ * Caches decrypted values, for callers that decrypt the same secrets thousands of times a second. `isCached` must return
+ * false for secrets that should not stay in memory, such as emails with links.
  */
 export function cacheSecrets(box: SecretBox, isCached: (purpose: string) => boolean): SecretBox {
   const cache = new BoundedMap<string, string>(maxCached)

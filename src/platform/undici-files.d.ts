@@ -1,4 +1,4 @@
-/** The files of undici that `undici.ts` imports one by one. The package types its index only. */
+/** Types for the files that `undici.ts` imports one by one. The package has types for its index only. */
 
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici'

@@ -1,6 +1,6 @@
 /**
- * The parts of undici that a server uses, from their own files: its index also loads `fetch`, WebSocket, caches and
- * mocks, which are a megabyte of source and 80 more modules.
+ * The parts of undici that a server uses, imported from their own files: its index also loads `fetch`, WebSocket, caches
+ * and mocks, which are a megabyte of source and 80 more modules.
  */
 import type { Dispatcher } from 'undici'
 import request from 'undici/lib/api/api-request.js'

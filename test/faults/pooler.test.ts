@@ -10,7 +10,7 @@ import { freePort, type RunningPostgres, startPostgres } from '../support/postgr
 import { reportMissing } from '../support/required-programs.ts'
 
 const pgbouncer = findPgBouncer()
-const message = 'DATABASE_URL leads to a connection pooler'
+const message = 'DATABASE_URL points to a connection pooler'
 
 describe.skipIf(pgbouncer === undefined)('behind PgBouncer', () => {
   let postgres: RunningPostgres

@@ -65,9 +65,9 @@ test.each(rows)('halves a fair batch of $size until $bad are isolated', async ({
 })
 
 test('deduplicates equal items in the order of their first appearance', () => {
-  expect(dedupeByKey(['b', 'a', 'B', 'c', 'A'], (question) => question.toLowerCase())).toEqual([
-    { question: 'b', places: [0, 2] },
-    { question: 'a', places: [1, 4] },
-    { question: 'c', places: [3] },
+  expect(dedupeByKey(['b', 'a', 'B', 'c', 'A'], (item) => item.toLowerCase())).toEqual([
+    { item: 'b', indexes: [0, 2] },
+    { item: 'a', indexes: [1, 4] },
+    { item: 'c', indexes: [3] },
   ])
 })

@@ -47,7 +47,7 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'The database cannot be used: nothing listens at 127.0.0.1:9. Check the host and port in DATABASE_URL, and that PostgreSQL is running and listens on this address.\n',
+        'The database cannot be used: nothing is listening on 127.0.0.1:9. Check the host and port in DATABASE_URL, and that PostgreSQL is running and listens on this address.\n',
     })
     const doctor = await waybill.run(['doctor', '--json'], { env })
     expect(doctor.exitCode).toBe(1)

@@ -24,9 +24,9 @@ interface SendFactsRow {
   stores_content: boolean
 }
 
-export interface SendQuestion {
+export interface SendFactsQuery {
   accountId: string
-  /** The WhatsApp account asked for; undefined: the default one. */
+  /** The requested WhatsApp account; undefined for the default one. */
   whatsAppAccountId: string | undefined
   template: string
   language: string
@@ -48,7 +48,7 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
       select a.contents_kept_days is not null from accounts a where a.id = wa.account_id
     ) as stores_content`
 
-const findOneFacts = statement<SendQuestion, SendFactsRow>(
+const findOneFacts = statement<SendFactsQuery, SendFactsRow>(
   'find_send_facts',
   ($) => `select ${sendFacts}
   from whatsapp_accounts wa
@@ -58,40 +58,42 @@ const findOneFacts = statement<SendQuestion, SendFactsRow>(
     and (case when ${$.whatsAppAccountId}::text is null then wa.is_default else wa.id = ${$.whatsAppAccountId} end)`,
 )
 
-const wantedColumns: Columns<Omit<SendQuestion, 'accountId'>> = {
+const otherColumns: Columns<Omit<SendFactsQuery, 'accountId'>> = {
   whatsAppAccountId: { name: 'whatsapp_account_id', type: 'text' },
   template: { name: 'template', type: 'text' },
   language: { name: 'language', type: 'text' },
 }
-const questionColumns: Columns<SendQuestion> = { accountId: { name: 'account_id', type: 'word' }, ...wantedColumns }
+const queryColumns: Columns<SendFactsQuery> = { accountId: { name: 'account_id', type: 'word' }, ...otherColumns }
 
-/** `(select …)`: for a list whose length it sees PostgreSQL would plan anew each time, at twice the cost of the rest. */
-const findManyFacts = statement<Lists<SendQuestion>, SendFactsRow & { n: number }>(
+/**
+ * The subselect hides the length of the list. Otherwise PostgreSQL replans each time, at twice the cost of the rest.
+ */
+const findManyFacts = statement<Lists<SendFactsQuery>, SendFactsRow & { n: number }>(
   'find_many_send_facts',
   ($) => `select r.n::integer as n, ${sendFacts}
-  from unnest((select ${$.accountId}::text[]), ${arraysOf($, wantedColumns)}) with ordinality
-    as r (${namesOf(questionColumns)}, n)
+  from unnest((select ${$.accountId}::text[]), ${arraysOf($, otherColumns)}) with ordinality
+    as r (${namesOf(queryColumns)}, n)
   join whatsapp_accounts wa on wa.account_id = r.account_id
     and (case when r.whatsapp_account_id is null then wa.is_default else wa.id = r.whatsapp_account_id end)
   left join templates t on t.account_id = wa.account_id and t.waba_id = wa.waba_id and t.name = r.template and t.language = r.language`,
 )
 
-/** Everything that a send needs to know, in one statement. */
-export const findSendFacts = batched<SendQuestion, SendFacts>({
+/** Loads everything that a send needs from the database, in one statement. */
+export const findSendFacts = batched<SendFactsQuery, SendFacts>({
   name: 'find_send_facts',
-  one: async (db, question) => toSendFacts((await findOneFacts(db, question))[0]),
-  many: async (db, questions) => {
-    const groups = dedupeByKey(questions, ({ accountId, whatsAppAccountId, template, language }) =>
+  one: async (db, query) => toSendFacts((await findOneFacts(db, query))[0]),
+  many: async (db, queries) => {
+    const groups = dedupeByKey(queries, ({ accountId, whatsAppAccountId, template, language }) =>
       JSON.stringify([accountId, whatsAppAccountId, template, language]),
     )
-    const asked = groups.map(({ question }) => question)
-    const rows = await findManyFacts(db, listsOf(questionColumns, asked))
-    const answers = Array.from(questions, () => toSendFacts(undefined))
+    const distinct = groups.map(({ item }) => item)
+    const rows = await findManyFacts(db, listsOf(queryColumns, distinct))
+    const results = Array.from(queries, () => toSendFacts(undefined))
     for (const row of rows) {
       const facts = toSendFacts(row)
-      for (const place of groups[row.n - 1]?.places ?? []) answers[place] = facts
+      for (const index of groups[row.n - 1]?.indexes ?? []) results[index] = facts
     }
-    return answers
+    return results
   },
   groupOf: ({ accountId }) => accountId,
 })

@@ -16,13 +16,13 @@ import { settle, settleNeverDispatched } from './settle.ts'
 
 export interface Sent {
   message: SentMessage
-  /** The answer belongs to an earlier request with the same `Idempotency-Key`. */
+  /** The response is that of an earlier request with the same `Idempotency-Key`. */
   replayed: boolean
 }
 
 /**
  * The message is recorded before it is sent to WhatsApp, so that a process that dies in between
- * leaves a row which the status webhook, carrying our id, can still settle.
+ * leaves a row that the status webhook, which carries our ID, can still settle.
  */
 export async function send(
   deps: Deps,
@@ -33,21 +33,24 @@ export async function send(
   const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) {
-    deps.noteMessage?.(earlier.message.id)
+    deps.onMessage?.(earlier.message.id)
     return { message: replay(earlier, request), replayed: true }
   }
 
   const prepared = await prepare(deps, caller, input)
   const { message } = prepared
   const recorded = await record(deps, message, request)
-  if (!recorded) return { message: await replayOvertaken(deps, caller, request), replayed: true }
+  if (!recorded) return { message: await replayConcurrent(deps, caller, request), replayed: true }
 
   const result = await dispatch(deps, prepared, request)
-  if (result.kind !== 'sent') throw result.answer
+  if (result.kind !== 'sent') throw result.error
   return { message: toSentMessage(message, result.waMessageId), replayed: false }
 }
 
-/** Whatever the database says of a record that failed, the message was not sent to WhatsApp. */
+/**
+ * Returns false if another request holds the idempotency key. If it throws, the message is not sent to WhatsApp, even
+ * if the insert turns out to have been committed.
+ */
 export async function record(
   deps: Deps,
   message: PendingMessage,
@@ -55,19 +58,19 @@ export async function record(
 ): Promise<boolean> {
   try {
     const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
-    if (recorded) deps.noteMessage?.(message.id)
+    if (recorded) deps.onMessage?.(message.id)
     else deps.journal.settled(message.id)
     return recorded
   } catch (error) {
-    // Of anything else the database has said itself that nothing was recorded.
+    // After any other error, it is certain that nothing was recorded.
     if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
     else deps.journal.settled(message.id)
     throw error
   }
 }
 
-/** Another request claimed the key between our look and our insert. */
-async function replayOvertaken(
+/** Another request claimed the key between our lookup and our insert. */
+async function replayConcurrent(
   deps: Deps,
   caller: Caller,
   request: IdempotentRequest | undefined,
@@ -82,7 +85,7 @@ async function replayOvertaken(
   return replay(earlier, request)
 }
 
-/** Sends a message that is recorded, and writes down what came of it. */
+/** Sends a recorded message to WhatsApp and stores the outcome. */
 export async function dispatch(
   deps: Deps,
   { message, from, filled, accessToken }: Prepared,

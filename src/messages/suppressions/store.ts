@@ -114,11 +114,11 @@ const findBatched = batched<Recipient, FoundSuppression | undefined>({
       db,
       listsOf(
         recipientColumns,
-        groups.map(({ question }) => question),
+        groups.map(({ item }) => item),
       ),
     )
     const found = Array.from(recipients, (): FoundSuppression | undefined => undefined)
-    for (const row of rows) for (const place of groups[row.n - 1]?.places ?? []) found[place] = row
+    for (const row of rows) for (const index of groups[row.n - 1]?.indexes ?? []) found[index] = row
     return found
   },
   groupOf: ({ accountId }) => accountId,

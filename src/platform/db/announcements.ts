@@ -9,11 +9,11 @@ import type { Database } from './schema.ts'
 export type Topic = 'deliveries' | 'emails' | 'chat'
 
 /**
- * Notifications that save waiting for the next poll. They can get lost (a connection breaks, a process dies), so
+ * Notifications that wake listeners before their next poll. They can get lost (a connection breaks, a process dies), so
  * listeners also poll.
  */
 export interface Announcements {
-  /** Call it after the commit, so that listeners can see the change. Never throws, never waits. */
+  /** Call this after the commit, so that listeners can see the change. Never throws or blocks. */
   announce(topic: Topic): void
   /**
    * Returns a function that stops listening. A listener also runs after an interruption during which it could have
@@ -98,9 +98,9 @@ class PostgresAnnouncements implements Announcements {
     this.#quiet.set(topic, false)
     this.#notify(topic)
     setTimeout(() => {
-      const more = this.#quiet.get(topic)
+      const announcedAgain = this.#quiet.get(topic)
       this.#quiet.delete(topic)
-      if (more === true) this.announce(topic)
+      if (announcedAgain === true) this.announce(topic)
     }, quietMilliseconds).unref()
   }
 

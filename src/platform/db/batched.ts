@@ -18,7 +18,7 @@ export interface BatchedOptions<Item, Result> {
 }
 
 /**
- * Found by measuring: with more concurrent batches, each holds fewer calls; with only one, calls wait for each other.
+ * Measured: with more concurrent batches, each holds fewer calls; with only one, calls wait for each other.
  */
 const defaultMaxItems = 128
 const maxInFlight = 2
@@ -33,9 +33,9 @@ export function batched<Item, Result>({
   maxItems = defaultMaxItems,
   groupOf,
 }: BatchedOptions<Item, Result>): (db: Kysely<Database>, item: Item) => Promise<Result> {
-  const callsOf = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
+  const callByDb = new WeakMap<Kysely<Database>, (item: Item) => Promise<Result>>()
   return (db, item) => {
-    let call = callsOf.get(db)
+    let call = callByDb.get(db)
     if (!call) {
       const options: BatchOptions<Item, Result> = {
         run: async (items) => {
@@ -51,7 +51,7 @@ export function batched<Item, Result>({
       }
       const tracing = tracingOf(db)
       call = tracing ? createTracedBatcher(tracing, name, options) : createBatcher(options)
-      callsOf.set(db, call)
+      callByDb.set(db, call)
     }
     return call(item)
   }

@@ -10,7 +10,7 @@ export async function readDatabaseClock(db: Kysely<Database>): Promise<Date> {
   return now
 }
 
-/** Clocks are adjusted by smaller steps all the time, and such steps delay nothing noticeably. */
+/** Smaller adjustments of a clock are common and cause no noticeable delay. */
 export const clockToleranceSeconds = 5
 
 export interface ClockReading {
@@ -19,8 +19,8 @@ export interface ClockReading {
   secondsPastHighest: number
 }
 
-/** Reads the clock and records the latest time. A crash may lose the latest record. */
-export async function noteDatabaseClock(db: Kysely<Database>): Promise<ClockReading> {
+/** Reads the clock and records it as the latest time. A crash may lose the latest record. */
+export async function recordDatabaseClock(db: Kysely<Database>): Promise<ClockReading> {
   // PostgreSQL re-evaluates the condition after it has locked the row, with the current time.
   const { rows } = await sql<{ now: Date; past: number }>`
     with relaxed as (
@@ -71,14 +71,14 @@ export class ClockEstimate {
   #onJump: (() => void) | undefined
 
   /** `databaseMs` is the database time reported by a statement that was sent at `sentAt`. */
-  learn(databaseMs: number, sentAt: number): void {
+  addSample(databaseMs: number, sentAt: number): void {
     const offset = databaseMs - sentAt
     const jump = this.#sample ? Math.abs(offset - this.#sample.offset) : 0
     this.#sample = { offset, takenAt: performance.now() }
     if (jump > clockToleranceSeconds * 1000) this.#onJump?.()
   }
 
-  /** Calls `onJump` whenever a response shows that the clock may have jumped. A statement that waited shows it as well. */
+  /** Calls `onJump` whenever a sample suggests that the clock has jumped. A slow statement can suggest it, too. */
   watch(onJump: (() => void) | undefined): void {
     this.#onJump = onJump
   }
@@ -88,7 +88,7 @@ export class ClockEstimate {
     const now = performance.now()
     if (this.#sample && now - this.#sample.takenAt < longestTrustMilliseconds) return now + this.#sample.offset
     const databaseNow = (await readDatabaseClock(db)).getTime()
-    this.learn(databaseNow, now)
+    this.addSample(databaseNow, now)
     return databaseNow
   }
 }

@@ -3,8 +3,8 @@ import type { Placeholders } from './statement.ts'
 type Scalar = string | number | Date | Uint8Array | null | undefined
 
 /**
- * `word`: text of our own (ids, digits, states), in which nothing needs quotes and which is never empty. `text`: what
- * somebody else has written.
+ * `word`: text that Waybill generates (IDs, digits, states), which is never empty and needs no quotes in an array
+ * literal. `text`: any other text.
  */
 export type ColumnType = 'word' | 'text' | 'integer' | 'bigint' | 'float8' | 'timestamptz' | 'bytea'
 
@@ -18,15 +18,15 @@ type TypeFor<Value> = [NonNullable<Value>] extends [string]
         ? 'bytea'
         : never
 
-/** The columns that the fields of an item are written to, one for each, in the order of the statement. */
+/** The column of each field of an item, in the order of the statement. */
 export type Columns<Item extends object> = {
   readonly [Field in keyof Item]-?: { readonly name: string; readonly type: TypeFor<Item[Field]> }
 }
 
-/** A list of the values of one column: an array literal, or what `pg` makes one of. */
+/** The values of one column: an array literal, or an array that `pg` formats as one. */
 type ValueList = string | readonly Scalar[]
 
-/** The parameters of a statement for many items: a list for each of their columns. */
+/** The parameters of a statement for many items: a list for each column. */
 export type Lists<Item extends object> = { readonly [Field in keyof Item]-?: ValueList }
 
 interface AnyColumn {
@@ -35,7 +35,7 @@ interface AnyColumn {
 }
 type AnyColumns<Field extends string> = Readonly<Record<Field, AnyColumn>>
 
-/** `account_id, id, …`: for an insert, for `as r (…)`, and, with the table's alias, for a select. */
+/** `account_id, id, …`: for an insert, for `as r (…)`, and, with a table alias, for a select. */
 export function namesOf(columns: AnyColumns<string>, alias?: string): string {
   return Object.values(columns)
     .map(({ name }) => (alias === undefined ? name : `${alias}.${name}`))
@@ -84,9 +84,8 @@ function listOf<Item>(type: ColumnType, items: readonly Item[], field: keyof Ite
 }
 
 /**
- * An array as PostgreSQL writes it (its manual, 8.15.6), of our own words, numbers and times (to the year 9999).
- * `pg` would put each into quotes, having looked for what to escape, which takes as long as the rest of a statement's
- * way there.
+ * Formats an array literal (PostgreSQL manual, 8.15.6) of words, numbers and times (up to the year 9999). `pg` would
+ * escape and quote each value, which takes as long as all other work of sending a statement.
  */
 function toArrayLiteral<Field extends PropertyKey>(items: readonly Record<Field, Scalar>[], field: Field): string {
   let text = '{'
@@ -99,7 +98,7 @@ function toElement(value: Scalar): string {
 }
 
 function entriesOf<Field extends string>(columns: AnyColumns<Field>): [Field, AnyColumn][] {
-  // A column list has the fields of its type and no others.
+  // `Object.entries` loses the key type; a column list has no other fields.
   return Object.entries(columns) as [Field, AnyColumn][]
 }
 

@@ -14,10 +14,11 @@ import { setTracing, traceDialect } from './traced.ts'
 /** Maximum wait for a connection; then the response is SERVICE_UNAVAILABLE. */
 const connectTimeoutMilliseconds = 2_000
 /**
- * Our statements take less than a second. The server cancels one that takes this long, so that it has no later effect.
+ * Waybill's statements take less than a second. The server cancels one that takes this long, so that it has no later
+ * effect.
  */
 const defaultStatementTimeoutSeconds = 8
-/** Added to the server's timeout: a query that waits longer waits for a server that is gone. */
+/** Added to the server's timeout: if there is no response by then, the server is gone. */
 const readTimeoutMarginSeconds = 2
 /**
  * Maximum wait of a statement for a lock, so that a locked row or table cannot occupy all connections. Migrations wait
@@ -78,21 +79,21 @@ function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
 }
 
 const readinessChecks = new WeakMap<Kysely<Database>, () => Promise<unknown>>()
-const checksUnderWay = new WeakMap<Kysely<Database>, Promise<boolean>>()
+const pendingChecks = new WeakMap<Kysely<Database>, Promise<boolean>>()
 
 /** Returns whether the database responds, even if many statements wait. Concurrent checks share one statement. */
 export function isReady(db: Kysely<Database>): Promise<boolean> {
-  const underWay = checksUnderWay.get(db)
-  if (underWay) return underWay
+  const pending = pendingChecks.get(db)
+  if (pending) return pending
   const check = readinessChecks.get(db) ?? (() => db.executeQuery(CompiledQuery.raw('select 1')))
-  const checking = check()
+  const result = check()
     .then(
       () => true,
       () => false,
     )
-    .finally(() => checksUnderWay.delete(db))
-  checksUnderWay.set(db, checking)
-  return checking
+    .finally(() => pendingChecks.delete(db))
+  pendingChecks.set(db, result)
+  return result
 }
 
 /**
@@ -135,7 +136,7 @@ const longestTimeoutMilliseconds = 2 ** 31 - 1
 
 /** A connection that prepares the statements of `statement.ts` by name (`pg`: `QueryConfig.name`). */
 export class PreparedClient extends AuthenticatedClient {
-  #takesTime = false
+  #timeoutDisabled = false
 
   // One signature for all overloads of `pg`: other queries are passed on unchanged.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -143,19 +144,19 @@ export class PreparedClient extends AuthenticatedClient {
     const [text, values, ...callback] = args as [unknown, unknown, ...unknown[]]
     const query = super.query as (...args: unknown[]) => unknown
     if (typeof text !== 'string') return query.apply(this, args)
-    if (text === disableStatementTimeout) this.#takesTime = true
-    if (text === resetStatementTimeout) this.#takesTime = false
+    if (text === disableStatementTimeout) this.#timeoutDisabled = true
+    if (text === resetStatementTimeout) this.#timeoutDisabled = false
     const name = nameOf(text)
-    if (name !== undefined && !this.#takesTime && callback.length === 0)
+    if (name !== undefined && !this.#timeoutDisabled && callback.length === 0)
       return this.#queryNamed(name, text, values as unknown[])
-    if (name === undefined && !this.#takesTime) return this.#endWhenUnanswered(query.apply(this, args))
+    if (name === undefined && !this.#timeoutDisabled) return this.#endOnReadTimeout(query.apply(this, args))
     const config = {
       text,
       ...(name !== undefined && { name }),
-      ...(this.#takesTime && { query_timeout: longestTimeoutMilliseconds }),
+      ...(this.#timeoutDisabled && { query_timeout: longestTimeoutMilliseconds }),
     }
     if (typeof values === 'function') return query.call(this, config, values)
-    return this.#endWhenUnanswered(query.call(this, { ...config, values }, ...callback))
+    return this.#endOnReadTimeout(query.call(this, { ...config, values }, ...callback))
   }
 
   /** Calls `pg` without a `QueryConfig`, because copying its properties takes 15 µs. */
@@ -175,7 +176,7 @@ export class PreparedClient extends AuthenticatedClient {
    * Closes a connection whose statement timed out, because the statement may still be running, and the next user of the
    * connection would wait behind it.
    */
-  #endWhenUnanswered(result: unknown): unknown {
+  #endOnReadTimeout(result: unknown): unknown {
     if (!(result instanceof Promise)) return result
     return result.catch((error: unknown) => {
       if (isReadTimeout(error)) void this.end()

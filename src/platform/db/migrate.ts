@@ -90,7 +90,7 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
     await withoutTimeout(connection, () => sql`select pg_advisory_lock(${advisoryLock})`.execute(connection))
     try {
       await renameMigrations(connection)
-      const results = await withoutTimeout(connection, () => migratePatiently(connection))
+      const results = await withoutTimeout(connection, () => migrateWithRetries(connection))
       // A partition that cannot be created now must not prevent the start: housekeeping retries every hour and logs a
       // warning.
       await createPartitions(connection, await readDatabaseClock(connection))
@@ -103,19 +103,19 @@ export async function migrate(db: Kysely<Database>): Promise<string[]> {
 
 const lockTimeout = '1s'
 const pauseMilliseconds = 2_000
-const maxTries = 150
+const maxAttempts = 150
 
 /**
- * Everybody who needs a table waits behind a migration that waits for its lock, so a migration gives up after a second
- * and tries again. All pending migrations are one transaction: one that gives up has changed nothing.
+ * While a migration waits for a table lock, all other statements on that table wait behind it. So a migration gives up
+ * after a second and retries. All pending migrations run in one transaction, so a failed attempt changes nothing.
  */
-async function migratePatiently(connection: Kysely<Database>): Promise<MigrationResult[]> {
-  for (let tries = 1; ; tries++) {
+async function migrateWithRetries(connection: Kysely<Database>): Promise<MigrationResult[]> {
+  for (let attempts = 1; ; attempts++) {
     await sql`select set_config('lock_timeout', ${lockTimeout}, false)`.execute(connection)
     const { error, results } = await createMigrator(connection).migrateToLatest()
     if (error === undefined) return results ?? []
     if (!isLockTimeout(error)) throw error as Error
-    if (tries === maxTries)
+    if (attempts === maxAttempts)
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
         'The migration could not run because another program, such as a backup, holds a lock on a table. Nothing was changed. Start again when that program has finished.',

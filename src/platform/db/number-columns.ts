@@ -1,20 +1,20 @@
 /**
- * What erasing a recipient does with a column: `replace` replaces the number within its text, `replace-unique` replaces
- * the whole text with one that contains the row's `id`, for a column that a unique index covers, `delete-row` deletes
- * the rows whose text contains the number, `hash` replaces the number of a suppression by its hash, and `never` says why
- * the column cannot contain one.
+ * How the erasure of a recipient treats a column. `replace`: replaces the number within the text. `replace-unique`:
+ * replaces the whole text with one that contains the row's `id`, for a column with a unique index. `delete-row`: deletes
+ * rows whose text contains the number. `hash`: replaces the number of a suppression with its hash. `never`: why the
+ * column cannot contain a number.
  */
 export type NumberColumn = 'replace' | 'replace-unique' | 'delete-row' | 'hash' | { never: string }
 
-const id = { never: 'an ID of our own' }
-const word = { never: 'a word of our own, such as a status' }
+const id = { never: 'an ID that Waybill generated' }
+const word = { never: 'a value that Waybill defines, such as a status' }
 const whatsAppId = { never: 'an ID that Meta assigned to a business' }
 const secret = { never: 'encrypted, and holds no recipient' }
 const hash = { never: 'a hash of something other than a number' }
-const user = { never: 'of a dashboard user, who signs in with an email address' }
-const template = { never: 'of a template, which is the same for all recipients' }
-const meta = { never: "Meta's words about a business number" }
-const audit = { never: 'written by our own code, which names no recipient; the hash chain proves it unchanged' }
+const user = { never: 'about a dashboard user, who signs in with an email address' }
+const template = { never: 'part of a template, which is the same for all recipients' }
+const meta = { never: "Meta's text about a business number" }
+const audit = { never: 'written by Waybill, which names no recipient; the hash chain proves it unchanged' }
 const settings = { never: 'a setting of the account' }
 const server = { never: 'about the server itself' }
 const counted = {
@@ -228,7 +228,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     subject_id: id,
     severity: word,
     title: template,
-    // What WhatsApp gives as its reason.
+    // Can quote WhatsApp's reason.
     body: 'replace',
     recovery_title: template,
     recovery_body: 'replace',

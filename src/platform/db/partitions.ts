@@ -67,7 +67,7 @@ function listWanted(table: string, boundAt: (at: Date) => string, now: Date): Pa
     const end = new Date(start.getTime() + weekMilliseconds)
     return { name: nameOf(table, start), table, range: { from: boundAt(start), to: boundAt(end) } }
   })
-  return [{ name: restOf(table), table }, ...weeks]
+  return [{ name: defaultPartitionOf(table), table }, ...weeks]
 }
 
 /** Tables that are kept for fewer days than messages. */
@@ -91,7 +91,9 @@ export async function dropOldPartitions(
     for (const name of names.filter((candidate) => endsBefore(table, candidate, oldest)))
       if (await drop(db, name)) dropped.push(name)
     // The default partition holds only a few rows, so they are deleted one by one.
-    await sql`delete from ${sql.table(restOf(table))} where ${sql.ref(column)} < ${boundAt(oldest)}`.execute(db)
+    await sql`delete from ${sql.table(defaultPartitionOf(table))} where ${sql.ref(column)} < ${boundAt(oldest)}`.execute(
+      db,
+    )
   }
   return dropped
 }
@@ -111,7 +113,7 @@ function endsBefore(table: string, name: string, time: Date): boolean {
 }
 
 /** Name of the default partition, for rows far in the future or before the first partition. */
-function restOf(table: string): string {
+function defaultPartitionOf(table: string): string {
   return `${table}_rest`
 }
 
@@ -135,11 +137,11 @@ async function create(db: Kysely<Database>, partition: Partition): Promise<void>
     await withShortLockTimeout(db, (trx) => createEmpty(trx, partition))
   } catch (error) {
     if (!hasCode(error, checkViolation)) throw error
-    await withShortLockTimeout(db, (trx) => createFromRest(trx, partition))
+    await withShortLockTimeout(db, (trx) => createFromDefault(trx, partition))
   }
 }
 
-/** Names and bounds are generated here and contain only letters, digits and punctuation of timestamps. */
+/** Names and bounds are generated here and contain only letters, digits, underscores and timestamp punctuation. */
 async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partition): Promise<void> {
   const bounds = range ? `for values from ('${range.from}') to ('${range.to}')` : 'default'
   await sql
@@ -148,13 +150,14 @@ async function createEmpty(trx: Kysely<Database>, { name, table, range }: Partit
 }
 
 /**
- * A clock that was weeks ahead has left rows of this range in the default partition. PostgreSQL does not move them.
+ * Creates a partition whose rows are already in the default partition, because a clock was weeks ahead. PostgreSQL does
+ * not move them.
  */
-async function createFromRest(trx: Kysely<Database>, partition: Partition): Promise<void> {
+async function createFromDefault(trx: Kysely<Database>, partition: Partition): Promise<void> {
   const { name, table, range } = partition
   const column = partitioned.find((candidate) => candidate.table === table)?.column
   if (!range || column === undefined) return
-  const [all, rest, aside] = [sql.table(table), sql.table(restOf(table)), sql.table(`${name}_aside`)]
+  const [all, rest, aside] = [sql.table(table), sql.table(defaultPartitionOf(table)), sql.table(`${name}_aside`)]
   // Locks the parent first, in the same order as queries do.
   await sql`lock table only ${all} in access exclusive mode`.execute(trx)
   await sql`lock table ${rest} in access exclusive mode`.execute(trx)

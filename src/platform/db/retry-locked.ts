@@ -4,7 +4,7 @@ import { isLockTimeout } from './unavailable.ts'
 const retryMilliseconds = [100, 500, 1_000, 2_000, 5_000]
 
 /**
- * Repeats a transaction that another one kept from a lock. For background work: a request gives up at once instead.
+ * Retries a transaction that could not get a lock. For background work only: a request fails immediately instead.
  */
 export async function retryLocked<Result>(run: () => Promise<Result>): Promise<Result> {
   for (const milliseconds of retryMilliseconds) {

@@ -6,7 +6,7 @@ import type { Database } from './schema.ts'
 /**
  * Rewrites tables with their indexes and statistics, so that no earlier version of a row remains in their files. Each
  * table is locked while it is rewritten. The embedded database also gets a new write-ahead log; on a PostgreSQL server,
- * the log belongs to the operator, with its archive and its standbys.
+ * the log, its archive and its standbys are the operator's responsibility.
  */
 export async function rewriteTables(
   db: Kysely<Database>,
@@ -22,19 +22,19 @@ export async function rewriteTables(
       // Statistics of a partitioned table hold samples of its rows too.
       await sql`analyze ${sql.table(table)}`.execute(connection)
     }
-    // Holds samples from before. Skipped with a warning if this user does not own the database.
+    // It may hold old samples. PostgreSQL skips it with a warning if this user does not own the database.
     await sql`vacuum full pg_catalog.pg_statistic`.execute(connection)
   })
   if (findEmbeddedDatabase(db)) await renewLog(db)
 }
 
-/** The embedded database has one connection, which others use between the statements; it has no timeout either. */
+/** The embedded database has a single connection without a timeout, and others may use it between the statements. */
 function onOneConnection(db: Kysely<Database>, run: (connection: Kysely<Database>) => Promise<void>): Promise<void> {
   if (findEmbeddedDatabase(db)) return run(db)
   return db.connection().execute((connection) => withoutTimeout(connection, () => run(connection)))
 }
 
-/** Deletes the files of the write-ahead log, and those that PostgreSQL keeps to use them again. */
+/** Deletes the files of the write-ahead log, including those that PostgreSQL keeps for reuse. */
 async function renewLog(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{ last: string }>`select max(name collate "C") as last from pg_ls_waldir()`.execute(db)
   const last = rows[0]?.last ?? ''
@@ -42,7 +42,7 @@ async function renewLog(db: Kysely<Database>): Promise<void> {
   try {
     await sql`checkpoint`.execute(db)
     for (let file = ''; file <= last;) {
-      // A file can only be left behind once something was written to it.
+      // PostgreSQL switches to the next file only after something was written to the current one.
       await sql`select pg_logical_emit_message(false, 'waybill', '')`.execute(db)
       await sql`select pg_switch_wal()`.execute(db)
       const { rows: current } = await sql<{ file: string }>`

@@ -15,7 +15,7 @@ export interface AccountsTable {
   allow_list: Generated<string[]>
   /** Whether the API key may change templates. */
   template_changes_enabled: Generated<boolean>
-  /** In which the overview shows days: an IANA name. */
+  /** IANA time zone of the days in the overview. */
   time_zone: Generated<string>
   /** When an operator suspended the account; null if it is not suspended. */
   suspended_at: ColumnType<Date | null, Date | null | undefined>
@@ -103,11 +103,11 @@ export interface WhatsAppAccountHealthTable {
   findings_since: ColumnType<Record<string, string>, string | undefined, string>
   /** Days before the expiry of the token that were announced last: 14, 7, 1 or 0. */
   announced_expiry_days: number | null
-  /** The messages of the last hour, as measured last; null if they never were. */
+  /** The messages of the last hour at the latest measurement; null if there was none. */
   traffic: ColumnType<StoredTraffic | null, string | undefined, string>
   next_traffic_at: Generated<Date>
   announced_quality: string | null
-  /** When Meta is next asked for a later expiry of the token; null if it was never asked. */
+  /** When the token is next refreshed at Meta; null if it never was. */
   token_refresh_due_at: Date | null
   token_refreshed_at: Date | null
   /** Why the last refresh failed; null if it did not. */
@@ -188,7 +188,7 @@ export interface MessagesTable {
   failed_at: Date | null
   error_code: string | null
   error_message: string | null
-  /** What WhatsApp charges, such as `utility` or `utility/free_entry_point`; null if no status told it. */
+  /** What WhatsApp charges, such as `utility` or `utility/free_entry_point`; null if no status reported it. */
   pricing: string | null
   /** Time by the database clock. */
   recorded_at: Generated<Date>
@@ -215,14 +215,14 @@ interface OverdueProgressTable {
   looked_until: Date
 }
 
-/** What is counted of messages, maintained by the trigger of migration 0027. */
+/** The state by which messages are counted, maintained by the trigger of migration 0027. */
 interface CountedStateColumns {
   account_id: string
   status: MessageStatus
   accepted: boolean
   error_code: string
   delivery_seconds: number
-  /** Empty like the template and the country if an earlier version counted the messages. */
+  /** Empty, like the template and the country, if an earlier version counted the messages. */
   whatsapp_account_id: Generated<string>
   template_name: Generated<string>
   country: Generated<string>
@@ -292,14 +292,14 @@ interface OneTimeCodesTable {
   id: string
   to_number: string
   purpose: string
-  /** HMAC of the code under the key of the server. */
+  /** HMAC of the code under the server's key. */
   mac: Uint8Array
   attempts_left: number
   created_at: Generated<Date>
   expires_at: Date
 }
 
-/** Uses of the current hour of a recipient or an address. */
+/** Uses by a recipient or an address in the current hour. */
 interface OneTimeCodeLimitsTable {
   account_id: string
   kind: string
@@ -330,7 +330,7 @@ export interface WebhookEndpointsTable {
   /** Limits that the owner of the endpoint sets, over all workers; null if there is none. */
   max_per_second: number | null
   max_concurrent: number | null
-  /** Attempts of an endpoint with a rate limit are accounted for until this time. */
+  /** The time up to which earlier attempts have used up the rate limit; null before the first attempt. */
   paced_until: Date | null
   /** Whether `endpoint.failing` was sent to the other endpoints of the account. */
   announced_failing: Generated<boolean>
@@ -378,7 +378,7 @@ interface WebhookDeliveriesTable {
   attempts: number
   /** Incremented by each claim, so that a worker whose claim was taken over cannot complete the delivery. */
   generation: number
-  /** Whether a worker has claimed it and not finished the attempt; once the lease ends, that worker has lost it. */
+  /** Whether a worker has claimed it and not finished the attempt. Once the lease ends, the claim is void. */
   claimed: Generated<boolean>
   created_at: Date
 }
@@ -453,7 +453,7 @@ interface OwnerSessionsTable {
   secondFactor: Generated<boolean>
 }
 
-/** better-auth's table: links and pending sign-ins, whose identifiers are hashed where they are links. */
+/** better-auth's table: links, whose identifiers are hashed, and pending sign-ins. */
 interface OwnerVerificationsTable {
   id: string
   identifier: string
@@ -537,13 +537,13 @@ export interface OwnerInvitationsTable {
   sets_password: Generated<boolean>
   /** Email address of the owner who sent it in the dashboard; null for operators. */
   invited_by: Generated<string | null>
-  /** False if an owner of the account has seen the link, who may not be the person with that address. */
+  /** False if an owner of the account has seen the link, so that its use does not prove the address. */
   proves_email: Generated<boolean>
   created_at: Generated<Date>
   expires_at: Date
 }
 
-/** Emails that wait to be sent. A sent one is deleted. */
+/** Emails that are waiting to be sent. An email is deleted once it is sent. */
 interface EmailsTable {
   id: string
   /** Null for emails about a user instead of an account. */
@@ -556,7 +556,7 @@ interface EmailsTable {
   attempts: Generated<number>
   /** When the next attempt is due; during an attempt, when its lease ends. */
   due_at: Generated<Date>
-  /** It is not sent any more from then on. */
+  /** The email is not sent after this time. */
   expires_at: Date
   created_at: Generated<Date>
 }
@@ -566,7 +566,7 @@ export interface AlertSettingsTable {
   account_id: string
   chat_url_encrypted: string | null
   chat_format: string | null
-  /** Why the last post failed for good. */
+  /** Why the last post failed permanently. */
   chat_problem: string | null
   chat_problem_at: Date | null
   /** Null: no alert. */
@@ -608,7 +608,7 @@ export interface AlertsTable {
   recovered_at: Date | null
 }
 
-/** Alerts that wait to be posted to the chat of an account. A posted one is deleted. */
+/** Alerts that are waiting to be posted to the chat of an account. An alert is deleted once it is posted. */
 interface ChatPostsTable {
   id: string
   account_id: string
@@ -617,7 +617,7 @@ interface ChatPostsTable {
   attempts: Generated<number>
   /** When the next attempt is due; during an attempt, when its lease ends. */
   due_at: Generated<Date>
-  /** It is not posted any more from then on. */
+  /** The alert is not posted after this time. */
   expires_at: Date
   created_at: Generated<Date>
 }
@@ -706,21 +706,21 @@ interface RemovedMediaTable {
   id: string
 }
 
-/** A file as WhatsApp keeps it for one phone number. */
+/** An uploaded file at WhatsApp, for one phone number. */
 interface MediaAtWhatsAppTable {
   account_id: string
   phone_number_id: string
   sha256: string
   type: string
-  /** Null until WhatsApp has answered. */
+  /** Null until WhatsApp has responded. */
   wa_media_id: string | null
   expires_at: Date | null
-  /** The process that uploads it now, and until when others wait for it. */
+  /** The process that is uploading it, and until when others wait for it. */
   claimed_by: string | null
   claimed_until: Date | null
 }
 
-/** A call of the API. The request and the answer are those of failures, without secrets. */
+/** An API request. The bodies of the request and the response are stored for failures only, without secrets. */
 export interface ApiRequestsTable {
   account_id: string
   /** The request ID, which contains the time. */
@@ -740,14 +740,14 @@ export interface ApiRequestsTable {
   answer: string | null
 }
 
-/** What a message said, of accounts that store it. Erased with its recipient. */
+/** The content of a message, for accounts that store it. Erased with its recipient. */
 interface MessageContentsTable {
   account_id: string
   message_id: string
   content_encrypted: string
 }
 
-/** Views of the message log that people saved. */
+/** Saved views of the message log. */
 export interface SavedViewsTable {
   account_id: string
   owner_id: string
@@ -757,7 +757,7 @@ export interface SavedViewsTable {
   created_at: Generated<Date>
 }
 
-/** The rates of WhatsApp from a day on, until the next card. All cards have one currency. */
+/** WhatsApp's rates from a day on, until the next card. All cards have the same currency. */
 interface RateCardsTable {
   /** A date such as `2026-10-01`. */
   valid_from: ColumnType<Date, string, string>
@@ -816,7 +816,7 @@ export interface Database {
   wa_message_ids: WaMessageIdsTable
   overdue_messages: OverdueMessagesTable
   overdue_progress: OverdueProgressTable
-  /** Of days that `message_count_buckets` no longer has. */
+  /** Counts of days that are no longer in `message_count_buckets`. */
   message_counts: MessageCountsTable
   message_count_buckets: MessageCountBucketsTable
   /** Changes since the counts were last updated. A count can be negative. */

@@ -8,9 +8,8 @@ export type Statement<Params extends object, Row> = (db: Kysely<Database>, param
 export type Placeholders<Params extends object> = { readonly [Name in keyof Params]-?: string }
 
 /**
- * A statement of the hot path, written out once: nothing is compiled when it runs, and PostgreSQL plans
- * it once a connection, under its name (planning an unnamed statement costs two to three times its
- * execution).
+ * Defines a statement of the hot path. Its text is built once, and PostgreSQL plans it once per connection, under its
+ * name: planning an unnamed statement takes two to three times as long as executing it.
  */
 export function statement<Params extends object, Row = object>(
   name: string,
@@ -31,8 +30,8 @@ export function nameOf(text: string): string | undefined {
 }
 
 /**
- * A statement that scans many rows of a growing table and is planned for its values each time. A cached plan that was
- * made for a small table would still read the whole table after it has grown.
+ * Defines a statement that scans many rows of a growing table, so PostgreSQL plans it for its values each time. A cached
+ * plan that was made for a small table would still read the whole table after it has grown.
  */
 export function unnamedStatement<Params extends object, Row = object>(
   write: ($: Placeholders<Params>) => string,
@@ -43,14 +42,14 @@ export function unnamedStatement<Params extends object, Row = object>(
 
 interface Compiled<Params> {
   text: string
-  /** In the order of the numbers in the text; what is not given is null. */
+  /** Returns the values in the order of their numbers in the text; missing parameters are null. */
   valuesOf: (params: Params) => unknown[]
 }
 
 /** Each parameter gets the next number when the text first names it. */
 function compile<Params extends object>(write: ($: Placeholders<Params>) => string): Compiled<Params> {
   const order: (keyof Params)[] = []
-  // A proxy, since the names are known as types only. It is asked for strings that are keys of `Params`.
+  // A proxy, because the names exist only as types. Only keys of `Params` are read from it.
   const placeholders = new Proxy({} as Placeholders<Params>, {
     get: (_, name) => {
       const key = name as keyof Params

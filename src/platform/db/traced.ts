@@ -6,7 +6,7 @@ import { nameOf } from './statement.ts'
 
 const tracings = new WeakMap<Kysely<Database>, Tracing>()
 
-/** The tracing of a database; undefined while tracing is off. */
+/** Returns undefined while tracing is off. */
 export function tracingOf(db: Kysely<Database>): Tracing | undefined {
   return tracings.get(db)
 }
@@ -30,7 +30,7 @@ export function traceDialect(dialect: Dialect, tracing: Tracing): Dialect {
   }
 }
 
-/** Connections that were traced before; a driver can return the same object again. */
+/** Connections that are already instrumented; a driver can return the same object again. */
 const traced = new WeakSet<DatabaseConnection>()
 
 function traceConnection(connection: DatabaseConnection, tracing: Tracing): DatabaseConnection {
@@ -49,7 +49,7 @@ function describeStatement(text: string): SpanDescription {
   return { name, kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name } }
 }
 
-/** As `createBatcher`. Each call has a span; a batch of several is linked with those of its calls. */
+/** Like `createBatcher`, with a span for each call. The span of a batch of several calls is linked with theirs. */
 export function createTracedBatcher<Item, Result>(
   tracing: Tracing,
   name: string,
@@ -81,18 +81,18 @@ function describeBatch(name: string): SpanDescription {
   }
 }
 
-/** An item of a batch; while tracing is on, with the trace that it belongs to. */
+/** An item of a batch, with the trace that it belongs to while tracing is on. */
 export interface Caused {
   cause?: TraceContext | undefined
 }
 
-/** Remembers the active trace, since a batch belongs to several. */
+/** Stores the active trace in each item, because a batch can belong to several traces. */
 export function withCause<Item extends Caused>(tracing: Tracing | undefined, items: readonly Item[]): readonly Item[] {
   const cause = tracing?.active()
   return cause ? items.map((item) => ({ ...item, cause })) : items
 }
 
-/** Runs a batch in a span that is linked with the traces of its parts. All items of a part belong to the same trace. */
+/** Runs a batch in a span that is linked with the traces of its parts. All items of a part belong to one trace. */
 export function runForCallers<Result>(
   tracing: Tracing | undefined,
   name: string,

@@ -2,7 +2,7 @@ import { NotStartedError } from '../batch.ts'
 import { findConnectProblem } from './connect/connect-failure.ts'
 import { DatabasePasswordError } from './connect/password-file.ts'
 
-/** PostgreSQL error classes for temporary failures: connection trouble, out of resources, shutting down. */
+/** PostgreSQL error classes for temporary failures: connection failures, out of resources, shutting down. */
 const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^58030$/, /^25006$/]
 const unavailableCodes = new Set([
   'ECONNREFUSED',

@@ -8,7 +8,7 @@ const quietMilliseconds = 200
 const smallBytes = 4 * 2 ** 20
 const usualCheckpointBytes = 64 * 2 ** 20
 
-interface TableUse {
+interface TableStats {
   table: string
   bytes: number
   live: number
@@ -26,10 +26,11 @@ export async function vacuumEmbedded(
   db: Kysely<Database>,
   { checkpointBytes = usualCheckpointBytes } = {},
 ): Promise<string[]> {
-  const turns = findEmbeddedDatabase(db)?.turns
-  if (!turns) return []
-  const isQuiet = turns.idleSince !== undefined && performance.now() - turns.idleSince >= quietMilliseconds
-  const due = (await readUse(db)).filter((use) => needsVacuum(use) && (isQuiet || mayInterrupt(use)))
+  const embedded = findEmbeddedDatabase(db)
+  if (!embedded) return []
+  const { idleSince } = embedded.lock
+  const isQuiet = idleSince !== undefined && performance.now() - idleSince >= quietMilliseconds
+  const due = (await readTableStats(db)).filter((stats) => needsVacuum(stats) && (isQuiet || mayInterrupt(stats)))
   for (const { table } of due) await sql`vacuum (analyze) ${sql.table(table)}`.execute(db)
   const logBytes = await readLogBytes(db)
   if (logBytes > checkpointBytes * (isQuiet ? 1 : 4)) await sql`checkpoint`.execute(db)
@@ -37,16 +38,17 @@ export async function vacuumEmbedded(
 }
 
 /** Autovacuum's default thresholds. */
-function needsVacuum({ live, dead, changed }: TableUse): boolean {
+function needsVacuum({ live, dead, changed }: TableStats): boolean {
   return dead > 50 + 0.2 * live || changed > 50 + 0.1 * live
 }
 
-function mayInterrupt({ bytes, live, dead }: TableUse): boolean {
+/** Returns whether a vacuum is quick or overdue, so that it need not wait for a quiet moment. */
+function mayInterrupt({ bytes, live, dead }: TableStats): boolean {
   return bytes <= smallBytes || dead > 1_000 + live
 }
 
-async function readUse(db: Kysely<Database>): Promise<TableUse[]> {
-  const { rows } = await sql<TableUse>`
+async function readTableStats(db: Kysely<Database>): Promise<TableStats[]> {
+  const { rows } = await sql<TableStats>`
     select relname as table, pg_total_relation_size(relid)::float8 as bytes,
       n_live_tup::float8 as live, n_dead_tup::float8 as dead, n_mod_since_analyze::float8 as changed
     from pg_stat_user_tables order by n_dead_tup desc`.execute(db)

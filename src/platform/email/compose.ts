@@ -1,9 +1,9 @@
-/** What an email says. */
+/** Subject and body of an email. */
 export interface EmailContent {
   subject: string
   text: string
   html: string
-  /** Page on which the recipient stops such emails (RFC 2369). */
+  /** Page on which the recipient can unsubscribe (RFC 2369). */
   unsubscribeUrl?: string
 }
 
@@ -11,11 +11,10 @@ interface EmailDraft {
   subject: string
   /** Plain text without markup. */
   paragraphs: readonly string[]
-  /** The one thing to open. */
   link?: { label: string; url: string }
-  /** Shown after the link, such as until when it works. */
+  /** Shown after the link, such as when it expires. */
   closing?: readonly string[]
-  /** Page on which the recipient stops such emails, shown at the end. */
+  /** Page on which the recipient can unsubscribe, shown at the end. */
   unsubscribeUrl?: string
 }
 

@@ -14,15 +14,15 @@ interface MailerDeps {
   log: Logger
 }
 
-/** `rejected`: the SMTP server refuses it for good. `expired`: it was not sent in time. `failed`: it is tried again. */
+/** `rejected`: permanently, by the SMTP server. `expired`: it was not sent in time. `failed`: it will be retried. */
 export type EmailOutcome = 'sent' | 'failed' | 'rejected' | 'expired'
 
-/** Connections to the SMTP server at once. */
+/** Maximum number of concurrent connections to the SMTP server. */
 const concurrency = 4
 /** Longer than the longest attempt. */
 const leaseSeconds = 120
 
-/** Sends the waiting emails of all accounts, beside the requests that caused them. */
+/** Sends the enqueued emails of all accounts in the background. */
 export class Mailer {
   readonly #deps: MailerDeps
   readonly #transport: MailTransport
@@ -37,7 +37,7 @@ export class Mailer {
     this.#onOutcome = onOutcome
     this.#loop = new OutboxLoop(deps, {
       topic: 'emails',
-      name: 'emails that wait to be sent',
+      name: 'outgoing emails',
       claim: () => claimEmails(deps.db, { limit: concurrency, leaseSeconds }),
       attempt: (email) => this.#attempt(email),
     })
@@ -47,12 +47,12 @@ export class Mailer {
     this.#loop.start()
   }
 
-  /** Finishes the attempts under way. */
+  /** Waits for attempts in progress. */
   stop(): Promise<void> {
     return this.#loop.stop()
   }
 
-  /** No address and no content is logged: the content holds links. */
+  /** Logs neither the address nor the content, which can contain links that sign in. */
   async #attempt(claimed: ClaimedEmail): Promise<void> {
     const { db, log } = this.#deps
     const { id, kind, attempts, expired } = claimed

@@ -10,7 +10,7 @@ type EmailKind = 'invitation' | 'password_reset' | 'alert'
 export interface NewEmail extends Email {
   kind: EmailKind
   accountId: string | undefined
-  /** It is pointless later, such as after its link has expired. */
+  /** The email is dropped after this time, for example because its link has expired. */
   validSeconds: number
 }
 
@@ -22,7 +22,7 @@ interface OutboxDeps {
 
 /** An SMTP server that is down for a day must not fill the database. */
 const maxWaiting = 10_000
-/** The rest is for invitations and password resets, which somebody waits for. */
+/** The rest is reserved for invitations and password resets, which somebody is waiting for. */
 const maxWaitingAlerts = maxWaiting / 2
 const maxWaitingAlertsPerAccount = 100
 
@@ -53,7 +53,7 @@ export async function enqueueEmails({ db, secrets, newId }: OutboxDeps, emails: 
 interface WaitingEmails {
   all: number
   alerts: number
-  /** Without an account: ''. */
+  /** Emails without an account are under `''`. */
   alertsByAccount: Map<string, number>
 }
 
@@ -96,7 +96,7 @@ export interface ClaimedEmail {
   kind: EmailKind
   recipient: string
   contentEncrypted: string
-  /** Including the one that it was claimed for. */
+  /** Includes the current attempt. */
   attempts: number
   expired: boolean
 }
@@ -122,17 +122,17 @@ export async function claimEmails(
 }
 
 export function openEmail(secrets: SecretBox, { id, contentEncrypted, recipient }: ClaimedEmail): Email {
-  // Written by `enqueueEmails` alone.
+  // Only `enqueueEmails` writes this content.
   const content = JSON.parse(secrets.decrypt(contentEncrypted, contentPurpose(id))) as EmailContent
   return { ...content, to: recipient }
 }
 
-/** The ID names one email, whatever its account. */
+/** Needs no account, because the ID is unique. */
 export async function deleteEmail(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('emails').where('id', '=', id).execute()
 }
 
-/** The ID names one email, whatever its account. */
+/** Needs no account, because the ID is unique. */
 export async function postponeEmail(db: Kysely<Database>, id: string, seconds: number): Promise<void> {
   await db
     .updateTable('emails')
@@ -171,7 +171,7 @@ function contentPurpose(id: string): string {
   return purposePrefix + id
 }
 
-/** Whether secrets of this purpose are contents of emails, which can have links that sign in. */
+/** Returns whether secrets of this purpose are contents of emails, which can have links that sign in. */
 export function isEmailPurpose(purpose: string): boolean {
   return purpose.startsWith(purposePrefix)
 }

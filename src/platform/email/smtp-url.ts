@@ -6,7 +6,7 @@ export interface SmtpServer {
   port: number
   /** TLS from the first byte (`smtps://`); otherwise the connection is upgraded (STARTTLS). */
   implicitTls: boolean
-  /** False only on the loopback interface, where nobody listens in. */
+  /** False only on the loopback interface, where traffic cannot be intercepted. */
   requireTls: boolean
   auth: { user: string; pass: string } | undefined
 }

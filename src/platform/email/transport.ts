@@ -8,7 +8,7 @@ export interface Email extends EmailContent {
 
 /** Hands emails to an SMTP server. */
 export interface MailTransport {
-  /** Resolves once the server has taken the email; throws a `MailError` otherwise. */
+  /** Resolves once the server has accepted the email; throws a `MailError` otherwise. */
   send(email: Email): Promise<void>
   /** Connects and signs in without sending anything; throws a `MailError` if that fails. */
   verify(): Promise<void>
@@ -19,11 +19,11 @@ export interface MailConfig extends SmtpServer {
   from: string
 }
 
-/** Why the SMTP server did not take an email. The message may quote the server, so it is for operators only. */
+/** Why the SMTP server did not accept an email. The message may quote the server, so it is for operators only. */
 export class MailError extends Error {
-  /** True if the server works and refused this email, such as for its recipient. */
+  /** True if the server works but refused this email, for example because of its recipient. */
   readonly isRefusal: boolean
-  /** True if it would refuse this email again. */
+  /** True if the server would refuse this email again. */
   readonly permanent: boolean
   /** The kind of failure, such as `ETIMEDOUT`, and the reply code of the server, if it gave one. */
   readonly code: string
@@ -42,9 +42,9 @@ export class MailError extends Error {
 interface Timeouts {
   /** For each of: name lookup, connection, greeting. */
   connectMs: number
-  /** Without a byte from the server. */
+  /** Longest time without a byte from the server. */
   idleMs: number
-  /** For everything, since a server could keep a connection alive byte by byte. */
+  /** For the whole exchange, because a server could keep a connection alive byte by byte. */
   totalMs: number
 }
 
@@ -63,7 +63,7 @@ export function createMailTransport(config: MailConfig, timeouts = defaultTimeou
       const message = {
         from: { name: 'Waybill', address: config.from },
         to: { name: '', address: to },
-        // RFC 3834: no automatic reply is wanted.
+        // Asks recipients to send no automatic reply (RFC 3834).
         headers: {
           'Auto-Submitted': 'auto-generated',
           ...(unsubscribeUrl !== undefined && { 'List-Unsubscribe': `<${unsubscribeUrl}>` }),
@@ -93,7 +93,7 @@ function toOptions({ host, port, implicitTls, requireTls, auth }: MailConfig, { 
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: idleMs,
-    // Texts only: nothing may be read from a file or fetched from a URL.
+    // Content must never be read from a file or fetched from a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   }
@@ -108,7 +108,7 @@ async function withDeadline(work: Promise<unknown>, milliseconds: number): Promi
     },
     () => {},
   )
-  // Whichever loses must not be reported as an unhandled rejection.
+  // If the deadline comes first, a later failure must not become an unhandled rejection.
   work.catch(() => {})
   try {
     await Promise.race([work, deadline])
@@ -120,8 +120,8 @@ async function withDeadline(work: Promise<unknown>, milliseconds: number): Promi
 }
 
 /**
- * Only a refused recipient or content is about the email itself. Wrong credentials, a missing STARTTLS or a refused
- * sender are a matter of configuration, and the email can still be sent later.
+ * Only a refused recipient or content concerns the email itself. Wrong credentials, a missing STARTTLS or a refused
+ * sender are configuration errors, so the email can still be sent later.
  */
 function toMailError(error: unknown): MailError {
   if (error instanceof MailError) return error

@@ -13,7 +13,7 @@ import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 type RegistryMetric = MetricObjectWithValues<MetricValue<string> & { metricName?: string }>
 type Times = { startTime: HrTime; endTime: HrTime }
 
-/** Reads the metrics of `/metrics` for OpenTelemetry, with the same names, so that nothing is measured twice. */
+/** Exports the metrics of `/metrics` to OpenTelemetry under the same names, so that nothing is measured twice. */
 export function readRegistry(registry: Registry, startedAt: number): MetricProducer {
   return {
     collect: async (): Promise<CollectionResult> => {
@@ -39,7 +39,7 @@ function toMetric(metric: RegistryMetric, times: Times): MetricData[] {
   }
   const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE }
   const points = () => metric.values.map(({ labels, value }) => ({ ...times, attributes: toAttributes(labels), value }))
-  // A string, though the types of prom-client say that it is an enumeration.
+  // It is a string, although the types of prom-client declare an enum.
   switch (String(metric.type)) {
     case 'counter':
       return [{ ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points() }]
@@ -65,7 +65,7 @@ function toAttributes(labels: Partial<Record<string, string | number>>): Record<
   )
 }
 
-/** Prometheus adds up the buckets from the lowest; OpenTelemetry counts each by itself. */
+/** Prometheus buckets are cumulative; those of OpenTelemetry are not. */
 function toHistograms({ name, values }: RegistryMetric, times: Times) {
   const bySeries = Map.groupBy(values, ({ labels }) => JSON.stringify({ ...labels, le: undefined }))
   return Array.from(bySeries.values(), (series) => {

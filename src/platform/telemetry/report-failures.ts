@@ -6,8 +6,8 @@ interface Exporter<Items> {
 }
 
 /**
- * Logs when exports start to fail and when they succeed again, and keeps quiet in between. Callers see every export
- * succeed, so that none of them reports or retries a failure itself. `log` is read at each report.
+ * Logs when exports start to fail and when they succeed again, and nothing in between. Callers are told that every
+ * export succeeded, so that they neither log nor retry a failure. `log` is called each time, because it is set later.
  */
 export function reportFailures<Items>(exporter: Exporter<Items>, signal: string, log: () => Logger | undefined): void {
   let isFailing = false
@@ -26,10 +26,10 @@ export function reportFailures<Items>(exporter: Exporter<Items>, signal: string,
     })
 }
 
-/** What a collector answers is not repeated: only the status, or the code of the network error. */
+/** Returns the status or the code of the network error, never the response of the collector. */
 function describe(error: Error | undefined): string {
   const code = error && 'code' in error ? error.code : undefined
   if (typeof code === 'number') return `HTTP ${code}`
   if (typeof code === 'string') return code
-  return error?.message === 'Request timed out' ? 'timed out' : 'no usable answer'
+  return error?.message === 'Request timed out' ? 'timed out' : 'no usable response'
 }

@@ -27,7 +27,7 @@ type Signal = 'traces' | 'metrics'
  * specification, a signal is off until an endpoint or its exporter is named.
  */
 export function readTelemetrySettings(given: Environment): TelemetrySettings | undefined {
-  // An empty variable counts as absent, as the specification says too.
+  // The specification requires that an empty variable counts as absent.
   const environment = Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   )
@@ -65,10 +65,10 @@ function isExported(signal: Signal, environment: Environment, warn: Warn): boole
     warn(`the OTLP endpoint of ${signal} is not an http:// or https:// URL, so no ${signal} are exported`)
     return false
   }
-  return speaksProtobuf(signal, environment, warn)
+  return usesProtobuf(signal, environment, warn)
 }
 
-function speaksProtobuf(signal: Signal, environment: Environment, warn: Warn): boolean {
+function usesProtobuf(signal: Signal, environment: Environment, warn: Warn): boolean {
   const specific = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_PROTOCOL`
   const name = environment[specific] === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : specific
   const protocol = environment[name] ?? 'http/protobuf'

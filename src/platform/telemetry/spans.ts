@@ -16,7 +16,7 @@ import type { SpanDescription, StartedSpan, Tracing } from './tracing.ts'
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
 
-/** As many as a span keeps. */
+/** A span drops further links. */
 const maxLinks = 128
 
 const getter = {
@@ -83,7 +83,7 @@ export function createTracing(tracer: Tracer, { propagates }: { propagates: bool
     },
     shared: (description, callers, work) => {
       const recorded = [...new Set(callers)].filter(isRecorded)
-      // Without the switch of context, the work would seem to belong to the caller that came first.
+      // Switches the context, because the work would otherwise be attributed to the first caller.
       if (callers.length < 2 || recorded.length === 0) return storage.run(recorded[0], work)
       const spans = recorded.slice(0, maxLinks).flatMap((caller) => trace.getSpan(caller) ?? [])
       const started = start(
@@ -108,12 +108,12 @@ export function createTracing(tracer: Tracer, { propagates }: { propagates: bool
   }
 }
 
-/** An ended span is no parent: what a request left behind, such as a timer, is no part of its trace. */
+/** An ended span cannot be a parent: work that outlives its request, such as a timer, is not part of its trace. */
 function isRecorded(context: Context | undefined): context is Context {
   return context !== undefined && trace.getSpan(context)?.isRecording() === true
 }
 
-/** Only codes and types: the message of an error can quote what a user sent. */
+/** Records only codes and types, because an error message can quote user data. */
 function recordError(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
   if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) span.setAttribute('db.response.status_code', code)

@@ -30,13 +30,13 @@ import type { SamplerSettings, TelemetrySettings } from './settings.ts'
 import { createTracing } from './spans.ts'
 import type { Tracing } from './tracing.ts'
 
-/** The export of spans and metrics by OTLP. */
+/** Exports spans and metrics by OTLP. */
 export interface Telemetry {
   /** Undefined if only metrics are exported. */
   tracing: Tracing | undefined
-  /** Begins to export metrics, and reports to this log what goes wrong. */
+  /** Starts to export metrics. Problems with any export are logged to `log`. */
   start(log: Logger): void
-  /** Sends what is collected, for a limited time. */
+  /** Sends what has been collected, within a time limit. */
   stop(): Promise<'flushed' | 'timed out'>
 }
 
@@ -45,12 +45,12 @@ export interface TelemetryOptions {
   version: string
 }
 
-/** Collectors answer within milliseconds; one that does not must not hold up a shutdown. */
+/** Collectors respond within milliseconds; a slow one must not delay a shutdown. */
 const flushMilliseconds = 3_000
-/** A flush sends the whole queue of 2048 spans in four requests at once, beside one that is under way. */
+/** A flush sends the whole queue of 2048 spans in four concurrent requests, while one may already be in progress. */
 const concurrencyLimit = 6
 
-/** Loads the packages of OpenTelemetry: import it only when something is exported. */
+/** This module loads the OpenTelemetry packages: import it only if something is exported. */
 export function createTelemetry(settings: TelemetrySettings, { registry, version }: TelemetryOptions): Telemetry {
   const startedAt = Date.now() - process.uptime() * 1000
   const resource = describeProcess(version)
@@ -78,12 +78,12 @@ export function createTelemetry(settings: TelemetrySettings, { registry, version
   }
 }
 
-/** What the operator sets wins. */
+/** Attributes set by the operator take precedence. */
 function describeProcess(version: string): Resource {
   const own = resourceFromAttributes({
     'service.name': 'waybill',
     'service.version': version,
-    // Each process counts for itself.
+    // Each process has metrics of its own.
     'service.instance.id': randomUUID(),
     'process.pid': process.pid,
   })
@@ -102,7 +102,7 @@ function createTracerProvider(
     exporter,
     ...(spanDelayMilliseconds !== undefined && { scheduledDelayMillis: spanDelayMilliseconds }),
   })
-  return new TracerProvider({ resource, sampler: withCallers(createSampler(sampler)), spanProcessors: [processor] })
+  return new TracerProvider({ resource, sampler: sampleWithLinks(createSampler(sampler)), spanProcessors: [processor] })
 }
 
 function createMeterProvider(
@@ -145,8 +145,8 @@ function createRootSampler(kind: SamplerSettings['kind'], ratio: number): Sample
   }
 }
 
-/** Work that is shared by several traces is sampled with any of them, since their links lead to it. */
-function withCallers(sampler: Sampler): Sampler {
+/** Samples a span that several traces share if one of them is sampled, because their links point to it. */
+function sampleWithLinks(sampler: Sampler): Sampler {
   return {
     shouldSample: (context: Context, traceId, name, kind, attributes, links) =>
       links.some((link) => (link.context.traceFlags & TraceFlags.SAMPLED) !== 0) && !trace.getSpan(context)

@@ -184,7 +184,7 @@ export class Claims {
     const { leaseSeconds } = this.#options
     const claim = { leaseSeconds, limit, afterEndpointId, capacities, ...windows }
     const deliveries = await claimDueDeliveries(this.#db, claim)
-    if (deliveries[0]) clockEstimateOf(this.#db).learn(deliveries[0].claimed_at, sentAt)
+    if (deliveries[0]) clockEstimateOf(this.#db).addSample(deliveries[0].claimed_at, sentAt)
     for (const delivery of deliveries) this.#events.claimed(delivery, { windows, isLimited: false, sentAt })
     const coveredAllEndpoints = afterEndpointId === '' && deliveries.length < limit
     if (coveredAllEndpoints) this.#concurrency.recordClaim(capacities, deliveries)

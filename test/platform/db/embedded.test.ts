@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import { findEmbeddedDatabase, isReady, openPGlite } from '../../../src/platform/db/database.ts'
 import { createCluster, hasCluster } from '../../../src/platform/db/embedded/create-cluster.ts'
-import { Turns } from '../../../src/platform/db/embedded/embedded.ts'
+import { ConnectionLock } from '../../../src/platform/db/embedded/embedded.ts'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../src/platform/db/unavailable.ts'
@@ -120,14 +120,14 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
   })
 
   test('finishes the running statement on close and rejects waiting ones', async () => {
-    const turns = new Turns()
-    await turns.take()
-    const waiting = turns.take()
-    const closed = turns.close().then(() => 'closed')
+    const lock = new ConnectionLock()
+    await lock.acquire()
+    const waiting = lock.acquire()
+    const closed = lock.close().then(() => 'closed')
     await expect(waiting).rejects.toThrow(NotStartedError)
-    await expect(turns.take()).rejects.toThrow(NotStartedError)
+    await expect(lock.acquire()).rejects.toThrow(NotStartedError)
     expect(await Promise.race([closed, new Promise((resolve) => setImmediate(resolve, 'open'))])).toBe('open')
-    turns.end()
+    lock.release()
     expect(await closed).toBe('closed')
   })
 

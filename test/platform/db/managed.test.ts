@@ -117,7 +117,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     {
       problem: 'no password',
       url: () => urlOf({ password: '' }),
-      says: 'asks for a password, and there is none for user "waybill". Put it into DATABASE_URL',
+      says: 'requires a password, and there is none for user "waybill". Put it into DATABASE_URL',
     },
     {
       problem: 'an unknown host',
@@ -127,7 +127,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     {
       problem: 'a server without TLS',
       url: () => `${plainUrl}?sslmode=require`,
-      says: 'refuses TLS. Enable ssl in PostgreSQL, or set sslmode=disable',
+      says: 'does not support TLS. Enable ssl in PostgreSQL, or set sslmode=disable',
     },
     {
       problem: 'a certificate of an unknown authority',
@@ -152,12 +152,12 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     {
       problem: 'a user that needs TLS',
       url: () => urlOf({ user: 'rotated', password: 'first' }),
-      says: 'accepts no connection without TLS. Add sslmode=verify-full to DATABASE_URL',
+      says: 'requires TLS. Add sslmode=verify-full to DATABASE_URL',
     },
     {
       problem: 'a user that needs a client certificate',
       url: () => urlOf({ user: 'with_cert', query: `?sslmode=require&sslrootcert=${ca}` }),
-      says: 'asks for a client certificate. Add sslcert=FILE and sslkey=FILE',
+      says: 'requires a client certificate. Add sslcert=FILE and sslkey=FILE',
     },
     {
       problem: 'a client certificate of another authority',
@@ -198,7 +198,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     const environment = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d`, WAYBILL_SECRET_KEY: secretKey }
 
     const { stderr } = await runHere(['migrate'], environment)
-    expect(stderr).toContain(`127.0.0.1:${port} does not answer within 2 seconds. Check the host and port`)
+    expect(stderr).toContain(`127.0.0.1:${port} did not respond within 2 seconds. Check the host and port`)
     silent.close()
   })
 

@@ -6,10 +6,10 @@ export interface ConnectProblem {
   fix: string
 }
 
-/** Errors of connections that could not be opened. Errors of other connections can have the same codes. */
+/** Errors that occurred while a connection was opened. Errors of open connections can have the same codes. */
 const failures = new WeakMap<Error, ConnectionTarget>()
 
-export function noteConnectFailure(error: Error, target: ConnectionTarget): Error {
+export function recordConnectFailure(error: Error, target: ConnectionTarget): Error {
   failures.set(error, target)
   return error
 }
@@ -33,7 +33,7 @@ function describeCauseOfTimeout(cause: unknown): ConnectProblem | undefined {
 
 function describeTimeout({ host, port }: ConnectionTarget): ConnectProblem {
   return {
-    message: `${place(host, port)} does not answer within 2 seconds`,
+    message: `${formatAddress(host, port)} did not respond within 2 seconds`,
     fix: 'Check the host and port in DATABASE_URL, and that firewalls and security groups allow this machine to connect.',
   }
 }
@@ -53,7 +53,7 @@ const untrusted = new Set([
 function describeFailure(error: Error, { host, port, database, user }: ConnectionTarget): ConnectProblem | undefined {
   const { message } = error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const server = place(host, port)
+  const server = formatAddress(host, port)
   if (error instanceof DatabasePasswordError)
     return {
       message: `there is no password for user "${user}"`,
@@ -61,12 +61,12 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
     }
   if (message.includes('client password must be a'))
     return {
-      message: `${server} asks for a password, and there is none for user "${user}"`,
+      message: `${server} requires a password, and there is none for user "${user}"`,
       fix: 'Put it into DATABASE_URL or into the file that PGPASSFILE names, or set DATABASE_PASSWORD_COMMAND.',
     }
   if (message === 'The server does not support SSL connections')
     return {
-      message: `${server} refuses TLS`,
+      message: `${server} does not support TLS`,
       fix: 'Enable ssl in PostgreSQL, or set sslmode=disable in DATABASE_URL if the network between them is trusted.',
     }
   if (untrusted.has(code)) return { message: `the certificate of ${server} is not trusted`, fix: certificateOptions }
@@ -90,19 +90,19 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
       }
     case 'ECONNREFUSED':
       return {
-        message: `nothing listens at ${server}`,
+        message: `nothing is listening on ${server}`,
         fix: 'Check the host and port in DATABASE_URL, and that PostgreSQL is running and listens on this address.',
       }
     case 'ENOENT':
       return {
-        message: `there is no Unix socket of PostgreSQL in ${host}`,
+        message: `there is no PostgreSQL socket in ${host}`,
         fix: 'Check the host in DATABASE_URL, and that PostgreSQL is running.',
       }
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return {
-        message: `there is no way to ${server} (${code})`,
+        message: `${server} cannot be reached (${code})`,
         fix: 'Check the host and port in DATABASE_URL, and that firewalls and security groups allow this machine to connect.',
       }
     case '28P01':
@@ -141,16 +141,16 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
   }
 }
 
-/** The server's own words tell what `pg_hba.conf` lacks. */
+/** The message of the server says which kind of connection `pg_hba.conf` allows. */
 function describeRejection(message: string, server: string, user: string): ConnectProblem {
   if (message.includes('no encryption'))
     return {
-      message: `${server} accepts no connection without TLS`,
+      message: `${server} requires TLS`,
       fix: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE unless a public authority issued the certificate.',
     }
   if (message.includes('client certificate'))
     return {
-      message: `${server} asks for a client certificate`,
+      message: `${server} requires a client certificate`,
       fix: 'Add sslcert=FILE and sslkey=FILE to DATABASE_URL.',
     }
   return {
@@ -159,6 +159,6 @@ function describeRejection(message: string, server: string, user: string): Conne
   }
 }
 
-function place(host: string, port: number): string {
+function formatAddress(host: string, port: number): string {
   return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

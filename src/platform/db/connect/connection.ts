@@ -1,13 +1,13 @@
 import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
-import { noteConnectFailure } from './connect-failure.ts'
+import { recordConnectFailure } from './connect-failure.ts'
 import { PasswordCommand } from './password-command.ts'
 import { type ConnectionTarget, readPasswordFile } from './password-file.ts'
 import { readTls } from './tls.ts'
 
-/** Where new connections get their password if the URL has none. PGPASSWORD wins over it. */
+/** Where new connections get their password if the URL has none. PGPASSWORD takes precedence. */
 export interface Passwords {
-  /** Waits until a password is at hand, without opening a connection meanwhile. */
+  /** Obtains the password before a connection is opened. */
   prepare(): Promise<void>
   read(target: ConnectionTarget): Promise<string | undefined>
   reject(password: string): Promise<void>
@@ -19,12 +19,12 @@ export interface ConnectionOptions extends pg.ClientConfig {
   passwords: Passwords | undefined
 }
 
-const known = new WeakMap<PostgresConfig, ConnectionOptions>()
+const optionsByConfig = new WeakMap<PostgresConfig, ConnectionOptions>()
 
 /** All connections of one configuration share the passwords that a command has printed. */
 export function connectionOptions(config: PostgresConfig): ConnectionOptions {
-  const options = known.get(config) ?? createOptions(config)
-  known.set(config, options)
+  const options = optionsByConfig.get(config) ?? createOptions(config)
+  optionsByConfig.set(config, options)
   return options
 }
 
@@ -56,7 +56,7 @@ export class AuthenticatedClient extends pg.Client {
   constructor(options?: pg.ClientConfig & { passwords?: Passwords | undefined }) {
     super(options)
     this.#passwords = options?.passwords
-    // `pg` also accepts a function here, but its types know a string only.
+    // `pg` also accepts a function here, but its types allow only a string.
     if (this.#passwords && (this.password ?? '') === '') Object.assign(this, { password: this.#readPassword })
   }
 
@@ -70,16 +70,16 @@ export class AuthenticatedClient extends pg.Client {
   override connect(): Promise<pg.Client>
   override connect(callback: (error: Error | null) => void): void
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | void {
-    if (callback) return super.connect((error: Error | null) => callback(error && this.#note(error)))
+    if (callback) return super.connect((error: Error | null) => callback(error && this.#handleFailure(error)))
     return super.connect().catch((error: unknown) => {
-      throw error instanceof Error ? this.#note(error) : error
+      throw error instanceof Error ? this.#handleFailure(error) : error
     })
   }
 
-  #note(error: Error): Error {
+  #handleFailure(error: Error): Error {
     const isRejected = 'code' in error && (error.code === '28P01' || error.code === '28000')
     // By now `pg` has replaced the function with the password that it returned.
     if (isRejected && typeof this.password === 'string') void this.#passwords?.reject(this.password)
-    return noteConnectFailure(error, this.#target())
+    return recordConnectFailure(error, this.#target())
   }
 }

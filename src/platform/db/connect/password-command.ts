@@ -3,7 +3,7 @@ import { DatabasePasswordError } from './password-file.ts'
 
 /** Tokens of cloud providers are valid for 15 minutes or longer. */
 const maxAgeMilliseconds = 5 * 60_000
-/** A failing command, or one whose password is rejected, runs at most this often. */
+/** Minimum time between runs of a command that fails or whose password is rejected. */
 const minIntervalMilliseconds = 1_000
 const maxRunMilliseconds = 10_000
 const maxOutputBytes = 64 * 1024
@@ -22,7 +22,7 @@ interface Run {
   state: 'running' | 'valid' | 'rejected' | 'failed'
 }
 
-/** Obtains passwords from a shell command. Connections that open together share one run of it. */
+/** Obtains passwords from a shell command. Connections that open at the same time share one run. */
 export class PasswordCommand {
   readonly #command: string
   readonly #environment: NodeJS.ProcessEnv
@@ -40,7 +40,7 @@ export class PasswordCommand {
     return this.#run.password
   }
 
-  /** PostgreSQL rejected this password, so the next connection asks for another one. */
+  /** Call this if PostgreSQL rejected the password; the next connection then runs the command again. */
   async reject(password: string): Promise<void> {
     const run = this.#run
     // A newer password was obtained in the meantime.
@@ -65,10 +65,10 @@ export class PasswordCommand {
   }
 }
 
-/** Standard error is discarded, because a command that traces its steps prints the password there. */
+/** Standard error is discarded, because a command with tracing (`set -x`) prints the password there. */
 function readOutput(command: string, env: NodeJS.ProcessEnv, maxMilliseconds: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Detached, so that what the shell has started can be ended with it.
+    // Detached, so that the whole process group of the shell can be killed.
     const child = spawn(command, { shell: true, detached: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
     const chunks: Buffer[] = []
     let bytes = 0

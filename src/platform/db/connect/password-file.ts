@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 
-/** What an entry of a password file is looked up by. */
+/** The fields by which an entry of a password file is found. */
 export interface ConnectionTarget {
   host: string
   port: number
@@ -63,7 +63,7 @@ export async function readPasswordFile(
       )
     return findPassword(await readFile(file, 'utf8'), target)
   } catch (error) {
-    // Nobody asked for the default file.
+    // The default file is optional.
     if (named === undefined) return undefined
     if (error instanceof DatabasePasswordError) throw error
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

@@ -5,14 +5,14 @@ import type { Passwords } from './connection.ts'
 import { nameOf } from '../statement.ts'
 import { isLockTimeout, isPasswordRejected } from '../unavailable.ts'
 
-/** Found by measuring: more concurrent calls of one statement gain nothing on two cores. */
+/** Measured: more concurrent calls of one statement gain nothing on two cores. */
 const maxConnectionsOfStatement = 4
 /** Applies after a lock timeout: the next calls will likely wait for the same table. */
 const maxConnectionsWhileBlocked = 1
 const maxConnectionsOfTransactions = 8
 const maxWaitMilliseconds = 2_000
 
-interface Use {
+interface Usage {
   readonly text: string
   readonly isTransaction: boolean
   /** Named statements are batched, and batches isolate a blocked account themselves. */
@@ -24,14 +24,14 @@ interface Use {
 
 /**
  * A pool in which no statement can occupy all connections: each statement may use a few, and only one while it waits
- * for a locked table. A connection is taken when its first statement is known, so waiting calls hold none.
+ * for a locked table. A client takes a connection only with its first statement, so waiting calls hold none.
  */
 export class SharedPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #close: () => Promise<void>
   readonly #passwords: Passwords | undefined
-  /** The entries of named statements are kept; there are a few dozen. */
-  readonly #uses = new Map<string, Use>()
+  /** By statement text. The entries of named statements are kept; there are a few dozen. */
+  readonly #usages = new Map<string, Usage>()
 
   constructor(pool: pg.Pool, close: () => Promise<void>, passwords: Passwords | undefined) {
     this.#pool = pool
@@ -44,40 +44,40 @@ export class SharedPool implements PostgresPool {
   }
 
   connect(): Promise<PostgresPoolClient> {
-    return Promise.resolve(new LateClient(this))
+    return Promise.resolve(new LazyClient(this))
   }
 
   end(): Promise<void> {
     return this.#close()
   }
 
-  useOf(text: string): Use {
-    let use = this.#uses.get(text)
-    if (!use) {
+  usageOf(text: string): Usage {
+    let usage = this.#usages.get(text)
+    if (!usage) {
       const isTransaction = text === 'begin' || text.startsWith('start transaction')
       const isNamed = nameOf(text) !== undefined
-      this.#uses.set(text, (use = { text, isTransaction, isNamed, connections: 0, isBlocked: false, waiting: [] }))
+      this.#usages.set(text, (usage = { text, isTransaction, isNamed, connections: 0, isBlocked: false, waiting: [] }))
     }
-    return use
+    return usage
   }
 
   /** Returns a connection for its first statement. */
-  take(use: Use): Promise<pg.PoolClient> {
-    if (use.connections >= maxConnectionsOf(use)) return waitForTurn(use).then(() => this.#connect(use))
-    use.connections += 1
-    return this.#connect(use)
+  acquire(usage: Usage): Promise<pg.PoolClient> {
+    if (usage.connections >= maxConnectionsOf(usage)) return waitForTurn(usage).then(() => this.#connect(usage))
+    usage.connections += 1
+    return this.#connect(usage)
   }
 
-  async #connect(use: Use): Promise<pg.PoolClient> {
+  async #connect(usage: Usage): Promise<pg.PoolClient> {
     try {
       return await (this.#passwords ? this.#connectWith(this.#passwords) : this.#pool.connect())
     } catch (error) {
-      this.release(use)
+      this.release(usage)
       throw error
     }
   }
 
-  /** A command that prints the password may take longer than a connection is waited for, so it runs first. */
+  /** The password command may take longer than the connection timeout, so it runs first. */
   async #connectWith(passwords: Passwords): Promise<pg.PoolClient> {
     if (this.#pool.idleCount === 0) await passwords.prepare()
     return this.#pool.connect().catch(async (error: unknown) => {
@@ -88,42 +88,42 @@ export class SharedPool implements PostgresPool {
     })
   }
 
-  release(use: Use): void {
-    use.connections -= 1
-    while (use.waiting.length > 0 && use.connections < maxConnectionsOf(use)) {
-      use.connections += 1
-      use.waiting.shift()?.start()
+  release(usage: Usage): void {
+    usage.connections -= 1
+    while (usage.waiting.length > 0 && usage.connections < maxConnectionsOf(usage)) {
+      usage.connections += 1
+      usage.waiting.shift()?.start()
     }
-    if (use.connections === 0 && !use.isBlocked && !use.isNamed) this.#uses.delete(use.text)
+    if (usage.connections === 0 && !usage.isBlocked && !usage.isNamed) this.#usages.delete(usage.text)
   }
 }
 
-function maxConnectionsOf({ isTransaction, isBlocked }: Use): number {
+function maxConnectionsOf({ isTransaction, isBlocked }: Usage): number {
   if (isTransaction) return maxConnectionsOfTransactions
   return isBlocked ? maxConnectionsWhileBlocked : maxConnectionsOfStatement
 }
 
-/** The caller that resolves a waiting call has already counted its connection. */
-function waitForTurn({ waiting }: Use): Promise<void> {
+/** `release` counts the connection of a waiting call before it resolves the call. */
+function waitForTurn({ waiting }: Usage): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const turn = {
+  const waiter = {
     start: () => {
       clearTimeout(timer)
       resolve()
     },
   }
   const timer = setTimeout(() => {
-    waiting.splice(waiting.indexOf(turn), 1)
+    waiting.splice(waiting.indexOf(waiter), 1)
     reject(new NotStartedError('concurrent calls of the same statement'))
   }, maxWaitMilliseconds)
-  waiting.push(turn)
+  waiting.push(waiter)
   return promise
 }
 
-/** Takes its connection with the first statement and keeps it until it is released. */
-class LateClient implements PostgresPoolClient {
+/** Acquires its connection with the first statement and keeps it until it is released. */
+class LazyClient implements PostgresPoolClient {
   readonly #pool: SharedPool
-  #use: Use | undefined
+  #usage: Usage | undefined
   #client: pg.PoolClient | undefined
 
   constructor(pool: SharedPool) {
@@ -138,22 +138,22 @@ class LateClient implements PostgresPoolClient {
   }
 
   async #queryFirst(text: string, values: unknown[]): Promise<unknown> {
-    const use = this.#pool.useOf(text)
-    const client = await this.#pool.take(use)
-    this.#use = use
+    const usage = this.#pool.usageOf(text)
+    const client = await this.#pool.acquire(usage)
+    this.#usage = usage
     this.#client = client
     try {
       const result = await client.query(text, values)
-      use.isBlocked = false
+      usage.isBlocked = false
       return result
     } catch (error) {
-      use.isBlocked = !use.isTransaction && !use.isNamed && isLockTimeout(error)
+      usage.isBlocked = !usage.isTransaction && !usage.isNamed && isLockTimeout(error)
       throw error
     }
   }
 
   release(destroy?: boolean): void {
     this.#client?.release(destroy)
-    if (this.#use) this.#pool.release(this.#use)
+    if (this.#usage) this.#pool.release(this.#usage)
   }
 }

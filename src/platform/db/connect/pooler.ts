@@ -3,11 +3,11 @@ import { type Kysely, sql } from 'kysely'
 import { findEmbeddedDatabase } from '../database.ts'
 import type { Database } from '../schema.ts'
 
-/** DATABASE_URL leads to a connection pooler that does not give each connection a session of its own. */
+/** DATABASE_URL points to a connection pooler that does not give each connection a session of its own. */
 export class PoolerError extends Error {
   constructor() {
     super(
-      'DATABASE_URL leads to a connection pooler that shares sessions or drops connection options, such as PgBouncer in transaction mode. Waybill has a pool of its own and relies on prepared statements, advisory locks, timeouts and notifications of its sessions: connect to PostgreSQL directly.',
+      'DATABASE_URL points to a connection pooler that shares sessions or drops connection options, such as PgBouncer in transaction mode. Waybill has a pool of its own and relies on prepared statements, advisory locks, timeouts and notifications of its sessions: connect to PostgreSQL directly.',
     )
     this.name = 'PoolerError'
   }
@@ -17,8 +17,8 @@ export class PoolerError extends Error {
  * Throws a PoolerError unless each connection is a session of its own. Through PgBouncer in transaction mode, sends would
  * fail with "prepared statement does not exist", while single statements such as a readiness check work.
  *
- * A setting tells: a session keeps its own settings and never sees those of another. A pooler hands the session that was
- * used last to the next client, or another session to the same client.
+ * Detects it by a session setting, which only its own session can see. A pooler gives the session that was used last to
+ * the next client, or another session to the same client.
  */
 export async function rejectPooler(db: Kysely<Database>): Promise<void> {
   if (findEmbeddedDatabase(db)) return
@@ -43,7 +43,7 @@ async function readSession(db: Kysely<Database>): Promise<{ token: string | null
   return rows[0] ?? { token: null, hasTimeout: false }
 }
 
-/** PgBouncer ends connections that bring options it does not know, such as our timeouts. */
+/** PgBouncer closes connections with options that it does not know, such as our timeouts. */
 function isOptionRejected(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('unsupported startup parameter')
 }

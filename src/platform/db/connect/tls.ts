@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { ConfigError } from '../../config.ts'
 
-/** What is verified of a server's certificate: nothing, its authority, or its authority and the host name. */
+/** What is verified: `off` disables TLS; otherwise nothing, the authority, or the authority and the host name. */
 export type Verification = 'off' | 'none' | 'authority' | 'full'
 
 interface Requested {
@@ -14,8 +14,8 @@ interface Requested {
 
 /**
  * `disable`, `verify-ca` and `verify-full` are what libpq defines. `require`, `prefer` and `allow` verify everything too,
- * where libpq verifies nothing or even falls back to a connection in plain text: providers put `sslmode=require` into
- * their URLs, and who reads it expects a safe connection.
+ * where libpq verifies nothing or even falls back to plain text, because providers put `sslmode=require` into their URLs
+ * and users expect a secure connection.
  */
 export function decideVerification({ mode, hasRootCertificate, isLibpq }: Requested): Verification {
   switch (mode) {
@@ -46,19 +46,19 @@ const parameters = [...fileNames, 'sslmode', 'sslpassword', 'sslnegotiation', 'u
 export interface UrlAndTls {
   /** Without the parameters that `ssl` replaces. */
   url: string
-  /** Undefined if the URL says nothing about TLS: then `PGSSLMODE` decides. */
+  /** Undefined if the URL has no TLS parameters; then `PGSSLMODE` applies. */
   ssl?: false | ConnectionOptions
   sslnegotiation?: 'direct'
 }
 
-/** Takes the TLS parameters out of a `postgres://` URL. Throws a ConfigError if they cannot be used. */
+/** Extracts the TLS parameters of a `postgres://` URL. Throws a ConfigError if they are invalid. */
 export function readTls(text: string): UrlAndTls {
   const url = new URL(text)
   const given = Object.fromEntries(parameters.map((name) => [name, url.searchParams.get(name) ?? undefined]))
   if (given['sslmode'] === undefined && !fileNames.some((name) => given[name] !== undefined)) return { url: text }
   for (const name of parameters) url.searchParams.delete(name)
   url.searchParams.delete('ssl')
-  // As in libpq, this name stands for the authorities that the system trusts.
+  // As in libpq, `system` means the authorities that the system trusts.
   if (given['sslrootcert'] === 'system') delete given['sslrootcert']
   const verification = decideVerification({
     mode: given['sslmode'],
@@ -77,7 +77,7 @@ export function readTls(text: string): UrlAndTls {
     const file = given[name]
     if (file !== undefined)
       Object.defineProperty(ssl, fileParameters[name], {
-        get: followFile(name, file),
+        get: createFileReader(name, file),
         enumerable: true,
         configurable: true,
       })
@@ -89,7 +89,7 @@ export function readTls(text: string): UrlAndTls {
  * Returns a function that reads the file for each new connection, so that renewed certificates are used. While a file
  * cannot be read, because it is being replaced, its last content is used.
  */
-function followFile(name: FileParameter, file: string): () => string {
+function createFileReader(name: FileParameter, file: string): () => string {
   let content: string
   try {
     content = readFileSync(file, 'utf8')

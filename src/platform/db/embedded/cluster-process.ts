@@ -1,6 +1,6 @@
 import { openFiles } from './open-folder.ts'
 
-/** Creates the files of PostgreSQL in the folder that is its argument, for `createCluster`. */
+/** The process that `createCluster` starts: creates the files of PostgreSQL in the folder given as an argument. */
 const [, , folder = ''] = process.argv
 try {
   const { pglite } = await openFiles(folder)

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
 
-/** Keeps the memory of the process small, which lives for two seconds only. */
+/** Keep the memory of this short-lived process small. */
 const flags = ['--liftoff-only', '--max-semi-space-size=1', '--max-old-space-size=64']
 
 const Failure = z.object({ message: z.string(), code: z.string().optional() })
@@ -15,11 +15,11 @@ export function hasCluster(folder: string): boolean {
 }
 
 /**
- * Creates the files of PostgreSQL in a folder, as `initdb` does. It runs in a process of its own: it takes 400 MB for two
- * copies of the memory of PostgreSQL, of which a server would keep 100 MB for good.
+ * Creates the files of PostgreSQL in a folder, as `initdb` does. Runs in a separate process, because it takes 400 MB for
+ * two copies of PostgreSQL's memory, and a server would never free 100 MB of them.
  */
 export async function createCluster(folder: string): Promise<void> {
-  // In a package, both are chunks in one folder.
+  // In the built package, both files are chunks in one folder.
   const script = path.join(import.meta.dirname, `cluster-process${path.extname(import.meta.filename)}`)
   const child = fork(script, [folder], { execArgv: flags, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   let failure: Error | undefined

@@ -57,7 +57,7 @@ export function readLockHolder(dataDir: string): LockHolder | undefined {
 }
 
 /**
- * Creates a folder that only its holder can read, because it holds phone numbers and the secret key. The permissions of
+ * Creates a folder that only its owner can read, because it holds phone numbers and the secret key. The permissions of
  * a mounted volume may not be changeable; then the operator is responsible for them.
  */
 export function createPrivateFolder(folder: string): void {

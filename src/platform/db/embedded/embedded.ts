@@ -3,65 +3,65 @@ import { type DatabaseConnection, PGliteAdapter, PGliteDialect, type PGliteDiale
 import { NotStartedError } from '../../batch.ts'
 import type { DurableFiles } from './durable-files.ts'
 
-/** Maximum wait of a statement. Then it never runs, and the response is SERVICE_UNAVAILABLE. */
+/** Maximum wait of a statement. After that it never runs, and the response is SERVICE_UNAVAILABLE. */
 const maxWaitMilliseconds = 5_000
 /** PGlite runs in this thread, so after this time other work of the process gets a turn. */
 const longestWithoutPauseMilliseconds = 10
 
 const others = 'other statements of the embedded database'
 
-interface Waiting {
+interface Waiter {
   start: () => void
-  giveUp: (error: Error) => void
+  reject: (error: Error) => void
 }
 
 /** Serializes access to the single connection: each caller holds it until its statement has ended. */
-export class Turns {
-  readonly #waiting: Waiting[] = []
-  #taken = false
+export class ConnectionLock {
+  readonly #waiters: Waiter[] = []
+  #isHeld = false
   #isClosed = false
   #pausedAt = 0
-  #endedAt = -Infinity
+  #releasedAt = -Infinity
 
   /** Time since when the connection is idle, by `performance.now()`; undefined while it is in use. */
   get idleSince(): number | undefined {
-    return this.#taken ? undefined : this.#endedAt
+    return this.#isHeld ? undefined : this.#releasedAt
   }
 
-  /** Resolves when the caller has the connection. */
-  take({ isUrgent = false, milliseconds = maxWaitMilliseconds } = {}): Promise<void> {
+  /** Resolves when the caller holds the connection. */
+  acquire({ isUrgent = false, milliseconds = maxWaitMilliseconds } = {}): Promise<void> {
     if (this.#isClosed) return Promise.reject(new NotStartedError('a closed database'))
-    if (!this.#taken) {
-      this.#taken = true
+    if (!this.#isHeld) {
+      this.#isHeld = true
       return Promise.resolve()
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const turn = {
+    const waiter = {
       start: () => {
         clearTimeout(timer)
         resolve()
       },
-      giveUp: (error: Error) => {
+      reject: (error: Error) => {
         clearTimeout(timer)
-        this.#waiting.splice(this.#waiting.indexOf(turn), 1)
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
         reject(error)
       },
     }
-    const giveUp = () => turn.giveUp(new NotStartedError(others))
-    const timer = milliseconds === Infinity ? undefined : setTimeout(giveUp, milliseconds)
-    if (isUrgent) this.#waiting.unshift(turn)
-    else this.#waiting.push(turn)
+    const expire = () => waiter.reject(new NotStartedError(others))
+    const timer = milliseconds === Infinity ? undefined : setTimeout(expire, milliseconds)
+    if (isUrgent) this.#waiters.unshift(waiter)
+    else this.#waiters.push(waiter)
     return promise
   }
 
-  end(): void {
-    this.#endedAt = performance.now()
-    if (this.#waiting.length === 0) {
-      this.#taken = false
+  release(): void {
+    this.#releasedAt = performance.now()
+    if (this.#waiters.length === 0) {
+      this.#isHeld = false
       return
     }
     // Without a pause, consecutive statements would starve requests and timers.
-    if (this.#endedAt - this.#pausedAt < longestWithoutPauseMilliseconds) return this.#startNext()
+    if (this.#releasedAt - this.#pausedAt < longestWithoutPauseMilliseconds) return this.#startNext()
     setImmediate(() => {
       this.#pausedAt = performance.now()
       this.#startNext()
@@ -70,22 +70,22 @@ export class Turns {
 
   /** Resolves when the current holder releases the connection. Waiting and later callers are rejected. */
   async close(): Promise<void> {
-    for (const turn of this.#waiting.slice()) turn.giveUp(new NotStartedError('a closed database'))
-    const ended = this.take({ milliseconds: Infinity })
+    for (const waiter of this.#waiters.slice()) waiter.reject(new NotStartedError('a closed database'))
+    const acquired = this.acquire({ milliseconds: Infinity })
     this.#isClosed = true
-    await ended
+    await acquired
   }
 
   #startNext(): void {
-    const next = this.#waiting.shift()
+    const next = this.#waiters.shift()
     if (next) next.start()
-    else this.#taken = false
+    else this.#isHeld = false
   }
 }
 
-/** PGlite in a folder, where statements return after a flush; in tests also in memory. */
+/** PGlite in a folder, where statements return after a flush, or in memory for tests. */
 export class EmbeddedDatabase {
-  readonly turns = new Turns()
+  readonly lock = new ConnectionLock()
   readonly dialect: PGliteDialect
   #files: DurableFiles | undefined
   #pglite: PGlite | undefined
@@ -96,26 +96,26 @@ export class EmbeddedDatabase {
   }
 
   async #openFolder(folder: string): Promise<PGlite> {
-    // Imported here, because a server on PostgreSQL needs nothing of PGlite.
+    // Imported here, because a server on PostgreSQL does not need PGlite.
     const { openFolder } = await import('./open-folder.ts')
     const { pglite, files } = await openFolder(folder)
     this.#files = files
     return pglite
   }
 
-  /** Runs before all waiting statements: it checks whether the database responds, not how busy it is. */
+  /** Runs before all waiting statements, because it checks whether the database responds, not how busy it is. */
   async check(milliseconds: number): Promise<void> {
     if (this.#files?.hasFailed)
       throw new Error('a flush of the database to disk failed. Check the disk and restart the process')
-    await this.turns.take({ isUrgent: true, milliseconds })
+    await this.lock.acquire({ isUrgent: true, milliseconds })
     try {
       await this.#pglite?.query('select 1')
     } finally {
-      this.turns.end()
+      this.lock.release()
     }
   }
 
-  /** No caller may see a change, its own or another's, before the change is on disk. */
+  /** Resolves when earlier changes are on disk. No caller may see a change before that, its own or another's. */
   flushed(): Promise<void> {
     return this.#files?.flushed() ?? Promise.resolve()
   }
@@ -156,19 +156,19 @@ class EmbeddedDriver extends PGliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#database.turns.take()
+    await this.#database.lock.acquire()
     return super.acquireConnection()
   }
 
   override async destroy(): Promise<void> {
-    await this.#database.turns.close()
+    await this.#database.lock.close()
     await super.destroy()
   }
 
   /** Releases the connection for the next statement while the changes of this one are flushed. */
   override async releaseConnection(): Promise<void> {
     const flushed = this.#database.flushed()
-    this.#database.turns.end()
+    this.#database.lock.release()
     await flushed
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Facts about the connection of each WhatsApp account. They change with every callback, so they are kept apart from
+ * Adds facts about the connection of each WhatsApp account. They change with every callback, so they are kept apart from
  * `whatsapp_accounts`, which every send reads.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Uploaded files, and what WhatsApp calls them. A file is stored under its own ID, so that no two rows share one. */
+/** Adds uploaded files and their media IDs at WhatsApp. A file is stored under its row's ID, so rows never share one. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table media (
@@ -17,10 +17,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Set until the file is gone from the object store too.
       deleted_at timestamptz
     )`,
-    // The same file is stored once, also if it arrives several times at once.
+    // The same file is stored once, even if it is uploaded several times at once.
     `create unique index media_same on media (account_id, sha256, type, coalesce(filename, ''))
       where stored_at is not null and deleted_at is null`,
-    // How much an account stores, in one row, so that one short statement checks a quota and takes of it.
+    // How much an account stores, in one row, so that one short statement checks the quota and reserves space.
     `create table media_usage (
       account_id text collate "C" primary key references accounts on delete cascade,
       size_bytes bigint not null
@@ -39,7 +39,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         return null;
       end $$`,
     `create trigger note_removed_media after delete on media for each row execute function note_removed_media()`,
-    // The same bytes are uploaded to a number once, whatever they are called here.
+    // The same bytes are uploaded to a number once, whatever their file name.
     `create table media_at_whatsapp (
       account_id text collate "C" not null references accounts on delete cascade,
       phone_number_id text collate "C" not null,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Replies that were reported, and recipients who opted out. */
+/** Adds replies that were reported, and recipients who opted out. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     // WhatsApp repeats callbacks. Only a hash is kept: a wamid contains the number of the sender.

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** One-time codes that can be checked, and what counts towards their limits. */
+/** Adds one-time codes that can be checked, and the uses that count towards their limits. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // Only a keyed hash of the code: a few digits could be found by trying.
+    // Stores only a keyed hash of the code, because a few digits could be found by brute force.
     `create table one_time_codes (
       account_id text collate "C" not null references accounts on delete cascade,
       id text collate "C" not null,

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Templates that are made here: what was announced of each one, when an approved one was edited, and whether the API key
- * of an account may change templates. Keys that exist may not.
+ * Adds template management: what was announced about each template, when an approved one was edited, and whether the API
+ * key of an account may change templates. Existing keys may not.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     'alter table accounts add column template_changes_enabled boolean not null default false',
-    // A null was never announced: what an account has before the upgrade, or at its first sync, is no news.
+    // Null: never announced. Templates that exist at the upgrade, or at the first sync of an account, are not announced.
     'alter table templates add column announced_status text',
     'alter table templates add column announced_category text',
     `alter table templates add column edited_at timestamptz[] not null default '{}'`,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Adds e-mails that wait to be sent, when sessions were last used, and who issued an invitation. */
+/** Adds queued emails, when sessions were last used, and who issued an invitation. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table emails (

@@ -22,10 +22,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       answer text,
       primary key (account_id, id)
     ) partition by range (id)`,
-    // Both cost a request that succeeds nothing.
+    // Partial indexes: they cost nothing for requests that succeed, or that have no external ID.
     `create index api_requests_failed on api_requests (account_id, id) where error_code is not null`,
     `create index api_requests_external_id on api_requests (external_id, account_id) where external_id is not null`,
-    // When recipients were erased: requests that arrived before and are not written yet can contain their numbers.
+    // Times of erasures: requests that arrived before and are not yet written can contain the erased numbers.
     `create table api_request_cutoffs (at timestamptz not null)`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Adds views of the message log that people save. */
+/** Adds saved views of the message log. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table saved_views (

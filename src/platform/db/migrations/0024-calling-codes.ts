@@ -1,7 +1,7 @@
 /**
  * Countries with their calling codes: the first entry of each code in the metadata of Google's libphonenumber 9
- * (Apache 2.0), the area codes of the North American countries besides the United States, and the digits that tell
- * Kazakhstan, Curaçao and the Caribbean Netherlands apart. Other territories that share a code count as its main country.
+ * (Apache 2.0), the area codes of the North American countries besides the United States, and the digits that distinguish
+ * Kazakhstan, Curaçao and the Caribbean Netherlands. Other territories that share a code count as its main country.
  */
 const countries = `
   AC 247; AD 376; AE 971; AF 93; AG 1268; AI 1264; AL 355; AM 374; AO 244; AR 54; AS 1684; AT 43; AU 61; AW 297;

@@ -40,9 +40,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** A database without messages counts everything; another one begins with its next quarter of an hour. */
+/** An empty database counts all messages in buckets; any other starts with the next quarter of an hour. */
 async function findStart(db: Kysely<unknown>): Promise<string> {
-  // No message is counted meanwhile: whoever changes messages waits for this migration.
+  // Locks out all changes of messages, so that none is counted during the migration.
   await sql`lock table messages in share row exclusive mode`.execute(db)
   const { rows } = await sql<{ start: string }>`
     select case when exists (select from messages) or exists (select from message_counts)

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Counts attempts at webhook endpoints by quarter of an hour and answer, for the dashboard. The statement that records
- * attempts writes them, so no row of `webhook_attempts` has to be read again.
+ * Counts attempts at webhook endpoints by quarter of an hour and outcome, for the dashboard. The statement that records
+ * attempts also counts them, so no row of `webhook_attempts` has to be read again.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

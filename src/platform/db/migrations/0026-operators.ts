@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Adds operators of the server, the accounts that they view, suspended accounts, and the processes of the server with
- * the jobs that they run.
+ * Adds operators of the server, the accounts that they view, suspended accounts, and server processes with their jobs.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

@@ -2,15 +2,15 @@ import { type Kysely, sql } from 'kysely'
 import { callingCodes } from './0024-calling-codes.ts'
 
 /**
- * Stores what statuses say about the price of a message and counts delivered messages by it, with the trigger and in
- * the rows of migration 0024: no status causes a further row. Adds the rate cards that operators import.
+ * Stores the pricing that statuses report and counts delivered messages by it. The trigger and the rows of migration
+ * 0024 are extended, so a status writes no additional row. Adds the rate cards that operators import.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ since: string }>`
     select case when at = '-infinity' then '-infinity' else to_char(at, 'YYYY-MM-DD HH24:MI:SSOF') end as since
     from message_counts_start`.execute(db)
   const statements = [
-    // Such as `utility`, or `utility/free_entry_point` if WhatsApp charges nothing; null: no status told it.
+    // Such as `utility`, or `utility/free_entry_point` if WhatsApp charges nothing; null: no status reported it.
     `alter table messages add column pricing text collate "C"`,
     `alter table message_count_deltas ${addPricing}`,
     `alter table message_count_buckets drop constraint message_count_buckets_pkey, ${addPricing},
@@ -43,7 +43,7 @@ const counted = `status, accepted, error_code, delivery_seconds, whatsapp_accoun
 const key = `account_id, start, ${counted}`
 const dayKey = `account_id, day, ${counted}`
 
-/** As in migration 0024, and by the price of delivered messages: WhatsApp charges on delivery. */
+/** Like in migration 0024, and also by the pricing of delivered messages, because WhatsApp charges on delivery. */
 function noteChanges(since: string): string {
   return `create or replace function note_message_counts() returns trigger language plpgsql as $$
     begin

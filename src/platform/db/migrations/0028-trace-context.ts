@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Lets the deliveries of an event continue the trace that caused it, whichever process delivers it. */
+/** Stores the trace that caused an event, so that its deliveries continue the trace in any process. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql.raw('alter table events add column traceparent text collate "C"').execute(db)
 }

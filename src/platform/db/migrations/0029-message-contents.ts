@@ -6,7 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     // Null: contents are not stored. Contents of messages before `contents_since` belong to an earlier choice.
     `alter table accounts add column contents_kept_days integer check (contents_kept_days > 0),
       add column contents_since timestamptz`,
-    // A table of its own, because each update of a message would copy its content, and to drop it earlier.
+    // A separate table, because each update of a message would copy its content, and so that it can be dropped earlier.
     `create table message_contents (
       account_id text collate "C" not null,
       message_id text collate "C" not null,
