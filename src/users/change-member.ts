@@ -45,7 +45,7 @@ export async function setMemberRole(
   { email, role }: { email: string; role: Role },
 ): Promise<Member> {
   return db.transaction().execute(async (trx) => {
-    const member = await requireOtherOwner(trx, accountId, { email, unless: role === 'owner' })
+    const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: role === 'owner' })
     await saveRole(trx, { account_id: accountId, owner_id: member.userId, role })
     await revokeInvitationOf(trx, accountId, normalizeEmail(email))
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
@@ -53,29 +53,28 @@ export async function setMemberRole(
 }
 
 /**
- * Removes a member from one account, which keeps at least one owner. Sessions stay, because they are for all accounts of
- * the user and roles are read for every request. A user without another account is deleted, and their sessions with
- * them.
+ * Removes a member from one account, which keeps at least one owner. Sessions stay: they apply to all accounts of the
+ * user, and roles are read for every request. A user without another account is deleted with their sessions.
  */
 export async function removeMember({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const { userId } = await requireOtherOwner(trx, accountId, { email, unless: false })
+    const { userId } = await requireOtherOwner(trx, accountId, { email, allowLastOwner: false })
     await deleteRole(trx, accountId, userId)
     await deleteInvitation(trx, accountId, normalizeEmail(email))
     await deleteUserWithoutRole(trx, userId)
   })
 }
 
-/** Returns the member; throws if they are the last owner, `unless` that doesn't matter. */
+/** Returns the member; throws if they are the last owner, unless `allowLastOwner` is set. */
 async function requireOtherOwner(
   trx: Kysely<Database>,
   accountId: string,
-  { email, unless }: { email: string; unless: boolean },
+  { email, allowLastOwner }: { email: string; allowLastOwner: boolean },
 ) {
   const owners = await lockOwners(trx, accountId)
   const member = await findMember(trx, accountId, email)
   if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this email address.')
-  if (!unless && owners.every((userId) => userId === member.userId))
+  if (!allowLastOwner && owners.every((userId) => userId === member.userId))
     throw new ServiceError(
       'SETTING_REFUSED',
       `${member.email} is the last owner of this account. Make somebody else an owner first.`,

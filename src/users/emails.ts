@@ -13,7 +13,7 @@ interface InvitationFacts {
   invitedBy: string | undefined
   link: string
   expiresAt: Date
-  /** Where members stop alerts by email. */
+  /** The page where members turn alert emails off. */
   emailSettingsUrl: string
 }
 

@@ -22,7 +22,7 @@ import {
 } from './store.ts'
 
 const tokenBytes = 32
-const lasts = '1 day'
+const validFor = '1 day'
 
 export interface IssuedInvitation {
   email: string
@@ -38,7 +38,7 @@ interface NewInvitation {
   setsPassword?: boolean
   /** The owner who invites; null for an operator. */
   invitedBy?: string | null
-  /** False if an owner of the account gets to see the link. */
+  /** False if an owner of the account sees the link, so that its use does not prove the address. */
   provesEmail?: boolean
 }
 
@@ -64,14 +64,14 @@ export async function inviteUser(
     sets_password: setsPassword,
     invited_by: invitedBy,
     proves_email: provesEmail,
-    lasts,
+    validFor,
   })
   return { email: email.data, role, path: `/settings/invitation/${token}`, expiresAt: expires_at.toISOString() }
 }
 
 export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Promise<z.output<typeof Invitation>> {
   const invitation = await findInvitation(deps.db, hash(token))
-  if (!invitation) throw spent()
+  if (!invitation) throw invitationNotFound()
   return {
     accountName: invitation.account_name,
     email: invitation.email,
@@ -82,7 +82,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
 }
 
 /** How an invited user will sign in. */
-interface Ways {
+interface SignInContext {
   userAuth: Pick<UserAuth, 'createUser' | 'checkPassword' | 'hashPassword' | 'setPassword'>
   oidc: OidcProvider | undefined
   /** The source address of the request. */
@@ -90,25 +90,25 @@ interface Ways {
 }
 
 /**
- * An existing user confirms their identity with their password, unless an operator reset it: then the link is the
- * proof.
+ * Accepts an invitation, or sets a new password. An existing user confirms their identity with their password, unless an
+ * operator reset it: then the link is the proof.
  */
 export async function acceptInvitation(
   deps: AuditDeps,
-  { userAuth, oidc, address }: Ways,
+  { userAuth, oidc, address }: SignInContext,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
-  if (!invitation) throw spent()
+  if (!invitation) throw invitationNotFound()
   const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
   const known = await findUserByEmail(deps.db, email)
   if (known && password !== undefined && !setsPassword)
-    await provePassword(deps, userAuth, { userId: known.id, email, password, address })
+    await verifyPassword(deps, userAuth, { userId: known.id, email, password, address })
   if (!known && name === undefined) throw missing('name')
-  const sets = password !== undefined && (!known || setsPassword)
-  const passwordHash = sets ? await userAuth.hashPassword(password) : undefined
-  if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
+  const needsHash = password !== undefined && (!known || setsPassword)
+  const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
+  if (!(await spendInvitation(deps.db, hash(token)))) throw invitationNotFound()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
     const userId =
@@ -118,7 +118,7 @@ export async function acceptInvitation(
       await userAuth.setPassword(known.id, passwordHash)
       await deleteSessions(deps.db, known.id)
     }
-    // The role in a link for a new password is old: it could have been changed or revoked since.
+    // A link for a new password has the role at its creation, which may have been changed or revoked since.
     if (!known || !setsPassword) await saveRole(deps.db, { account_id, owner_id: userId, role })
     return { email, accountId: account_id }
   })
@@ -126,7 +126,7 @@ export async function acceptInvitation(
 
 /**
  * Accepts an invitation with the session of the invited user instead of their password. The session of another address
- * is refused: its user was not invited, however they came by the link.
+ * is rejected, because its user was not invited.
  */
 export async function joinAccount(
   deps: AuditDeps,
@@ -134,7 +134,7 @@ export async function joinAccount(
   token: string,
 ): Promise<{ accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
-  if (!invitation) throw spent()
+  if (!invitation) throw invitationNotFound()
   if (invitation.sets_password)
     throw new ServiceError('SETTING_REFUSED', 'This link sets a new password. Sign out, then open it again.')
   if (invitation.email !== normalizeEmail(email))
@@ -143,7 +143,7 @@ export async function joinAccount(
       `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
     )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
-  if (!(await spendInvitation(deps.db, hash(token)))) throw spent()
+  if (!(await spendInvitation(deps.db, hash(token)))) throw invitationNotFound()
   return audited(deps, { accountId, who: email, what: `accepted an invitation as ${role}`, address }, async () => {
     if (provesEmail) await markEmailVerified(deps.db, userId)
     await saveRole(deps.db, { account_id: accountId, owner_id: userId, role })
@@ -151,7 +151,7 @@ export async function joinAccount(
   })
 }
 
-async function provePassword(
+async function verifyPassword(
   deps: Pick<Deps, 'db'>,
   { checkPassword }: Pick<UserAuth, 'checkPassword'>,
   { userId, password, ...who }: { userId: string; password: string; email: string; address: string },
@@ -162,9 +162,9 @@ async function provePassword(
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
-  const fits = await checkPassword(userId, password)
-  if (fits === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
-  if (!fits) throw wrongPassword('must be your existing password: a user with this email address already exists')
+  const isCorrect = await checkPassword(userId, password)
+  if (isCorrect === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
+  if (!isCorrect) throw wrongPassword('must be your existing password: a user with this email address already exists')
 }
 
 function missing(field: 'name' | 'password'): ServiceError {
@@ -179,7 +179,7 @@ function hash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function spent(): ServiceError {
+function invitationNotFound(): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
     'This invitation was already used or has expired. Ask your Waybill administrator for a new one.',

@@ -13,15 +13,15 @@ import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
 import { deleteInvitationEmails, findInvitations, revokeInvitationOf } from './store.ts'
 
 /** Limits the emails that an account can have this server send. */
-const invitationsPerAccount: AttemptLimit = { of: 'invitation of account', most: 50, seconds: 3600 }
+const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
 /** Limits the emails to one address, whichever accounts send them. */
-const invitationsPerAddress: AttemptLimit = { of: 'invitation to address', most: 5, seconds: 3600 }
+const invitationsPerAddress: AttemptLimit = { name: 'invitation to address', max: 5, seconds: 3600 }
 
 type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'announcements'>
 
 /**
- * Invites somebody as an owner of the account. The link is sent by email, which proves the address; without an SMTP
- * server the owner gets it and passes it on.
+ * Invites somebody on behalf of an owner of the account. The link is sent by email, which proves the address. Without an
+ * SMTP server, the owner gets the link and passes it on.
  */
 export async function inviteMember(
   deps: InviteDeps,
@@ -49,7 +49,7 @@ export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string,
     })
 }
 
-/** Call it in a transaction, so that no invitation is left whose email could not be written. */
+/** Call it in a transaction, so that the invitation is rolled back if its email cannot be queued. */
 export async function createInvitation(
   deps: Omit<InviteDeps, 'announcements'>,
   { accountId, invitedBy }: { accountId: string; invitedBy: string },
@@ -62,12 +62,12 @@ export async function createInvitation(
   return provesEmail ? sent : { ...sent, link: new URL(issued.path, deps.publicUrl).href }
 }
 
-/** Once the transaction has ended. */
+/** Call it after the transaction has ended. */
 export function announceInvitation({ mail, announcements }: Pick<Deps, 'mail' | 'announcements'>): void {
   if (mail) announcements.announce('emails')
 }
 
-/** Puts the email of an invitation into the outbox, and drops an earlier one whose link is invalid now. */
+/** Puts the email of an invitation into the outbox, and deletes an earlier one whose link is no longer valid. */
 export async function mailInvitation(
   deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'publicUrl'>,
   accountId: string,
@@ -76,7 +76,7 @@ export async function mailInvitation(
   const { name } = await requireAccount(deps.db, accountId)
   await deleteInvitationEmails(deps.db, accountId, email)
   const expires = new Date(expiresAt)
-  // The links of emails start with the configured URL, never with what a request claims.
+  // Uses the configured URL, never the host of a request.
   const link = new URL(path, deps.publicUrl).href
   const content = writeInvitation({
     accountName: name,

@@ -31,7 +31,7 @@ export async function listOperators({ db }: Pick<Deps, 'db'>): Promise<Operator[
   return rows.map(({ granted_at, ...operator }) => ({ ...operator, grantedAt: granted_at.toISOString() }))
 }
 
-/** Grants it to a user who has accepted an invitation. The members of their accounts see it in the audit log. */
+/** Makes an existing user an operator. The members of their accounts see it in the audit log. */
 export async function grantOperator(deps: AuditDeps, { email }: { email: string }): Promise<Operator> {
   const user = await findUserByEmail(deps.db, normalizeEmail(email))
   if (!user)
@@ -75,8 +75,8 @@ function operatorNotFound(email: string): ServiceError {
   })
 }
 
-/** The console refreshes its list, so an entry stands for an hour of a session, on all nodes. */
-const listEntries: AttemptLimit = { of: 'list of accounts', most: 1, seconds: 3600 }
+/** The console polls its list, so only one entry per session and hour is written, across all nodes. */
+const listEntries: AttemptLimit = { name: 'list of accounts', max: 1, seconds: 3600 }
 
 /**
  * Records that an operator reads the list of all accounts: in the log of the server and, like the grant, in the audit
@@ -84,11 +84,11 @@ const listEntries: AttemptLimit = { of: 'list of accounts', most: 1, seconds: 36
  */
 export async function recordList(
   deps: AuditDeps,
-  { address, ...person }: Pick<SignedIn, 'userId' | 'email' | 'sessionId'> & { address: string },
+  { address, ...user }: Pick<SignedIn, 'userId' | 'email' | 'sessionId'> & { address: string },
 ): Promise<void> {
-  if (await takeAttempt(deps, listEntries, person.sessionId)) return
-  deps.log.info({ userId: person.userId }, 'an operator reads the list of all accounts')
-  await recordOwnChange(deps, person, {
+  if (await takeAttempt(deps, listEntries, user.sessionId)) return
+  deps.log.info({ userId: user.userId }, 'an operator reads the list of all accounts')
+  await recordOwnChange(deps, user, {
     what: 'read the list of all accounts as an operator of this server',
     address,
     outcome: 'done',
@@ -102,7 +102,7 @@ async function isOperator(db: Kysely<Database>, userId: string): Promise<boolean
   )
 }
 
-/** What an operator still lacks to use the console; undefined if the user is no operator. */
+/** Returns what an operator still needs to use the console; undefined if the user is not an operator. */
 export async function readOperatorAccess(
   db: Kysely<Database>,
   { userId, twoFactor, secondFactor }: Pick<SignedIn, 'userId' | 'twoFactor' | 'secondFactor'>,
@@ -156,8 +156,8 @@ interface OperatorView {
 }
 
 /**
- * Returns the accounts that a session may read as operator. A revoked grant deletes its views; whether the session has
- * a second factor is asked again, because the authenticator app may have been turned off.
+ * Returns the accounts that a session may read as operator. Revoking an operator deletes their views. The second factor
+ * is checked again, because the authenticator app may have been turned off.
  */
 export function findViews(
   db: Kysely<Database>,
@@ -179,7 +179,6 @@ export function findViews(
   return (accountId === undefined ? views.limit(20) : views.where('a.id', '=', accountId)).execute()
 }
 
-/** Deletes views that have ended. */
 export async function deleteExpiredViews(db: Kysely<Database>): Promise<void> {
   await db
     .deleteFrom('operator_views')

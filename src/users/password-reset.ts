@@ -11,7 +11,7 @@ import type { AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import { writePasswordReset } from './emails.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
-import { type AttemptLimit, type Lock, takeAttempt } from './sign-in/login-throttle.ts'
+import { type AttemptLimit, type Lockout, takeAttempt } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
 import {
   deletePasswordLinks,
@@ -21,16 +21,16 @@ import {
   markEmailVerified,
 } from './store.ts'
 
-/** Emails to one person, whoever asks for them. */
-const resetRequestsPerUser: AttemptLimit = { of: 'password reset', most: 5, seconds: 3600 }
-/** Requests from one address, for whichever users: a whole office may share it. */
-const resetRequestsPerAddress: AttemptLimit = { of: 'password reset from one address', most: 20, seconds: 3600 }
+/** Limits the emails to one user, whoever requests them. */
+const resetRequestsPerUser: AttemptLimit = { name: 'password reset', max: 5, seconds: 3600 }
+/** Limits the requests from one address for all users; a whole office may share it. */
+const resetRequestsPerAddress: AttemptLimit = { name: 'password reset from one address', max: 20, seconds: 3600 }
 /** A token has 256 bits; this only limits how many lookups and hashes an address can cause. */
-const resetsPerAddress: AttemptLimit = { of: 'new password from one address', most: 20, seconds: 3600 }
+const resetsPerAddress: AttemptLimit = { name: 'new password from one address', max: 20, seconds: 3600 }
 
 type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'announcements'>
 
-interface Ways {
+interface ResetContext {
   userAuth: Pick<UserAuth, 'createResetToken' | 'hasPassword'>
   /** Whether users can sign in with their organisation instead of a password. */
   oidc: object | undefined
@@ -39,12 +39,12 @@ interface Ways {
 }
 
 /**
- * Counts a request for a link and returns what is left to do, which the caller must not wait for: then neither the
- * answer nor its time shows whether the address belongs to a user.
+ * Counts a request for a link and returns the remaining work. The caller must not wait for it, so that neither the
+ * response nor its timing reveals whether the address belongs to a user.
  */
 export async function requestPasswordReset(
   deps: ResetDeps,
-  ways: Ways,
+  context: ResetContext,
   { email }: z.output<(typeof requestContract)['input']>,
 ): Promise<() => Promise<void>> {
   if (!deps.mail)
@@ -52,18 +52,18 @@ export async function requestPasswordReset(
       'SETTING_REFUSED',
       'This server sends no email. Ask the people who run it to reset your password.',
     )
-  refuseLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(ways.address)))
-  refuseLocked(await takeAttempt(deps, resetRequestsPerUser, email))
-  return () => mailResetLink(deps, ways, email)
+  assertNotLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(context.address)))
+  assertNotLocked(await takeAttempt(deps, resetRequestsPerUser, email))
+  return () => mailResetLink(deps, context, email)
 }
 
-/** A user of the organisation's provider without a password gets none: it would be a way around the provider. */
-async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Ways, email: string): Promise<void> {
+/** With an identity provider, a user without a password gets no link: a password would bypass the provider. */
+async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: ResetContext, email: string): Promise<void> {
   const user = await findUserByEmail(deps.db, email)
   if (!user) return
   if (oidc && !(await userAuth.hasPassword(user.id))) return
   const { token, expiresAt } = await userAuth.createResetToken(user.id)
-  // Never what the request claims as its host.
+  // Uses the configured URL, never the host of the request.
   const link = new URL(`/settings/reset-password/${token}`, deps.publicUrl).href
   const content = writePasswordReset({ link, expiresAt })
   const mail = { kind: 'password_reset' as const, accountId: undefined, to: email, validSeconds: resetLinkSeconds }
@@ -74,19 +74,19 @@ async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Ways,
   await recordOwnChange(deps, { userId: user.id, email }, { what, address, outcome: 'done' })
 }
 
-/** Sets a new password with the link from an email, which is spent. All sessions and other links of the user end. */
+/** Sets a new password with the one-time link from an email. All sessions and other links of the user end. */
 export async function resetPassword(
   deps: AuditDeps,
   { userAuth, address }: { userAuth: UserAuth; address: string },
   { token, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
-  refuseLocked(await takeAttempt(deps, resetsPerAddress, networkOf(address)))
-  if (!(await userAuth.isResetToken(token))) throw spent()
-  // Before the link is spent, because hashing can be refused when many sign in at once.
+  assertNotLocked(await takeAttempt(deps, resetsPerAddress, networkOf(address)))
+  if (!(await userAuth.isResetToken(token))) throw linkNotFound()
+  // Before the link is used up, because hashing is rejected if too many users sign in at once.
   const passwordHash = await userAuth.hashPassword(password)
   const userId = await userAuth.spendResetToken(token)
   const user = userId === undefined ? undefined : await findUser(deps, userId)
-  if (userId === undefined || !user) throw spent()
+  if (userId === undefined || !user) throw linkNotFound()
   await userAuth.setPassword(userId, passwordHash)
   await deleteSessions(deps.db, userId)
   await deleteVerifications(deps.db, userId)
@@ -101,13 +101,13 @@ function findUser({ db }: Pick<Deps, 'db'>, userId: string): Promise<{ email: st
   return db.selectFrom('owners').select('email').where('id', '=', userId).executeTakeFirst()
 }
 
-function refuseLocked(lock: Lock | undefined): void {
+function assertNotLocked(lock: Lockout | undefined): void {
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
 }
 
-function spent(): ServiceError {
+function linkNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'This link was already used or has expired. Ask for a new one.')
 }

@@ -94,13 +94,13 @@ export async function deleteOtherSessions(db: Kysely<Database>, userId: string, 
   await db.deleteFrom('owner_sessions').where('userId', '=', userId).where('id', '!=', keptId).execute()
 }
 
-/** Records that the user has shown to receive emails at their address. */
+/** Records that the user has proved to receive emails at their address. */
 export async function markEmailVerified(db: Kysely<Database>, userId: string): Promise<void> {
   await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', userId).execute()
 }
 
 /**
- * Deletes the links that reset the password of a user, and their sign-ins that wait for a code: both must end when the
+ * Deletes the password reset links of a user and their sign-ins that wait for a code, because both must end when the
  * password changes.
  */
 export async function deleteVerifications(db: Kysely<Database>, userId: string): Promise<void> {
@@ -130,11 +130,11 @@ export type InvitationRow = Selectable<OwnerInvitationsTable> & { account_name: 
 /** Replaces an earlier invitation of this user to this account, so that older links become invalid. */
 export async function saveInvitation(
   db: Kysely<Database>,
-  { lasts, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { lasts: string },
+  { validFor, ...invitation }: Omit<Insertable<OwnerInvitationsTable>, 'expires_at'> & { validFor: string },
 ): Promise<{ expires_at: Date }> {
   return db
     .insertInto('owner_invitations')
-    .values({ ...invitation, expires_at: sql<Date>`now() + ${lasts}::interval` })
+    .values({ ...invitation, expires_at: sql<Date>`now() + ${validFor}::interval` })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'email']).doUpdateSet(({ ref }) => ({
         token_hash: ref('excluded.token_hash'),
@@ -190,7 +190,7 @@ export async function deleteInvitation(db: Kysely<Database>, accountId: string, 
   return row !== undefined
 }
 
-/** Lists the invitations that can still be accepted. Links that set a new password are none. */
+/** Lists the invitations that can still be accepted, without links that set a new password. */
 export function findInvitations(
   db: Kysely<Database>,
   accountId: string,
@@ -216,7 +216,7 @@ export function findInvitations(
     .execute()
 }
 
-/** Returns whether there was one to revoke. Its email is not sent any more. */
+/** Returns whether there was an invitation to revoke. Its email is not sent any more. */
 export async function revokeInvitationOf(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
   await deleteInvitationEmails(db, accountId, email)
   const row = await db
@@ -229,7 +229,7 @@ export async function revokeInvitationOf(db: Kysely<Database>, accountId: string
   return row !== undefined
 }
 
-/** Deletes emails that wait to be sent and whose link is invalid. */
+/** Deletes invitation emails that wait to be sent and whose link is no longer valid. */
 export async function deleteInvitationEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
   await db
     .deleteFrom('emails')

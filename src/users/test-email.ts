@@ -8,11 +8,11 @@ import { enqueueEmails } from '../platform/email/outbox.ts'
 import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
 
 /** Limits the emails that a user can have this server send to themselves. */
-const testEmails: AttemptLimit = { of: 'test email', most: 3, seconds: 600 }
-/** It is pointless later. */
+const testEmails: AttemptLimit = { name: 'test email', max: 3, seconds: 600 }
+/** A test email is pointless after this time. */
 const validSeconds = 3600
 
-/** Sends the caller an email as alerts are sent, through the same queue. */
+/** Sends the caller an email through the queue of alert emails. */
 export async function sendTestEmail(
   deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'announcements'>,
   { accountId, email }: { accountId: string; email: string },

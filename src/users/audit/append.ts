@@ -66,14 +66,14 @@ export async function openAuditLog(deps: AuditDeps): Promise<Keys> {
   if (current) return { keys, current }
   return inTransaction(deps.db, async (trx) => {
     await lockAuditKeys(trx)
-    const within = { ...deps, db: trx }
-    const present = await readAuditKeys(within)
+    const trxDeps = { ...deps, db: trx }
+    const present = await readAuditKeys(trxDeps)
     const [another] = present.values()
     if (another) return { keys: present, current: another }
     const isFirst = (await findAuditKeys(trx)).length === 0
-    const made = await createAuditKey(within)
-    const opened = { keys: new Map([[made.id, made]]), current: made }
-    if (isFirst) await adoptUnchainedEntries(within, opened)
+    const created = await createAuditKey(trxDeps)
+    const opened = { keys: new Map([[created.id, created]]), current: created }
+    if (isFirst) await adoptUnchainedEntries(trxDeps, opened)
     else deps.log.error('could not decrypt the key of the audit log and created a new one; run: waybill doctor')
     return opened
   })
@@ -122,17 +122,17 @@ async function lockOrCreateChain(trx: Kysely<Database>, accountId: string, curre
   const { sequence, hash } = chainStart
   const empty = { account_id: accountId, sequence, hash, expired_sequence: sequence, expired_hash: hash }
   await insertAuditChain(trx, sealHead(empty, current))
-  const made = await lockAuditChain(trx, accountId)
-  if (!made) throw new Error('the head of an audit log disappeared while it was created')
-  return made
+  const created = await lockAuditChain(trx, accountId)
+  if (!created) throw new Error('the head of an audit log disappeared while it was created')
+  return created
 }
 
-const adoptedAtOnce = 1000
+const adoptedPerBatch = 1000
 
 async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys): Promise<void> {
   const counts = new Map<string, number>()
   for (let after: { account_id: string; id: string } | undefined; ;) {
-    const rows = await findUnchainedEntries(trx, { after, limit: adoptedAtOnce })
+    const rows = await findUnchainedEntries(trx, { after, limit: adoptedPerBatch })
     for (const [accountId, entries] of Map.groupBy(rows, (row) => row.account_id)) {
       const dated = entries.map(({ created_at: at, ...entry }) => ({ ...entry, at }))
       await appendAll(trx, accountId, dated, keys)

@@ -16,8 +16,8 @@ export interface Change {
 }
 
 /**
- * Appends an entry before the change, so that a change interrupted by a crash is recorded too, and a second entry with
- * the outcome after it.
+ * Appends an entry before the change, so that a change interrupted by a crash is recorded too, and one with the outcome
+ * after it.
  */
 export async function audited<Result>(deps: AuditDeps, change: Change, run: () => Promise<Result>): Promise<Result> {
   const { accountId } = change

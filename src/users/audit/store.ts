@@ -189,7 +189,7 @@ export async function deleteAuditEntriesUpTo(db: Kysely<Database>, accountId: st
   await db.deleteFrom('audit_entries').where('account_id', '=', accountId).where('sequence', '<=', sequence).execute()
 }
 
-/** Deletes expired sessions, links and codes and yesterday's sign-in attempts, in all accounts. */
+/** Deletes expired sessions, links, codes and attempt counts, in all accounts. */
 export async function deleteExpiredSignIns(db: Kysely<Database>): Promise<void> {
   for (const table of ['owner_sessions', 'owner_verifications'] as const)
     await sql`delete from ${sql.table(table)} where "expiresAt" < now()`.execute(db)

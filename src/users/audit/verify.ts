@@ -29,8 +29,7 @@ import {
 const entriesPerPage = 500
 
 /**
- * Yields the entries of an account in the order of the chain, page by page, because a log can be larger than the
- * memory.
+ * Yields the entries of an account in the order of the chain, page by page, because a log can be larger than memory.
  */
 export async function* readAuditEntries(
   db: Kysely<Database>,
@@ -70,20 +69,22 @@ export async function verifyAudit(
   { expectedHash }: { expectedHash?: string | undefined } = {},
 ): Promise<AuditVerification> {
   await openAuditLog(deps)
-  const first = await walk(deps, accountId, expectedHash)
+  const first = await verifyChain(deps, accountId, expectedHash)
   // Entries can expire and keys can be created during the first check, so a failure is checked again.
-  return first.ok ? first : walk(deps, accountId, expectedHash)
+  return first.ok ? first : verifyChain(deps, accountId, expectedHash)
 }
 
-async function walk(
+async function verifyChain(
   deps: Pick<AuditDeps, 'db' | 'secrets'>,
   accountId: string,
   expectedHash: string | undefined,
 ): Promise<AuditVerification> {
   const { db } = deps
   const keys = await readAuditKeys(deps)
-  const begin = await findAuditChain(db, accountId)
-  let previous: ChainLink = begin ? { sequence: begin.expired_sequence, hash: begin.expired_hash } : chainStart
+  const startHead = await findAuditChain(db, accountId)
+  let previous: ChainLink = startHead
+    ? { sequence: startHead.expired_sequence, hash: startHead.expired_hash }
+    : chainStart
   // Before anything has expired, there is no expired hash to compare.
   const isExpired = previous.sequence > 0 && toHex(previous.hash) === expectedHash
   let [entries, expectedFound] = [0, expectedHash === undefined || isExpired]
@@ -101,7 +102,7 @@ async function walk(
     for await (const page of readAuditEntries(db, accountId, { after }))
       for (const entry of page) {
         const fault = findEntryFault(previous, entry, keys)
-        if (fault) return result(begin, fault)
+        if (fault) return result(startHead, fault)
         previous = entry
         entries += 1
         expectedFound ||= toHex(entry.hash) === expectedHash
@@ -141,7 +142,7 @@ export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise
   for (const accountId of await findAccountsWithEntriesBefore(deps.db, before)) {
     const fault = await deps.db.transaction().execute(async (trx) => {
       const head = await lockAuditChain(trx, accountId)
-      if (!head) return missingHead
+      if (!head) return missingHeadFault
       const firstKept = await findFirstSequenceSince(trx, accountId, before)
       const last = firstKept === undefined ? head.sequence : firstKept - 1
       const found = await verifyUpTo(trx, head, last, keys)
@@ -160,7 +161,7 @@ export async function expireAuditEntries(deps: AuditDeps, before: Date): Promise
   }
 }
 
-const missingHead: ChainFault = { sequence: 0, reason: 'the head of the chain is missing' }
+const missingHeadFault: ChainFault = { sequence: 0, reason: 'the head of the chain is missing' }
 
 /** Returns the last entry up to `last` if all entries until there are valid, or else the fault. */
 async function verifyUpTo(

@@ -24,10 +24,10 @@ export interface UserAuth {
   findSession(headers: Headers): Promise<SignedIn | undefined>
   /**
    * Creates a user. Without a password, they sign in with their organisation, which proves their address. A user with a
-   * password whose invitation does not prove the address cannot sign in with the organisation: the person of that
-   * address there may be somebody else.
+   * password whose invitation does not prove the address cannot sign in with the organisation, where the address may
+   * belong to somebody else.
    */
-  createUser(person: {
+  createUser(user: {
     email: string
     name: string
     passwordHash?: string | undefined
@@ -54,7 +54,7 @@ export function createUserAuth(
   options: UserAuthOptions,
 ): UserAuth {
   const links: string[] = []
-  const open = onceDone(async () => {
+  const open = memoize(async () => {
     // Imported here because it takes a quarter of a second, and most processes and commands need no sign-in.
     const [{ betterAuth }, { toAuthOptions }] = await Promise.all([import('better-auth'), import('./options.ts')])
     const secret = await readAuthSecret(deps)
@@ -70,18 +70,18 @@ export function createUserAuth(
     if (typeof (await findHash(userId)) === 'string') return internalAdapter.updatePassword(userId, hash)
     await internalAdapter.linkAccount({ userId, providerId: 'credential', accountId: userId, password: hash })
   }
-  // better-auth hides the cause of a failure. A query shows whether it is the database; throws if so.
-  const askDatabase = () => sql`select`.execute(deps.db)
+  // better-auth hides the cause of a failure. This query throws if the cause is the database.
+  const assertDatabaseAvailable = () => sql`select`.execute(deps.db)
   return {
     handle: async (request) => {
       const response = await (await open()).handler(request)
-      if (response.status >= 500) await askDatabase()
+      if (response.status >= 500) await assertDatabaseAvailable()
       return response
     },
     findSession: async (headers) => {
       const { api } = await open()
       const session = await api.getSession({ headers }).catch(async (error: unknown) => {
-        await askDatabase()
+        await assertDatabaseAvailable()
         throw error
       })
       if (!session) return undefined
@@ -135,8 +135,8 @@ export function createUserAuth(
   }
 }
 
-/** Runs once for all callers. After a failure, the next caller tries again. */
-function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
+/** Runs the work once for all callers. After a failure, the next caller tries again. */
+function memoize<T>(work: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | undefined
   return () => {
     started ??= work().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The first that matches: browsers name their ancestors too. */
+/** The first match counts, because a browser also names the browsers that it derives from. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -5,7 +5,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { deleteOtherSessions, deleteVerifications } from '../store.ts'
 import {
   codeAttempts,
-  type Lock,
+  type Lockout,
   sameCodeAttempts,
   signInAttemptsPerAddress,
   takePasswordAttempt,
@@ -13,7 +13,7 @@ import {
   takeAttempt,
 } from './login-throttle.ts'
 import { addressHeader, codePath, codePaths, oidcProviderId } from './paths.ts'
-import { recordLock, recordSignIn, type SignInOutcome } from './record.ts'
+import { recordLockout, recordSignIn, type SignInOutcome } from './record.ts'
 
 const signInPath = '/sign-in/email'
 const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
@@ -31,34 +31,34 @@ const signIns: Readonly<Record<string, string>> = {
 type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
 
 /** Adds what better-auth lacks: limits per user and a record of sign-ins. */
-export function personGuard(deps: GuardDeps): BetterAuthPlugin {
+export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
   return {
-    id: 'person-guard',
+    id: 'sign-in-guard',
     hooks: {
       before: [
         {
           matcher: ({ path = '' }) => passwordPaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
             const address = addressOf(ctx)
-            const person = await findPerson(ctx)
-            if (!person) return
-            const who = { email: person.email, address }
-            if (ctx.path === signInPath) await refuseLocked(deps, who, await takeSignIn(deps, address))
-            await refuseLocked(deps, who, await takePasswordAttempt(deps, who))
+            const user = await findUser(ctx)
+            if (!user) return
+            const who = { email: user.email, address }
+            if (ctx.path === signInPath) await assertNotLocked(deps, who, await takeSignIn(deps, address))
+            await assertNotLocked(deps, who, await takePasswordAttempt(deps, who))
           }),
         },
         {
           matcher: ({ path = '' }) => codePaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
-            const person = await findPerson(ctx)
-            if (!person) return
-            const who = { email: person.email, address: addressOf(ctx) }
-            await refuseLocked(deps, who, await takeAttempt(deps, codeAttempts, person.email))
+            const user = await findUser(ctx)
+            if (!user) return
+            const who = { email: user.email, address: addressOf(ctx) }
+            await assertNotLocked(deps, who, await takeAttempt(deps, codeAttempts, user.email))
             if (ctx.path !== codePath) return
             // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
-            const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${person.email} ${readText(ctx.body, 'code')}`)
+            const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
-            if (!person.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
+            if (!user.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
             throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' })
           }),
         },
@@ -76,7 +76,7 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
         {
           matcher: ({ path }) => path === '/change-password',
           handler: createAuthMiddleware(async (ctx) => {
-            // Whoever asked for a link before the change may be why the password was changed.
+            // The password may have been changed because somebody else requested a reset link.
             const { session } = ctx.context
             if (session && !(ctx.context.returned instanceof Error)) await deleteVerifications(deps.db, session.user.id)
           }),
@@ -92,17 +92,17 @@ export function personGuard(deps: GuardDeps): BetterAuthPlugin {
 
 type Context = Parameters<typeof getSessionFromCtx>[0]
 
-/** For a signed-in user, a code confirms the app, which is recorded as a change. */
+/** Records the outcome of a sign-in. A code of a signed-in user confirms the app, which is recorded as a change. */
 async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const path = ctx.path ?? ''
   const { newSession } = ctx.context
   if (codePaths.has(path) && ctx.context.session) return
-  const person = newSession?.user ?? (path === signInPath || codePaths.has(path) ? await findPerson(ctx) : undefined)
+  const user = newSession?.user ?? (path === signInPath || codePaths.has(path) ? await findUser(ctx) : undefined)
   const needsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
   const outcome = newSession || needsCode ? 'done' : 'refused'
   const what = needsCode ? 'gave their password, and was asked for a code' : (signIns[path] ?? '')
   // If the provider rejected the user, or the link was used, the user is unknown.
-  if (person) await record(deps, { email: person.email, address: addressOf(ctx), what, outcome })
+  if (user) await record(deps, { email: user.email, address: addressOf(ctx), what, outcome })
   else deps.onSignIn?.(outcome)
 }
 
@@ -115,7 +115,7 @@ async function record(deps: GuardDeps, signIn: Parameters<typeof recordSignIn>[1
  * Returns the user whose password or code is checked: from the session, from the sign-in that waits for a code, or from
  * the input.
  */
-async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: boolean } | undefined> {
+async function findUser(ctx: Context): Promise<{ email: string; isSignedIn: boolean } | undefined> {
   if (ctx.path === signInPath) return { email: readText(ctx.body, 'email'), isSignedIn: false }
   const session = await getSessionFromCtx(ctx)
   if (session) return { email: session.user.email, isSignedIn: true }
@@ -127,17 +127,17 @@ async function findPerson(ctx: Context): Promise<{ email: string; isSignedIn: bo
 }
 
 /** Counted before the password is checked, so that concurrent sign-ins cannot exceed the limit. */
-function takeSignIn(deps: GuardDeps, address: string): Promise<Lock | undefined> {
+function takeSignIn(deps: GuardDeps, address: string): Promise<Lockout | undefined> {
   return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
 }
 
-async function refuseLocked(
+async function assertNotLocked(
   deps: GuardDeps,
   who: { email: string; address: string },
-  lock: Lock | undefined,
+  lock: Lockout | undefined,
 ): Promise<void> {
   if (!lock) return
-  if (await recordLock(deps, who, lock)) deps.onSignIn?.('locked')
+  if (await recordLockout(deps, who, lock)) deps.onSignIn?.('locked')
   const headers = { 'X-Retry-After': String(lock.secondsLeft) }
   throw new APIError('TOO_MANY_REQUESTS', { message: 'Too many attempts.' }, headers)
 }

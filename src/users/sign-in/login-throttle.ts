@@ -4,34 +4,34 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** How often one user may attempt something, from all addresses together. */
+/** How often something may be attempted in a period. */
 export interface AttemptLimit {
-  of: string
-  most: number
+  name: string
+  max: number
   seconds: number
 }
 
 /** NIST SP 800-63B, 3.2.2: at most a hundred wrong passwords, from any number of addresses. */
-export const passwordAttempts: AttemptLimit = { of: 'password', most: 100, seconds: 3600 }
+export const passwordAttempts: AttemptLimit = { name: 'password', max: 100, seconds: 3600 }
 /**
  * Lower than the limit per user, so that locking out a user takes several addresses. `signInAttemptsPerAddress` applies
  * to all users.
  */
-export const passwordAttemptsPerAddress: AttemptLimit = { of: 'password from one address', most: 30, seconds: 3600 }
+export const passwordAttemptsPerAddress: AttemptLimit = { name: 'password from one address', max: 30, seconds: 3600 }
 /** Applies to all users of an address, which may be a whole office. */
-export const signInAttemptsPerAddress = { most: 10, seconds: 60 }
-/** At any time, three of a million codes are valid, so only a few attempts are allowed. */
-export const codeAttempts: AttemptLimit = { of: 'code', most: 20, seconds: 3600 }
-/** Limits audit log entries about locks: each locked address writes one, and addresses are cheap. */
-export const lockEntryAttempts: AttemptLimit = { of: 'lock entry', most: 10, seconds: 3600 }
+export const signInAttemptsPerAddress = { max: 10, seconds: 60 }
+/** Three of a million codes are valid at any time, so only a few attempts are allowed. */
+export const codeAttempts: AttemptLimit = { name: 'code', max: 20, seconds: 3600 }
+/** Limits audit log entries about lockouts: each locked address writes one, and addresses are cheap. */
+export const lockoutEntryAttempts: AttemptLimit = { name: 'lock entry', max: 10, seconds: 3600 }
 /** RFC 6238, 5.2: a code is valid once. Codes are accepted one time step early or late. */
-export const sameCodeAttempts: AttemptLimit = { of: 'same code', most: 1, seconds: 90 }
+export const sameCodeAttempts: AttemptLimit = { name: 'same code', max: 1, seconds: 90 }
 
 /** Why an attempt is not allowed. */
-export interface Lock {
+export interface Lockout {
   secondsLeft: number
   /** True if this attempt is the first one that is not allowed. */
-  begins: boolean
+  isFirst: boolean
 }
 
 /**
@@ -40,13 +40,13 @@ export interface Lock {
  */
 export async function takeAttempt(
   { db }: Pick<Deps, 'db'>,
-  { of, most, seconds }: AttemptLimit,
+  { name, max, seconds }: AttemptLimit,
   who: string,
-): Promise<Lock | undefined> {
+): Promise<Lockout | undefined> {
   // The key is a hash, because unauthenticated callers choose the text and its length.
-  const key = createHash('sha256').update(`${of}:${who.toLowerCase()}`).digest()
+  const key = createHash('sha256').update(`${name}:${who.toLowerCase()}`).digest()
   const { count, secondsLeft } = await countAttempt(db, { key, seconds })
-  return toLock({ count, secondsLeft }, most)
+  return toLockout({ count, secondsLeft }, max)
 }
 
 /** Like `takeAttempt`, for passwords. */
@@ -63,14 +63,14 @@ export async function takePasswordAttempt(
 /** Like `takeAttempt`, for requests from one address to one path; `key` is created by better-auth. */
 export async function takeRequest(
   { db }: Pick<Deps, 'db'>,
-  { key, most, seconds }: { key: string; most: number; seconds: number },
-): Promise<Lock | undefined> {
-  return toLock(await countRequest(db, { key, seconds }), most)
+  { key, max, seconds }: { key: string; max: number; seconds: number },
+): Promise<Lockout | undefined> {
+  return toLockout(await countRequest(db, { key, seconds }), max)
 }
 
-function toLock({ count, secondsLeft }: { count: number; secondsLeft: number }, most: number): Lock | undefined {
-  if (count <= most) return undefined
-  return { secondsLeft: Math.max(1, Math.ceil(secondsLeft)), begins: count === most + 1 }
+function toLockout({ count, secondsLeft }: { count: number; secondsLeft: number }, max: number): Lockout | undefined {
+  if (count <= max) return undefined
+  return { secondsLeft: Math.max(1, Math.ceil(secondsLeft)), isFirst: count === max + 1 }
 }
 
 /** A single statement, so that concurrent attempts are all counted. The count restarts when its period has ended. */
@@ -90,7 +90,7 @@ export async function countAttempt(
 }
 
 /**
- * Counts requests from one address to one path in better-auth's own table. better-auth's own storage does not count
+ * Counts requests from one address to one path in better-auth's table, because better-auth itself does not count
  * concurrent requests exactly.
  */
 async function countRequest(

@@ -2,7 +2,7 @@ import type { BetterAuthOptions, BetterAuthRateLimitOptions } from 'better-auth'
 import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
 import type { Deps } from '../../deps.ts'
 import type { AuditDeps } from '../audit/append.ts'
-import { personGuard } from './guard.ts'
+import { signInGuard } from './guard.ts'
 import { takeRequest } from './login-throttle.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
 import { addressHeader, authPath, codePaths, oidcProviderId, resetPrefix } from './paths.ts'
@@ -34,7 +34,7 @@ export interface UserAuthOptions {
   onSignIn?: ((outcome: SignInOutcome) => void) | undefined
 }
 
-interface Circumstances extends UserAuthOptions {
+interface ResolvedOptions extends UserAuthOptions {
   secret: string
   /** Receives the token of a requested sign-in link. */
   onSignInLink: (token: string) => void
@@ -46,7 +46,7 @@ interface Circumstances extends UserAuthOptions {
  */
 export function toAuthOptions(
   deps: AuditDeps,
-  { publicUrl, oidc, signInLinks, hashing = scryptHashing, secret, onSignInLink, onSignIn }: Circumstances,
+  { publicUrl, oidc, signInLinks, hashing = scryptHashing, secret, onSignInLink, onSignIn }: ResolvedOptions,
 ): BetterAuthOptions {
   return {
     appName: 'Waybill',
@@ -76,7 +76,7 @@ export function toAuthOptions(
       account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } },
       session: {
         create: {
-          // Only these two start a session with a code. An organisation's sign-in, for example, asks for none of ours.
+          // Only these two paths start a session with a code. The sign-in of an organisation, for example, does not.
           before: (session, context) =>
             Promise.resolve({ data: { ...session, secondFactor: codePaths.has(context?.path ?? '') } }),
         },
@@ -88,8 +88,8 @@ export function toAuthOptions(
     },
     rateLimit: {
       enabled: true,
-      customStorage: countedRequests(deps),
-      // The guard counts these requests: it knows the user and records locks in the audit log.
+      customStorage: requestCounter(deps),
+      // The guard counts these requests: it knows the user and records lockouts in the audit log.
       customRules: { '/sign-in/email': false },
     },
     advanced: {
@@ -114,7 +114,7 @@ export function toAuthOptions(
             }),
           ]
         : []),
-      personGuard({ ...deps, onSignIn }),
+      signInGuard({ ...deps, onSignIn }),
     ],
     // Users rejected by the provider are redirected to the sign-in page, which shows the reason. Other errors are
     // rethrown, because better-auth would print them with the row that PostgreSQL quotes.
@@ -144,7 +144,7 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
         mapProfileToUser: (profile) => ({
           // Some providers return no name, but better-auth requires one.
           name: (profile['name'] ?? profile['email']) as string,
-          emailVerified: isEmailProven(profile),
+          emailVerified: isEmailVerified(profile),
         }),
       },
     ],
@@ -155,17 +155,17 @@ function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
  * Some providers write booleans as text, and "false" is truthy. better-auth compares lower-case addresses, where the
  * Kelvin sign equals k, so only ASCII addresses are accepted.
  */
-function isEmailProven({ email, email_verified: verified }: Record<string, unknown>): boolean {
+function isEmailVerified({ email, email_verified: verified }: Record<string, unknown>): boolean {
   return (verified === true || verified === 'true') && typeof email === 'string' && /^[\u0020-\u007e]+$/.test(email)
 }
 
 /** If `consume` exists, better-auth calls nothing else. */
-function countedRequests(deps: Pick<Deps, 'db'>): NonNullable<BetterAuthRateLimitOptions['customStorage']> {
+function requestCounter(deps: Pick<Deps, 'db'>): NonNullable<BetterAuthRateLimitOptions['customStorage']> {
   return {
     get: () => Promise.resolve(null),
     set: () => Promise.resolve(),
     consume: async (key, { window, max }) => {
-      const lock = await takeRequest(deps, { key, most: max, seconds: window })
+      const lock = await takeRequest(deps, { key, max, seconds: window })
       return { allowed: !lock, retryAfter: lock?.secondsLeft ?? null }
     },
   }

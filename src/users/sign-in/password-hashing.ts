@@ -15,14 +15,14 @@ export const scryptHashing: PasswordHashing = { hash: hashPassword, verify: veri
 
 /** Limits how many passwords are hashed at once, so that many sign-ins do not delay messages. */
 export function limitHashing(hashing: PasswordHashing): PasswordHashing {
-  const inTurn = createTurns()
+  const limit = createLimiter()
   return {
-    hash: (password) => inTurn(() => hashing.hash(password)),
-    verify: (given) => inTurn(() => hashing.verify(given)),
+    hash: (password) => limit(() => hashing.hash(password)),
+    verify: (given) => limit(() => hashing.verify(given)),
   }
 }
 
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createLimiter(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   return async (work) => {

@@ -6,12 +6,12 @@ export const oidcProviderId = 'oidc'
 /** Header that passes the client address to better-auth. The server sets it and never accepts it from a client. */
 export const addressHeader = 'x-waybill-address'
 
-/** A reset gives access to everything, and its email arrives within minutes. */
+/** Short, because the link gives full access and its email arrives within minutes. */
 export const resetLinkSeconds = 3600
-/** Before the token in the identifier of its row, which stores a hash of both. */
+/** Prefix of the token in the identifier of its row, which is stored as a hash of both. */
 export const resetPrefix = 'reset-password:'
 
-/** Where a code of an authenticator app is checked. */
+/** The path that checks a code of an authenticator app. */
 export const codePath = '/two-factor/verify-totp'
-/** Where a second factor starts a session. */
+/** The paths that start a session with a second factor. */
 export const codePaths: ReadonlySet<string> = new Set([codePath, '/two-factor/verify-backup-code'])

@@ -2,7 +2,7 @@ import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
 import { findUserByEmail } from '../store.ts'
-import { type Lock, lockEntryAttempts, takeAttempt } from './login-throttle.ts'
+import { type Lockout, lockoutEntryAttempts, takeAttempt } from './login-throttle.ts'
 
 export type SignInOutcome = 'done' | 'refused' | 'locked'
 
@@ -30,14 +30,14 @@ export async function recordSignIn(deps: AuditDeps, { email: typed, address, wha
   await recordOwnChange(deps, { userId: user.id, email }, entry)
 }
 
-/** Records each lock once, up to a limit per user. */
-export async function recordLock(
+/** Records each lockout once, up to a limit per user. Returns whether the lockout is new. */
+export async function recordLockout(
   deps: AuditDeps,
   { email, address }: Pick<SignIn, 'email' | 'address'>,
-  { begins }: Lock,
+  { isFirst }: Lockout,
 ): Promise<boolean> {
-  if (!begins) return false
-  if (await takeAttempt(deps, lockEntryAttempts, email)) return true
+  if (!isFirst) return false
+  if (await takeAttempt(deps, lockoutEntryAttempts, email)) return true
   await recordSignIn(deps, { email, address, what: 'was locked out after too many attempts', outcome: 'locked' })
   return true
 }

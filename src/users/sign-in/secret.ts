@@ -17,9 +17,9 @@ export async function readAuthSecret({
 }: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<string> {
   const known = await findAuthSecret(db)
   if (known !== undefined) return secrets.decrypt(known, purpose)
-  const made = Buffer.from(randomBytes(secretBytes)).toString('base64url')
+  const created = Buffer.from(randomBytes(secretBytes)).toString('base64url')
   // If two processes start at once, the first insert wins.
-  await insertAuthSecret(db, secrets.encrypt(made, purpose))
+  await insertAuthSecret(db, secrets.encrypt(created, purpose))
   return readAuthSecret({ db, secrets, randomBytes })
 }
 

@@ -9,7 +9,7 @@ import { recordOwnChange } from '../audit/audit.ts'
 import type { SignedIn } from './better-auth.ts'
 import { describeDevice } from './device.ts'
 
-/** A write per request would cost more than the exact time is worth. */
+/** An exact time is not worth a write per request. */
 const seenEveryMilliseconds = 5 * 60_000
 const maxRemembered = 10_000
 
@@ -62,34 +62,34 @@ export async function listSessions(
 
 const maxShown = 100
 
-/** Ends a session of this user. One of somebody else is not found. */
+/** Ends a session of this user. Throws NOT_FOUND for a session of another user. */
 export async function revokeSession(
   deps: AuditDeps,
-  person: Pick<SignedIn, 'userId' | 'email'>,
+  user: Pick<SignedIn, 'userId' | 'email'>,
   { sessionId, address }: { sessionId: string; address: string },
 ): Promise<void> {
   const row = await deps.db
     .deleteFrom('owner_sessions')
     .where('id', '=', sessionId)
-    .where('userId', '=', person.userId)
+    .where('userId', '=', user.userId)
     .returning(['userAgent'])
     .executeTakeFirst()
   if (!row) throw new ServiceError('NOT_FOUND', 'sessionId: you have no session with this ID. It may have ended.')
   const what = `ended a session of ${describeDevice(row.userAgent ?? '')}`
-  await recordOwnChange(deps, person, { what, address, outcome: 'done' })
+  await recordOwnChange(deps, user, { what, address, outcome: 'done' })
 }
 
 export async function revokeOtherSessions(
   deps: AuditDeps,
-  person: Pick<SignedIn, 'userId' | 'email' | 'sessionId'>,
+  user: Pick<SignedIn, 'userId' | 'email' | 'sessionId'>,
   address: string,
 ): Promise<number> {
   const rows = await deps.db
     .deleteFrom('owner_sessions')
-    .where('userId', '=', person.userId)
-    .where('id', '!=', person.sessionId)
+    .where('userId', '=', user.userId)
+    .where('id', '!=', user.sessionId)
     .returning('id')
     .execute()
-  await recordOwnChange(deps, person, { what: 'ended all their other sessions', address, outcome: 'done' })
+  await recordOwnChange(deps, user, { what: 'ended all their other sessions', address, outcome: 'done' })
   return rows.length
 }

@@ -167,14 +167,14 @@ describe('sign-ins', () => {
 
     const statuses = answers.map(({ statusCode }) => statusCode)
     // One per checked password.
-    expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.most)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.most)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.max)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.max)
     const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
     expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(
-      signInAttemptsPerAddress.most,
+      signInAttemptsPerAddress.max,
     )
     expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
-    expect(refused).toHaveLength(signInAttemptsPerAddress.most + 1)
+    expect(refused).toHaveLength(signInAttemptsPerAddress.max + 1)
     await resetAttempts()
   })
 

@@ -295,7 +295,7 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     for (const email of [owner.email, 'nobody@example.org']) {
       await signInFrom(email, 'a wrong password')
-      await setAttempts(passwordAttempts.most)
+      await setAttempts(passwordAttempts.max)
 
       expect((await signInFrom(email.toUpperCase(), 'a wrong password')).statusCode).toBe(401)
       const refused = await signInFrom(email, owner.password)
@@ -330,11 +330,11 @@ describe('password attempts for one user from many addresses', () => {
     let host = 0
     // All in one network.
     const attacker = () => ({ 'x-forwarded-for': `2001:db8::${(++host).toString(16)}` })
-    for (let tries = 0; tries < passwordAttemptsPerAddress.most; tries++) {
+    for (let tries = 0; tries < passwordAttemptsPerAddress.max; tries++) {
       expect((await signInFrom(owner.email, 'a wrong password', attacker())).statusCode).toBe(401)
       await node.deps.db.deleteFrom('owner_sign_in_rates').execute()
     }
-    await sql`update owner_tries set count = ${passwordAttempts.most - 1} where count = ${passwordAttemptsPerAddress.most + 1}`.execute(
+    await sql`update owner_tries set count = ${passwordAttempts.max - 1} where count = ${passwordAttemptsPerAddress.max + 1}`.execute(
       node.deps.db,
     )
 
@@ -346,7 +346,7 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     const { path } = await inviteUser(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
-    await setAttempts(passwordAttempts.most + 1)
+    await setAttempts(passwordAttempts.max + 1)
 
     const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
     const statuses = [
