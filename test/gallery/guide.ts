@@ -28,5 +28,5 @@ export function writeGuide(): string {
 const introduction = `# Dashboard gallery
 
 Every page of the [dashboard](dashboard.md) at three widths in both colour schemes, with the data of an invented shop.
-\`npm run gallery\` takes the pictures anew, with the same data and the same time. They are reviewed with the
-[checklist](testing.md#review-the-look).`
+\`npm run gallery\` takes new screenshots with the same data and the same clock. To review them, use the
+[checklist](testing.md#review-the-dashboard-design).`
