@@ -7,7 +7,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { Budget } from './rate-limit.ts'
 import { accountSuspended } from './suspend.ts'
 
-export interface CallerQuestion {
+export interface CallerQuery {
   keyHash: Uint8Array
   /** Undefined if it is not an IP address. */
   address: string | undefined
@@ -32,7 +32,7 @@ const addressAllowed = (address: string) =>
 
 const suspended = 'a.suspended_at is not null as suspended'
 
-/** Whether the minute that is stored has ended. One far in the future started before the database clock was set back. */
+/** SQL condition: the stored minute has ended. A start far in the future means that the database clock was set back. */
 export function windowExpiredAt(now: string): string {
   return `(${now} - l.window_started_at >= interval '60 seconds'
   or l.window_started_at - ${now} > interval '60 seconds')`
@@ -41,8 +41,8 @@ export function windowExpiredAt(now: string): string {
 const windowExpired = windowExpiredAt('excluded.window_started_at')
 
 /**
- * Counts `used` requests. The count is exact, because the row is locked until the statement ends. The time is
- * that of the new row: Citus refuses `now()` in the update of a conflicting row.
+ * Counts `used` requests. The count is exact, because the row is locked until the statement ends. The time is that of
+ * the new row, because Citus rejects `now()` in the update of a conflicting row.
  */
 const spending = `
   on conflict (account_id) do update set
@@ -51,7 +51,7 @@ const spending = `
   returning account_id, used,
     ceil(extract(epoch from window_started_at + interval '60 seconds' - now()))::integer as reset_seconds`
 
-const findOne = statement<CallerQuestion, CallerRow>(
+const findOne = statement<CallerQuery, CallerRow>(
   'find_caller',
   ($) => `with caller as (
     select a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed($.address)} as address_allowed
@@ -67,38 +67,38 @@ const findOne = statement<CallerQuestion, CallerRow>(
   from caller left join spent on true`,
 )
 
-interface GroupedQuestion extends Omit<CallerQuestion, 'spend'> {
-  /** How many of the group spend a request. */
+interface GroupedQuery extends Omit<CallerQuery, 'spend'> {
+  /** How many requests of the group count towards the rate limit. */
   requests: number
 }
 
-const questionColumns: Columns<GroupedQuestion> = {
+const queryColumns: Columns<GroupedQuery> = {
   keyHash: { name: 'key_hash', type: 'bytea' },
   address: { name: 'address', type: 'text' },
   requests: { name: 'requests', type: 'integer' },
 }
 
 /**
- * Counts all requests of an account in the batch at once, in an order that all batches share. Each group of requests
- * gets its own positions, of which `used` is the last, so the limit is exact.
+ * Counts all requests of an account in the batch at once, ordered by account, so that batches do not deadlock. Each group
+ * gets its own range of the count, of which `used` is the last number, so the limit is exact.
  */
-const findMany = statement<Lists<GroupedQuestion>, CallerRow & { n: number }>(
+const findMany = statement<Lists<GroupedQuery>, CallerRow & { n: number }>(
   'find_callers',
   ($) => `with caller as (
     select r.n, r.requests, a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
-    from unnest(${arraysOf($, questionColumns)}) with ordinality as r (${namesOf(questionColumns)}, n)
+    from unnest(${arraysOf($, queryColumns)}) with ordinality as r (${namesOf(queryColumns)}, n)
     join api_keys k on k.key_hash = r.key_hash
     join accounts a on a.id = k.account_id
   ), spender as (
-    select id, n, sum(requests) over (partition by id order by n) as place, sum(requests) over (partition by id) as places
+    select id, n, sum(requests) over (partition by id order by n) as running_total, sum(requests) over (partition by id) as total
     from caller where requests > 0 and api_enabled and not suspended and address_allowed
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
-    select id, now(), max(places)::integer from spender group by id order by id
+    select id, now(), max(total)::integer from spender group by id order by id
     ${spending}
   )
   select caller.n::integer as n, caller.id as account_id, api_enabled, suspended, address_allowed, rate_limit_per_minute,
-    (spent.used - spender.places + spender.place)::integer as used, spent.reset_seconds
+    (spent.used - spender.total + spender.running_total)::integer as used, spent.reset_seconds
   from caller
   left join spender on spender.n = caller.n
   left join spent on spent.account_id = spender.id`,
@@ -132,12 +132,12 @@ export async function spendRequest(db: Kysely<Database>, accountId: string): Pro
  * counted. The row lock makes the count exact over all nodes, and the minute is measured by the database clock. Reads
  * all accounts: the key determines the account.
  */
-export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
+export const findCaller = batched<CallerQuery, CallerRow | undefined>({
   name: 'find_caller',
-  one: async (db, question) => (await findOne(db, question))[0],
-  many: async (db, questions) => {
+  one: async (db, query) => (await findOne(db, query))[0],
+  many: async (db, queries) => {
     const groups = dedupeByKey(
-      questions,
+      queries,
       ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
     )
     const grouped = groups.map(({ item: { keyHash, address, spend }, indexes }) => ({
@@ -145,14 +145,14 @@ export const findCaller = batched<CallerQuestion, CallerRow | undefined>({
       address,
       requests: spend ? indexes.length : 0,
     }))
-    const rows = await findMany(db, listsOf(questionColumns, grouped))
-    const answers = Array.from(questions, (): CallerRow | undefined => undefined)
+    const rows = await findMany(db, listsOf(queryColumns, grouped))
+    const results = Array.from(queries, (): CallerRow | undefined => undefined)
     for (const row of rows) {
       const indexes = groups[row.n - 1]?.indexes ?? []
       for (const [position, index] of indexes.entries())
-        answers[index] = { ...row, used: row.used === null ? null : row.used - indexes.length + position + 1 }
+        results[index] = { ...row, used: row.used === null ? null : row.used - indexes.length + position + 1 }
     }
-    return answers
+    return results
   },
   groupOf: ({ keyHash }) => Buffer.from(keyHash).toString('latin1'),
 })

@@ -10,12 +10,12 @@ import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from '
 import { listPlaceholders, type TemplateText } from './placeholders.ts'
 import { findCodeProblem, fitValues, type TemplateValues } from './fill/values.ts'
 
-/** The example of the interface's own documentation. */
+/** The recipient in the examples of the API documentation. */
 const to = '34600111222'
 
 /**
- * Returns a send of this template that is accepted: what it must bring, filled with the examples of the template where
- * they can be sent, and with plain values where not. Undefined if no send can fill the template.
+ * Returns a valid send of this template with all required values: the template's own examples if they can be sent,
+ * otherwise placeholder values. Undefined if no send can fill the template.
  */
 export function writeExample(
   template: TemplateText & { name: string; language: string },
@@ -65,7 +65,7 @@ function writeHeader(part: HeaderPart, choose: ChooseExample): MessageHeader {
   switch (part.kind) {
     case 'text':
       return { text: choose(part.example) ?? 'x' }
-    // The sample of the template cannot be sent: WhatsApp does not download it from itself.
+    // The template's own sample cannot be sent, because WhatsApp does not download it from its own servers.
     case 'image':
       return { image: { link: 'https://example.com/image.jpg' } }
     case 'video':
@@ -91,7 +91,7 @@ function writeButton({ index, field, url = '', example }: ButtonPart, choose: Ch
   }
 }
 
-/** WhatsApp lists the whole address as example, or only its end (reference, contradictions). */
+/** WhatsApp lists either the whole URL as the example, or only its suffix (reference, contradictions). */
 function writeSuffix(url: string, example: string | undefined): string {
   const start = url.slice(0, url.indexOf('{{'))
   const suffix = example?.startsWith(start) ? example.slice(start.length) : example

@@ -37,7 +37,7 @@ function findPlaceholders({ parameterFormat, components }: TemplateText): Placeh
     .map((key) => withExample(key, body?.example?.body_text?.[0]?.[Number(key) - 1]))
 }
 
-/** The placeholders of a text, without repetitions. */
+/** Returns the placeholders of a text, without duplicates. */
 export function listKeys(text: string): string[] {
   return [...new Set([...text.matchAll(placeholderPattern)].map(([, key = '']) => key))]
 }
@@ -53,7 +53,7 @@ export function fill(text: string, variables: Readonly<Record<string, string>>):
   )
 }
 
-/** Fills in the only placeholder of an address, whatever its name. */
+/** Fills in the only placeholder of a URL, whatever its name. */
 export function fillUrl(url: string, value: string): string {
   return url.replace(placeholderPattern, () => value)
 }

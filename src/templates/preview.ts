@@ -4,7 +4,7 @@ import { type ButtonPart, type CardPart, listParts } from './fill/parts.ts'
 import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './placeholders.ts'
 import type { FilledTemplate } from './fill/values.ts'
 
-/** The parts of a message as the recipient will see them. */
+/** Returns the parts of a message as the recipient will see them. */
 export function renderMessage(
   template: TemplateText,
   filled: FilledTemplate,
@@ -18,7 +18,7 @@ export function renderMessage(
   return {
     ...(header !== undefined && { header: fillHeader(template, header, filled) }),
     ...(headerMedia && { headerMedia }),
-    body: fill(findText(components, 'BODY') ?? '', namesOf(template, filled)),
+    body: fill(findText(components, 'BODY') ?? '', variablesOf(template, filled)),
     ...(footer !== undefined && { footer }),
     ...(buttons.length > 0 && { buttons: buttons.map(({ text }) => text), buttonDetails: buttons }),
     ...(filled.cards && { cards: filled.cards.flatMap((card, index) => renderCard(parts.cards, card, index)) }),
@@ -34,19 +34,22 @@ function renderCard(parts: readonly CardPart[] | undefined, card: OutgoingCard, 
   return [
     {
       ...(headerMedia && { headerMedia }),
-      ...(body !== undefined && { body: fill(body, namesOf(part.text, card)) }),
+      ...(body !== undefined && { body: fill(body, variablesOf(part.text, card)) }),
       ...(buttons.length > 0 && { buttonDetails: buttons }),
     },
   ]
 }
 
-/** The parameters are in the order of the placeholders, or carry their names. */
-function namesOf(template: TemplateText, { parameters }: Pick<FilledTemplate, 'parameters'>): Record<string, string> {
-  return Object.fromEntries(listPlaceholders(template).map(({ key }, at) => [key, textOf(parameters, key, at)]))
+/** The parameters have the names of the placeholders, or are in their order. */
+function variablesOf(
+  template: TemplateText,
+  { parameters }: Pick<FilledTemplate, 'parameters'>,
+): Record<string, string> {
+  return Object.fromEntries(listPlaceholders(template).map(({ key }, index) => [key, textOf(parameters, key, index)]))
 }
 
-function textOf(parameters: FilledTemplate['parameters'], key: string, at: number): string {
-  const parameter = parameters.find(({ name }) => name === key) ?? parameters[at]
+function textOf(parameters: FilledTemplate['parameters'], key: string, index: number): string {
+  const parameter = parameters.find(({ name }) => name === key) ?? parameters[index]
   return parameter?.text ?? `{{${key}}}`
 }
 

@@ -9,11 +9,11 @@ interface ProblemRow {
   status: string
   quality_score: string | null
   whatsapp_account_id: string
-  /** Of all rows, also of those beyond the limit. */
+  /** Number of all rows, including those beyond the limit. */
   total: number
 }
 
-/** Returns the templates that WhatsApp stopped for their quality, or may stop soon. Rejected ones were never sent. */
+/** Returns the templates that WhatsApp stopped for their quality or may stop soon, but not those it never approved. */
 export async function listTemplateProblems(
   { db }: Pick<Deps, 'db'>,
   { accountId }: z.output<(typeof contract)['input']>,

@@ -14,10 +14,10 @@ import { listPlaceholders, type TemplateText } from './placeholders.ts'
 
 type JsonSchema = Record<string, unknown>
 
-/** The rules of a request's fields, of which those of one template are chosen. */
+/** JSON Schemas of all request fields, from which the fields of a template are chosen. */
 const request = propertiesOf(SendMessageRequest)
-const headerRules = propertiesOf(MessageHeader)
-const buttonRules = propertiesOf(MessageButton)
+const headerSchemas = propertiesOf(MessageHeader)
+const buttonSchemas = propertiesOf(MessageButton)
 
 /** Returns the JSON Schema of a send of this template; undefined if no send can fill it. */
 export function writeSendSchema(template: TemplateText & { name: string; language: string }): JsonSchema | undefined {
@@ -66,7 +66,7 @@ function writeSection(template: TemplateText, parts: SectionParts): Fields {
   }
 }
 
-/** WhatsApp takes more product cards than the template has. */
+/** WhatsApp accepts more product cards than the template has. */
 function writeCards(cards: readonly CardPart[]): JsonSchema {
   const items = cards.map((card) => writeObject(writeSection(card.text, card)))
   return cards.every(({ header }) => header?.kind === 'product')
@@ -102,21 +102,21 @@ function writeHeader(part: HeaderPart): JsonSchema {
   const schema =
     part.kind === 'text'
       ? writeText(`Fills {{${part.key}}} in '${part.text}'.`, part.example, componentLimits.headerCharacters)
-      : headerRules[part.kind]
+      : headerSchemas[part.kind]
   return writeObject({ [part.kind]: required(schema) })
 }
 
-/** An array in any order: each button that must be filled is demanded by its index. */
+/** The array may be in any order, so each required button is identified by its index. */
 function writeButtons(buttons: ButtonPart[]): Field {
-  const demanded = buttons.filter(({ isRequired }) => isRequired)
+  const requiredButtons = buttons.filter(({ isRequired }) => isRequired)
   return {
-    isRequired: demanded.length > 0,
+    isRequired: requiredButtons.length > 0,
     schema: {
       type: 'array',
       maxItems: buttons.length,
       items: { anyOf: buttons.map(writeButton) },
-      ...(demanded.length > 0 && {
-        allOf: demanded.map(({ index }) => ({
+      ...(requiredButtons.length > 0 && {
+        allOf: requiredButtons.map(({ index }) => ({
           contains: { type: 'object', properties: { index: { const: index } }, required: ['index'] },
         })),
       }),
@@ -127,7 +127,7 @@ function writeButtons(buttons: ButtonPart[]): Field {
 function writeButton({ index, field, label, isRequired }: ButtonPart): JsonSchema {
   return {
     title: label,
-    ...writeObject({ index: required({ const: index }), [field]: required(buttonRules[field]) }),
+    ...writeObject({ index: required({ const: index }), [field]: required(buttonSchemas[field]) }),
     ...(!isRequired && { description: 'May be left out.' }),
   }
 }

@@ -3,7 +3,7 @@ import type { Database, TemplatesTable } from '../platform/db/schema.ts'
 
 export type TemplateRow = Selectable<TemplatesTable>
 
-/** Identifies a template: reference, section 3.1. */
+/** Identifies a template (reference, section 3.1). */
 export interface TemplateKey {
   accountId: string
   wabaId: string

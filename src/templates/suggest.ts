@@ -3,20 +3,20 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { TemplateKey } from './store.ts'
 
-/** What a template is called in a request. */
+/** A template as named in a request. */
 interface TemplateName {
   name: string
   language: string
 }
 
-/** Names that differ more are no misspellings. */
+/** Names that differ more are not misspellings. */
 const maxDistance = 3
-/** Comparing more or longer names would block other requests: these take a few milliseconds at most. */
+/** Comparing this many names takes a few milliseconds at most; more or longer names would block other requests. */
 const maxCandidates = 100
 const maxNameLength = 60
 const maxLanguages = 5
 
-/** The error for a template that is unknown, with the nearest approved one of the same WABA. */
+/** Returns the error for an unknown template, which suggests the most similar approved one of the same WABA. */
 export async function describeUnknownTemplate(db: Kysely<Database>, key: TemplateKey): Promise<ServiceError> {
   const { name, language } = key
   const suggestion = name.length > maxNameLength ? undefined : suggest(key, await findCandidates(db, key))
@@ -44,23 +44,26 @@ function findCandidates(
     .execute()
 }
 
-/** A sentence about the nearest template; undefined if none is near. */
+/** Returns a sentence about the most similar template; undefined if none is similar enough. */
 export function suggest({ name, language }: TemplateName, candidates: readonly TemplateName[]): string | undefined {
   const languages = candidates.filter((candidate) => candidate.name === name).map((candidate) => candidate.language)
-  if (languages.length > 0) return `It exists in ${formatList(sortByNearness(languages, language))}.`
+  if (languages.length > 0) return `It exists in ${formatList(sortBySimilarity(languages, language))}.`
   const [nearest] = candidates
-    .map((candidate) => ({ ...candidate, distance: distanceBetween(candidate.name, name) }))
+    .map((candidate) => ({ ...candidate, distance: editDistance(candidate.name, name) }))
     .filter(({ distance }) => distance <= Math.min(maxDistance, Math.max(1, Math.floor(name.length / 4))))
-    .toSorted((a, b) => a.distance - b.distance || isNear(b.language, language) - isNear(a.language, language))
+    .toSorted(
+      (a, b) =>
+        a.distance - b.distance || languageSimilarity(b.language, language) - languageSimilarity(a.language, language),
+    )
   return nearest && `Did you mean ${JSON.stringify(nearest.name)} in language ${nearest.language}?`
 }
 
-function sortByNearness(languages: readonly string[], wanted: string): string[] {
-  return languages.toSorted((a, b) => isNear(b, wanted) - isNear(a, wanted))
+function sortBySimilarity(languages: readonly string[], wanted: string): string[] {
+  return languages.toSorted((a, b) => languageSimilarity(b, wanted) - languageSimilarity(a, wanted))
 }
 
-/** 2 for the same language, 1 for another region of it: `en` is near `en_US`. */
-function isNear(language: string, wanted: string): number {
+/** Returns 2 for the same language, and 1 for another region of it, such as `en` and `en_US`. */
+function languageSimilarity(language: string, wanted: string): number {
   if (language === wanted) return 2
   return language.slice(0, 2) === wanted.slice(0, 2) ? 1 : 0
 }
@@ -73,34 +76,33 @@ function formatList(languages: readonly string[]): string {
 }
 
 /**
- * Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. Looks only
- * at places that are up to the largest distance apart, so that long names cost little; beyond it, the result is
- * `Infinity`.
+ * Damerau–Levenshtein distance (optimal string alignment). Computes only the band of `maxDistance` around the diagonal,
+ * so that long names cost little; the result is `Infinity` for larger distances.
  */
-function distanceBetween(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const width = 2 * maxDistance + 1
-  // A place in a row stands for the same difference between the two positions in every row.
+  // In every row, a column stands for the same offset between the two positions.
   let beforeLast: number[] = []
-  let last = Array.from({ length: width }, (_, place) => (place < maxDistance ? Infinity : place - maxDistance))
+  let last = Array.from({ length: width }, (_, column) => (column < maxDistance ? Infinity : column - maxDistance))
   for (let i = 1; i <= a.length; i++) {
     const row: number[] = []
-    for (let place = 0; place < width; place++) {
-      const j = i + place - maxDistance
+    for (let column = 0; column < width; column++) {
+      const j = i + column - maxDistance
       if (j < 0 || j > b.length) {
         row.push(Infinity)
         continue
       }
-      const replaced = j === 0 ? Infinity : valueAt(last, place) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const replaced = j === 0 ? Infinity : distanceAt(last, column) + (a[i - 1] === b[j - 1] ? 0 : 1)
       const isSwap = j > 1 && i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwap ? valueAt(beforeLast, place) + 1 : Infinity
-      row.push(Math.min(valueAt(last, place + 1) + 1, valueAt(row, place - 1) + 1, replaced, swapped))
+      const swapped = isSwap ? distanceAt(beforeLast, column) + 1 : Infinity
+      row.push(Math.min(distanceAt(last, column + 1) + 1, distanceAt(row, column - 1) + 1, replaced, swapped))
     }
     if (Math.min(...row) > maxDistance) return Infinity
     ;[beforeLast, last] = [last, row]
   }
-  return valueAt(last, b.length - a.length + maxDistance)
+  return distanceAt(last, b.length - a.length + maxDistance)
 }
 
-function valueAt(row: readonly number[], place: number): number {
-  return row[place] ?? Infinity
+function distanceAt(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity
 }

@@ -5,7 +5,7 @@ import type { ListedTemplate } from '../whatsapp/template-management.ts'
 export interface Listing {
   accountId: string
   wabaId: string
-  /** Time before the listing was requested: of two overlapping syncs, the later one wins. */
+  /** When the listing was requested: of two overlapping syncs, the later one wins. */
   listedAt: Date
   /** Each name and language occurs once. */
   templates: ListedTemplate[]
@@ -55,7 +55,7 @@ async function upsertTemplates(
   `.execute(db)
 }
 
-/** The upsert set the time of all listed templates, so an older time means that a template was not listed. */
+/** The upsert set `synced_at` of all listed templates, so an older time means that a template was not listed. */
 async function markDeleted(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
   await db
     .updateTable('templates')

@@ -23,8 +23,8 @@ export type SyncOutcome = ({ ok: true } & SyncResult) | { ok: false; reason: str
  */
 export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<SyncResult> {
   await requireAccount(deps.db, accountId)
-  const senders = await findActive(deps, accountId)
-  if (senders.length === 0)
+  const whatsAppAccounts = await findActive(deps, accountId)
+  if (whatsAppAccounts.length === 0)
     throw new ServiceError(
       'SETTING_REFUSED',
       `Account ${accountId} has no active WhatsApp account. Add or activate one.`,
@@ -32,7 +32,7 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
         remedy: `List them: waybill whatsapp list ${accountId}`,
       },
     )
-  const outcome = await syncThrough(deps, accountId, senders)
+  const outcome = await syncWith(deps, accountId, whatsAppAccounts)
   if (!outcome.ok)
     throw new ServiceError(
       'SETTING_REFUSED',
@@ -44,15 +44,19 @@ export async function syncTemplates(deps: SyncDeps, accountId: string): Promise<
 /** Syncs a single WABA, for example after a send found that WhatsApp no longer has a template. */
 export async function syncWaba(deps: SyncDeps, accountId: string, wabaId: string): Promise<SyncOutcome> {
   const active = await findActive(deps, accountId)
-  const senders = active.filter((sender) => sender.waba_id === wabaId)
-  if (senders.length === 0) return { ok: false, reason: `no active WhatsApp account in WABA ${wabaId}` }
-  return syncThrough(deps, accountId, senders)
+  const whatsAppAccounts = active.filter((whatsAppAccount) => whatsAppAccount.waba_id === wabaId)
+  if (whatsAppAccounts.length === 0) return { ok: false, reason: `no active WhatsApp account in WABA ${wabaId}` }
+  return syncWith(deps, accountId, whatsAppAccounts)
 }
 
-async function syncThrough(deps: SyncDeps, accountId: string, senders: WhatsAppAccountRow[]): Promise<SyncOutcome> {
+async function syncWith(
+  deps: SyncDeps,
+  accountId: string,
+  whatsAppAccounts: WhatsAppAccountRow[],
+): Promise<SyncOutcome> {
   const listings: Listing[] = []
-  for (const [wabaId, sharing] of Map.groupBy(senders, (sender) => sender.waba_id)) {
-    const listing = await list(deps, { accountId, wabaId, senders: sharing })
+  for (const [wabaId, sameWaba] of Map.groupBy(whatsAppAccounts, (whatsAppAccount) => whatsAppAccount.waba_id)) {
+    const listing = await list(deps, { accountId, wabaId, whatsAppAccounts: sameWaba })
     if (typeof listing === 'string') return { ok: false, reason: listing }
     listings.push(listing)
   }
@@ -68,22 +72,26 @@ async function syncThrough(deps: SyncDeps, accountId: string, senders: WhatsAppA
  */
 async function list(
   deps: SyncDeps,
-  { accountId, wabaId, senders }: { accountId: string; wabaId: string; senders: WhatsAppAccountRow[] },
+  {
+    accountId,
+    wabaId,
+    whatsAppAccounts,
+  }: { accountId: string; wabaId: string; whatsAppAccounts: WhatsAppAccountRow[] },
 ): Promise<Listing | string> {
   let reason = ''
-  for (const sender of senders) {
+  for (const whatsAppAccount of whatsAppAccounts) {
     const listedAt = deps.now()
-    const owner = { accountId, whatsAppAccountId: sender.id }
-    const accessToken = openAccessToken(deps, owner, sender.access_token_encrypted)
+    const ref = { accountId, whatsAppAccountId: whatsAppAccount.id }
+    const accessToken = openAccessToken(deps, ref, whatsAppAccount.access_token_encrypted)
     if (accessToken === undefined) {
-      reason = describeUnreadableToken(sender.id)
+      reason = describeUnreadableToken(whatsAppAccount.id)
       continue
     }
     const outcome = await deps.whatsapp.listTemplates({ wabaId, accessToken })
     if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
     reason = outcome.reason
     if (!outcome.accountUnusable) return reason
-    await deactivateRefused(deps, sender, reason)
+    await deactivateRefused(deps, whatsAppAccount, reason)
   }
   return reason
 }

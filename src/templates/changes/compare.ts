@@ -5,14 +5,14 @@ import type {
 } from '../../../contracts/templates/definition.ts'
 
 /**
- * Whether two definitions make the same template, as far as WhatsApp lists it: samples, lifetimes and the apps of a
- * one-time code cannot be read back, and its labels have defaults in each language.
+ * Returns whether two definitions describe the same template, as far as WhatsApp lists it. Samples, lifetimes and the apps
+ * of a one-time code cannot be read back, and the labels of its buttons have defaults in each language.
  */
 export function isSameTemplate(wanted: TemplateDefinition, listed: TemplateDefinition): boolean {
   return JSON.stringify(toComparable(wanted, listed)) === JSON.stringify(toComparable(listed, listed))
 }
 
-/** With its keys in one order, and without what cannot be compared. */
+/** Sorts the keys and removes what cannot be compared. */
 function toComparable(template: TemplateDefinition, listed: TemplateDefinition): unknown {
   const { header, cards, authentication, ttlSeconds: _, category: __, ...rest } = template
   const { text = listed.authentication?.text, ...code } = authentication ?? {}

@@ -16,9 +16,7 @@ import {
   storeAsListed,
 } from './submit.ts'
 
-/**
- * Creates a template. A repetition finds the template that the first request made, also if its answer was lost.
- */
+/** Creates a template. A retry finds the template of the first request, even if its response was lost. */
 export async function createTemplate(
   deps: ChangeDeps,
   accountId: string,
@@ -27,7 +25,7 @@ export async function createTemplate(
   assertValidTemplate(template)
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const stored = await findStored(deps, account, template)
-  if (stored) return answerExisting(stored, template)
+  if (stored) return describeExisting(stored, template)
   const ready = await uploadSamples(deps, account, template)
   const created = await deps.whatsapp.createTemplate(account, ready)
   if (created.ok) {
@@ -37,7 +35,7 @@ export async function createTemplate(
   if (created.subcode === existsSubcode) {
     await syncWaba(deps, accountId, account.wabaId)
     const found = await findStored(deps, account, template)
-    if (found) return answerExisting(found, template)
+    if (found) return describeExisting(found, template)
   }
   throw await explainTemplateFailure(deps, account, created)
 }
@@ -46,7 +44,7 @@ function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { 
   return findPresentTemplate(deps.db, { accountId, wabaId, name, language })
 }
 
-function answerExisting(stored: TemplateRow, template: TemplateDefinition): TemplateChange {
+function describeExisting(stored: TemplateRow, template: TemplateDefinition): TemplateChange {
   if (matchesStored(stored, template)) return describeUnchanged(stored)
   throw new ServiceError(
     'TEMPLATE_EXISTS',

@@ -7,7 +7,7 @@ import { describeUnknownTemplate } from '../suggest.ts'
 import { requireWabaId } from '../sync.ts'
 import { findPresentTemplate, findPresentTemplates } from './store.ts'
 
-/** Returns a template as its author writes it, or why it cannot be written so. */
+/** Returns the definition of a template, or why it cannot be expressed as one. */
 export async function getTemplateDefinition(
   { db }: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId, name, language }: z.output<(typeof contract)['input']>,
@@ -22,23 +22,23 @@ export async function getTemplateDefinition(
 
 export interface ExportedTemplates {
   items: { status: string; definition: TemplateDefinition }[]
-  /** Templates that no definition can hold. */
+  /** Templates that cannot be expressed as a definition. */
   skipped: { name: string; language: string; reason: string }[]
 }
 
-/** All templates that WhatsApp has, for files. */
+/** Returns the definitions of all templates that WhatsApp has, for export to files. */
 export async function listTemplateDefinitions(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
   whatsAppAccountId: string | undefined,
 ): Promise<ExportedTemplates> {
   const wabaId = await requireWabaId({ db }, accountId, whatsAppAccountId)
-  const written: ExportedTemplates = { items: [], skipped: [] }
+  const exported: ExportedTemplates = { items: [], skipped: [] }
   for (const row of await findPresentTemplates(db, accountId, wabaId)) {
     const definition = toDefinition(row)
     const { name, language, status } = row
-    if (typeof definition === 'string') written.skipped.push({ name, language, reason: definition })
-    else written.items.push({ status, definition })
+    if (typeof definition === 'string') exported.skipped.push({ name, language, reason: definition })
+    else exported.items.push({ status, definition })
   }
-  return written
+  return exported
 }

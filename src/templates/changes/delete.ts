@@ -8,7 +8,7 @@ import { openTemplateAccount } from './template-account.ts'
 import { findPresentLanguages, markTemplatesDeleted } from './store.ts'
 import type { ChangeDeps } from './submit.ts'
 
-/** Deletes one language of a name, or all. A repetition finds nothing left to delete. */
+/** Deletes one language of a template, or all. A retry finds nothing left to delete. */
 export async function deleteTemplate(
   deps: ChangeDeps,
   accountId: string,
@@ -36,7 +36,7 @@ export async function deleteTemplate(
     name,
     templateId: allLanguages ? undefined : firstId,
   })
-  // What WhatsApp no longer has is deleted, whoever did it.
+  // A template that WhatsApp no longer has counts as deleted.
   if (!deleted.ok && !(deleted.refused && (await isMissing(deps, accessToken, firstId))))
     throw await explainTemplateFailure(deps, account, deleted)
   const languages = chosen.map((row) => row.language)
@@ -59,10 +59,10 @@ async function isKnownName(
   return row !== undefined
 }
 
-/** An ID that does not exist has this subcode. */
+/** WhatsApp's subcode for an ID that does not exist. */
 const unknownSubcode = 33
 
-/** WhatsApp words the refusal in the language of the token's user, so the template itself is asked for. */
+/** WhatsApp's error texts are in the language of the token's user, so this reads the template itself. */
 async function isMissing({ whatsapp }: ChangeDeps, accessToken: string, templateId: string): Promise<boolean> {
   const read = await whatsapp.getTemplate({ templateId, accessToken })
   return !read.ok && read.error?.code === 100 && read.subcode === unknownSubcode

@@ -37,7 +37,7 @@ export async function duplicateTemplate(
   return createTemplate(deps, accountId, { template, whatsAppAccountId: target.whatsAppAccountId })
 }
 
-/** A listing has the address of each sample, which WhatsApp serves for some days. */
+/** A listing has the URL of each sample, which stays valid for some days. */
 function withSamples(
   template: TemplateDefinition,
   components: StoredComponent[],

@@ -6,7 +6,7 @@ import type { TemplateAccount } from './template-account.ts'
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
 
-/** WhatsApp has a template of this name and language. */
+/** WhatsApp's subcode if a template with this name and language exists. */
 export const existsSubcode = 2_388_024
 
 interface Advice {
@@ -16,8 +16,8 @@ interface Advice {
 }
 
 /**
- * By Meta's subcode: reference 2, section 3.2. WhatsApp writes its reasons in the language of the token's user, so
- * only the subcode says what is wrong.
+ * By Meta's subcode (reference 2, section 3.2). WhatsApp's error texts are in the language of the token's user, so only
+ * the subcode identifies the problem.
  */
 const advices: Readonly<Record<number, Advice>> = {
   2388019: {
@@ -70,7 +70,7 @@ const advices: Readonly<Record<number, Advice>> = {
   },
 }
 
-/** By code, where WhatsApp gives no subcode. */
+/** By code, for errors without a subcode. */
 const advicesByCode: Readonly<Record<number, Advice>> = {
   192: {
     message: 'A phone number of a button is not valid.',
@@ -88,7 +88,7 @@ function permission(): Advice {
   }
 }
 
-/** The message for a refusal: what is wrong, how to fix it, and WhatsApp's own words. */
+/** Returns the message for a rejected change: what is wrong, how to fix it, and WhatsApp's own text. */
 function describeTemplateRefusal({ error, subcode, reason }: Failed): string {
   if (!error) return `WhatsApp rejected the change: ${reason}.`
   const said = error.details === undefined ? error.title : error.details
@@ -98,7 +98,7 @@ function describeTemplateRefusal({ error, subcode, reason }: Failed): string {
   return advice ? `${advice.message} ${advice.fix} ${quoted}` : `WhatsApp rejected the change. ${quoted}`
 }
 
-/** The error for a change that WhatsApp did not make. A rejected token deactivates its WhatsApp account. */
+/** Returns the error for a failed change. A rejected token deactivates its WhatsApp account. */
 export async function explainTemplateFailure(
   deps: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId, accessTokenEncrypted }: TemplateAccount,
@@ -112,8 +112,8 @@ export async function explainTemplateFailure(
       { retryAfterSeconds: 5 },
     )
   if (accountUnusable) {
-    const asked = { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted }
-    await deactivateRefused(deps, asked, reason)
+    const rejected = { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted }
+    await deactivateRefused(deps, rejected, reason)
     return new ServiceError(
       'NO_ACTIVE_ACCOUNT',
       `WhatsApp rejected the access token of ${whatsAppAccountId}: ${reason}.`,

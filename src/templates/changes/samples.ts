@@ -14,8 +14,8 @@ import type { TemplateAccount } from './template-account.ts'
 
 type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log' | 'waitUncounted'>
 
-/** Where the header of a template, or of a card, has its sample. */
-interface Place {
+/** The field with the sample of a header, in a template or a card. */
+interface SampleField {
   field: string
   header: TemplateHeaderDefinition
 }
@@ -26,12 +26,12 @@ export async function uploadSamples(
   account: TemplateAccount,
   template: TemplateDefinition,
 ): Promise<TemplateDefinition> {
-  const places: Place[] = [
+  const sampleFields: SampleField[] = [
     ...(template.header ? [{ field: 'header.sample', header: template.header }] : []),
     ...(template.cards ?? []).map(({ header }, index) => ({ field: `cards.${index}.header.sample`, header })),
   ]
   const handles = new Map<TemplateHeaderDefinition, string>()
-  for (const { field, header } of places) {
+  for (const { field, header } of sampleFields) {
     const link = header.sample?.link
     if (link === undefined || !isSampleFormat(header.format)) continue
     const { format } = header
@@ -39,14 +39,14 @@ export async function uploadSamples(
     const handle = await (deps.waitUncounted ? deps.waitUncounted(upload) : upload())
     handles.set(header, handle)
   }
-  const filled = (header: TemplateHeaderDefinition): TemplateHeaderDefinition => {
+  const withHandle = (header: TemplateHeaderDefinition): TemplateHeaderDefinition => {
     const handle = handles.get(header)
     return handle === undefined ? header : { ...header, sample: { handle } }
   }
   return {
     ...template,
-    ...(template.header && { header: filled(template.header) }),
-    ...(template.cards && { cards: template.cards.map((card) => ({ ...card, header: filled(card.header) })) }),
+    ...(template.header && { header: withHandle(template.header) }),
+    ...(template.cards && { cards: template.cards.map((card) => ({ ...card, header: withHandle(card.header) })) }),
   }
 }
 
@@ -58,7 +58,7 @@ export async function uploadLocalSample(
 ): Promise<string> {
   if (!isSampleFormat(format)) throw invalidField('header.sample', `a header of format ${format} has no sample.`)
   const spooled = await spool(createReadStream(file), deps.media.limits).catch((error: unknown) => {
-    if (error instanceof ServiceError) throw atField(error, 'header.sample')
+    if (error instanceof ServiceError) throw withField(error, 'header.sample')
     throw invalidField('header.sample', `the file ${file} cannot be read.`)
   })
   return uploadSpooled(deps, account, spooled, { field: 'header.sample', format })
@@ -73,7 +73,7 @@ export async function uploadReceivedSample(
   return uploadSpooled(deps, account, file, { field: 'file', format })
 }
 
-/** Names the types of a sample, where an upload for messages names those of all kinds. */
+/** Names the file types allowed for a sample, because the error of an upload for messages names all types. */
 export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
   return error instanceof ServiceError && error.code === 'UNSUPPORTED_MEDIA_TYPE' ? wrongType('file', format) : error
 }
@@ -85,7 +85,7 @@ function wrongType(field: string, format: SampleFormat): ServiceError {
   )
 }
 
-/** Counts towards the uploads of the account, because it takes disk space and a connection. */
+/** Counts towards the concurrent uploads of the account, because it uses disk space and a connection. */
 async function uploadLink(
   deps: SampleDeps,
   account: TemplateAccount,
@@ -94,7 +94,7 @@ async function uploadLink(
   const release = deps.media.slots.take(account.accountId)
   try {
     const file = await spoolLink(deps, link).catch((error: unknown) => {
-      throw error instanceof ServiceError ? atField(error, `${field}.link`) : error
+      throw error instanceof ServiceError ? withField(error, `${field}.link`) : error
     })
     return await uploadSpooled(deps, account, file, { field, format })
   } finally {
@@ -102,7 +102,7 @@ async function uploadLink(
   }
 }
 
-/** Problems of the file itself, as opposed to those of this server. */
+/** Errors caused by the file itself, not by this server. */
 const fileProblems: ReadonlySet<string> = new Set<ErrorCode>([
   'VALIDATION_ERROR',
   'MEDIA_DOWNLOAD_FAILED',
@@ -110,8 +110,8 @@ const fileProblems: ReadonlySet<string> = new Set<ErrorCode>([
   'UNSUPPORTED_MEDIA_TYPE',
 ])
 
-/** Names the field of the template instead of that of an upload. */
-function atField(error: ServiceError, field: string): ServiceError {
+/** Replaces the upload's field in the error with the field of the template. */
+function withField(error: ServiceError, field: string): ServiceError {
   return fileProblems.has(error.code) ? invalidField(field, error.message.replace(/^(?:link|file): /, '')) : error
 }
 
@@ -154,13 +154,13 @@ async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount)
       { retryAfterSeconds: 5 },
     )
   await db.transaction().execute(async (trx) => {
-    const asked = {
+    const checked = {
       account_id: account.accountId,
       id: account.whatsAppAccountId,
       access_token_encrypted: account.accessTokenEncrypted,
     }
-    // The app of an earlier token would be the wrong one for the next.
-    if (await lockUnchanged(trx, asked)) await saveHealth(trx, account, { app_id: appId })
+    // The app of a token that was replaced in the meantime may be another one.
+    if (await lockUnchanged(trx, checked)) await saveHealth(trx, account, { app_id: appId })
   })
   return appId
 }

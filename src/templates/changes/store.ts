@@ -11,7 +11,7 @@ export async function findPresentTemplate(db: Kysely<Database>, key: TemplateKey
   return row && !goneStatuses.includes(row.status) ? row : undefined
 }
 
-/** The languages of a name that WhatsApp still has. */
+/** Returns the languages of a template that WhatsApp still has. */
 export function findPresentLanguages(
   db: Kysely<Database>,
   { accountId, wabaId, name }: Omit<TemplateKey, 'language'>,
@@ -40,8 +40,8 @@ export function findPresentTemplates(db: Kysely<Database>, accountId: string, wa
 }
 
 /**
- * Stores a template that was just submitted, so that it is listed at once. Its result counts as not announced yet, also
- * if WhatsApp approved it immediately.
+ * Stores a template that was just submitted, so that it is listed immediately. Its review result counts as not yet
+ * announced, even if WhatsApp approved it immediately.
  */
 export async function storeSubmitted(
   db: Kysely<Database>,
@@ -67,7 +67,7 @@ export async function storeSubmitted(
     .execute()
 }
 
-/** Adds the time of an edit, and forgets those that no longer count. */
+/** Adds the time of an edit, and removes those that no longer count. */
 export async function recordEdit(db: Kysely<Database>, key: TemplateKey, at: Date): Promise<void> {
   await db
     .updateTable('templates')
@@ -83,7 +83,7 @@ export async function recordEdit(db: Kysely<Database>, key: TemplateKey, at: Dat
     .execute()
 }
 
-/** A user asked for it, so it is not announced. */
+/** The deletion is not announced, because a user requested it. */
 export async function markTemplatesDeleted(
   db: Kysely<Database>,
   { accountId, wabaId, name }: Omit<TemplateKey, 'language'>,

@@ -25,7 +25,7 @@ export function assertValidTemplate(template: TemplateDefinition): void {
   })
 }
 
-/** The definition that a stored template has; undefined if it has parts that no definition can hold. */
+/** Returns the definition of a stored template; undefined if it has parts that cannot be expressed as a definition. */
 export function definitionOf(row: TemplateRow): TemplateDefinition | undefined {
   const definition = toDefinition(row)
   return typeof definition === 'string' ? undefined : definition
@@ -37,8 +37,8 @@ export function matchesStored(row: TemplateRow, template: TemplateDefinition): b
 }
 
 /**
- * Stores what WhatsApp made of a template: it writes the text of one-time codes itself, and can change the category. If
- * it cannot be read now, the next sync does it, and until then nothing is sent.
+ * Stores a submitted template as WhatsApp lists it, because WhatsApp writes the text of one-time codes and can change the
+ * category. If it cannot be read now, it stays PENDING, and so cannot be sent, until the next sync.
  */
 export async function storeAsListed(
   deps: ChangeDeps,
@@ -71,7 +71,7 @@ export function describeListed(template: ListedTemplate, requestedCategory: stri
   return { name, language, templateId: id, status, category, changed: true, ...(notice !== undefined && { notice }) }
 }
 
-/** Nothing was changed, because WhatsApp has the template as it is asked for. */
+/** Describes a request that changed nothing, because WhatsApp already has this template. */
 export function describeUnchanged(row: TemplateRow): TemplateChange {
   return {
     name: row.name,

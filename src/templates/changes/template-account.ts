@@ -9,11 +9,11 @@ export interface TemplateAccount {
   whatsAppAccountId: string
   wabaId: string
   accessToken: string
-  /** The token as it is stored, which tells whether it was replaced meanwhile. */
+  /** The token as stored, to detect whether it was replaced in the meantime. */
   accessTokenEncrypted: string
 }
 
-/** Changes need a token that works, so an inactive WhatsApp account makes none. */
+/** Throws if the WhatsApp account is inactive, because changes need a working token. */
 export async function openTemplateAccount(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   accountId: string,
@@ -29,7 +29,7 @@ export async function openTemplateAccount(
   }
 }
 
-/** An API key gets this power only once a user grants it: keys that exist must not gain it silently. */
+/** An API key gets this permission only when a user grants it, so that existing keys do not gain it silently. */
 export async function assertTemplateChangesEnabled({ db }: Pick<Deps, 'db'>, accountId: string): Promise<void> {
   const account = await findAccount(db, accountId)
   if (account?.template_changes_enabled === true) return

@@ -27,20 +27,19 @@ export async function updateTemplate(
   const key = { accountId, wabaId: account.wabaId, name: template.name, language: template.language }
   const stored = await findPresentTemplate(deps.db, key)
   if (!stored) throw await describeUnknownTemplate(deps.db, key)
-  const wanted = template
-  if (matchesStored(stored, wanted) && stored.category === wanted.category && !hasNewSample(wanted))
+  if (matchesStored(stored, template) && stored.category === template.category && !hasNewSample(template))
     return describeUnchanged(stored)
-  assertValidTemplate(wanted)
-  assertEditable(stored, wanted, deps.now())
-  const ready = await uploadSamples(deps, account, wanted)
+  assertValidTemplate(template)
+  assertEditable(stored, template, deps.now())
+  const ready = await uploadSamples(deps, account, template)
   const templateId = stored.whatsapp_template_id
   const edited = await deps.whatsapp.editTemplate({ templateId, accessToken: account.accessToken }, ready, {
-    withCategory: stored.category !== wanted.category,
+    withCategory: stored.category !== template.category,
   })
   if (!edited.ok) throw await explainTemplateFailure(deps, account, edited)
-  const listed = await storeAsListed(deps, account, wanted, templateId)
+  const listed = await storeAsListed(deps, account, template, templateId)
   if (stored.status === 'APPROVED') await recordEdit(deps.db, key, deps.now())
-  return describeListed(listed, wanted.category)
+  return describeListed(listed, template.category)
 }
 
 function hasNewSample({ header, cards = [] }: TemplateDefinition): boolean {
@@ -51,7 +50,7 @@ const editable: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED']
 const day = 86_400_000
 const maxEdits = 10
 
-/** WhatsApp's rules (reference 2, section 3.3), checked here because it says of the limits only that they were reached. */
+/** Checks WhatsApp's rules (reference 2, section 3.3), because its own error only says that a limit was reached. */
 function assertEditable(stored: TemplateRow, template: TemplateDefinition, now: Date): void {
   if (!editable.includes(stored.status))
     throw new ServiceError(

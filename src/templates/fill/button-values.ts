@@ -1,7 +1,7 @@
 import { type ButtonProducts, componentLimits, type MessageButton } from '../../../contracts/api/components.ts'
 import type { OutgoingButton } from '../../whatsapp/whatsapp.ts'
 import type { ButtonField, ButtonPart } from './parts.ts'
-import type { Report } from './problem.ts'
+import type { ReportProblem } from './problem.ts'
 import { fillUrl } from '../placeholders.ts'
 import { findValueProblem } from './variables.ts'
 
@@ -13,25 +13,25 @@ const samples: Record<Exclude<ButtonField, 'code' | 'nothing'>, string> = {
   products: '"products": {"thumbnailProductId": "…", "sections": [{"title": "…", "productIds": ["…"]}]}',
 }
 
-/** Returns the buttons that carry a value, as WhatsApp takes them. */
+/** Returns the buttons with values in WhatsApp's format, and reports values that do not fit the template. */
 export function fitButtons(
   parts: readonly ButtonPart[],
   buttons: readonly MessageButton[] | undefined,
-  report: Report,
+  report: ReportProblem,
 ): OutgoingButton[] {
   const given = buttons ?? []
   for (const part of parts)
     if (part.isRequired && !given.some(({ index }) => index === part.index))
       report({ path: ['buttons'], part: describe(part), problem: `is missing; send ${sampleOf(part)}` })
   return given.flatMap((button, position) => {
-    const reportHere: Report = ({ path, ...rest }) => report({ path: ['buttons', position, ...path], ...rest })
+    const reportHere: ReportProblem = ({ path, ...rest }) => report({ path: ['buttons', position, ...path], ...rest })
     const isRepeated = given.findIndex(({ index }) => index === button.index) !== position
     if (isRepeated) reportHere({ path: ['index'], problem: `there is already a value for button ${button.index}` })
     return fitButton(parts, button, reportHere) ?? []
   })
 }
 
-/** Such as `button index 1, 'Track order'`. */
+/** For example `button index 1, 'Track order'`. */
 function describe({ index, label }: ButtonPart): string {
   return `button index ${index}, '${label}'`
 }
@@ -40,7 +40,11 @@ function sampleOf({ index, field }: ButtonPart): string {
   return field === 'code' || field === 'nothing' ? 'nothing' : `{"index": ${index}, ${samples[field]}}`
 }
 
-function fitButton(parts: readonly ButtonPart[], button: MessageButton, report: Report): OutgoingButton | undefined {
+function fitButton(
+  parts: readonly ButtonPart[],
+  button: MessageButton,
+  report: ReportProblem,
+): OutgoingButton | undefined {
   const part = parts[button.index]
   if (!part) {
     report({ path: ['index'], problem: describeIndexes(parts.length) })
@@ -106,7 +110,7 @@ function findThumbnailProblem({ thumbnailProductId, sections }: ButtonProducts):
   return thumbnailProductId === undefined ? 'thumbnailProductId is missing' : undefined
 }
 
-/** Undefined if the button carries no value of the template's kind, which is reported as a problem. */
+/** Undefined if the button has no value of the template's kind, which is reported separately. */
 function toOutgoing({ index, type }: ButtonPart, button: MessageButton): OutgoingButton | undefined {
   const { url, payload, couponCode, flow, products } = button
   if (url !== undefined) return { index, kind: 'url', text: url }

@@ -3,14 +3,14 @@ import type { OutgoingCard } from '../../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
 import { fitHeader } from './header-values.ts'
 import type { CardPart } from './parts.ts'
-import type { Report } from './problem.ts'
+import type { ReportProblem } from './problem.ts'
 import { findVariableProblems, listParameters } from './variables.ts'
 
-/** Returns the cards as WhatsApp takes them: each of them, in order (reference, section 1.5). */
+/** Returns the cards in WhatsApp's format, which requires all of them, in order (reference, section 1.5). */
 export function fitCards(
   parts: readonly CardPart[] | undefined,
   cards: readonly MessageCard[] | undefined,
-  report: Report,
+  report: ReportProblem,
 ): OutgoingCard[] | undefined {
   if (!parts) {
     if (cards) report({ path: ['cards'], problem: 'the template has no cards; remove this field' })
@@ -19,9 +19,9 @@ export function fitCards(
   const problem = findCountProblem(parts, cards)
   if (problem !== undefined) report({ path: ['cards'], problem })
   return cards?.flatMap((card, index) => {
-    // WhatsApp takes more product cards than the template has; all are alike.
+    // WhatsApp accepts more product cards than the template has; they all have the same parts.
     const part = parts[index] ?? parts[0]
-    const reportHere: Report = ({ path, part: of, problem: text }) =>
+    const reportHere: ReportProblem = ({ path, part: of, problem: text }) =>
       report({
         path: ['cards', index, ...path],
         part: `card ${index}${of === undefined ? '' : `, ${of}`}`,
@@ -40,7 +40,11 @@ function findCountProblem(parts: readonly CardPart[], cards: readonly MessageCar
     : `must have ${parts.length} cards, as many as the template; it has ${cards.length}`
 }
 
-function fitCard(part: CardPart, { header, variables = {}, buttons }: MessageCard, report: Report): OutgoingCard {
+function fitCard(
+  part: CardPart,
+  { header, variables = {}, buttons }: MessageCard,
+  report: ReportProblem,
+): OutgoingCard {
   for (const problem of findVariableProblems(part.text, variables, part.maxBodyCharacters))
     report({ path: ['variables'], problem })
   const filledHeader = fitHeader(part.header, header, report)

@@ -1,7 +1,7 @@
 import { componentLimits, type DocumentFile, type MessageHeader } from '../../../contracts/api/components.ts'
 import type { MediaReference, OutgoingHeader } from '../../whatsapp/whatsapp.ts'
 import type { HeaderPart } from './parts.ts'
-import type { Report } from './problem.ts'
+import type { ReportProblem } from './problem.ts'
 import { fill } from '../placeholders.ts'
 import { countCharacters, findValueProblem } from './variables.ts'
 
@@ -14,11 +14,11 @@ const samples: Record<HeaderPart['kind'], string> = {
   product: '{"product": {"catalogId": "…", "productId": "…"}}',
 }
 
-/** Returns the header as WhatsApp takes it; undefined if it has none, or one that does not fit. */
+/** Returns the header in WhatsApp's format; undefined if there is none, or if it does not fit the template. */
 export function fitHeader(
   part: HeaderPart | undefined,
   header: MessageHeader | undefined,
-  report: Report,
+  report: ReportProblem,
 ): OutgoingHeader | undefined {
   if (!part) {
     if (header)
@@ -36,12 +36,12 @@ export function fitHeader(
   return filled
 }
 
-/** Such as `text header 'Order {{1}}'` or `document header`. */
+/** For example `text header 'Order {{1}}'` or `document header`. */
 function describe(part: HeaderPart): string {
   return part.kind === 'text' ? `text header '${part.text}'` : `${part.kind} header`
 }
 
-/** Undefined if the header holds a value of another kind. */
+/** Undefined if the header has a value of another kind. */
 function toOutgoing(part: HeaderPart, header: MessageHeader): OutgoingHeader | undefined {
   const { text, image, video, document, location, product } = header
   switch (part.kind) {
@@ -60,7 +60,7 @@ function toOutgoing(part: HeaderPart, header: MessageHeader): OutgoingHeader | u
   }
 }
 
-/** The contract demands exactly one of the two. */
+/** The contract requires exactly one of the two. */
 function toReference({ link, mediaId }: DocumentFile): MediaReference {
   return mediaId === undefined ? { link: link ?? '' } : { id: mediaId }
 }
@@ -85,7 +85,7 @@ function findTextProblem({ text, key }: Extract<HeaderPart, { kind: 'text' }>, v
     : `with it filled in, the header has ${length} characters; WhatsApp takes at most ${limit}`
 }
 
-/** WhatsApp serves the samples of templates from here, to others than itself (reference, section 1.1). */
+/** WhatsApp serves the samples of templates from this host, but does not download from it (reference, section 1.1). */
 const sampleHost = 'scontent.whatsapp.net'
 
 function findLinkProblem(link: string): string | undefined {

@@ -1,12 +1,12 @@
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { listKeys, type TemplateText } from '../placeholders.ts'
 
-/** What a send can fill in a message, or in a card of one, beside the variables of the body. */
+/** The parts of a message or card that a send can fill, besides the variables of the body. */
 export interface SectionParts {
   header: HeaderPart | undefined
   /** All buttons, by index. */
   buttons: readonly ButtonPart[]
-  /** WhatsApp's limit of the filled-in body, where it is shorter than usual. */
+  /** WhatsApp's limit for the filled-in body, if it is lower than usual. */
   maxBodyCharacters: number | undefined
 }
 
@@ -17,9 +17,9 @@ export interface CardPart extends SectionParts {
 export interface TemplateParts extends SectionParts {
   /** The button of a one-time code, in an AUTHENTICATION template. */
   codeButton: ButtonPart | undefined
-  /** Of a carousel. */
+  /** The cards of a carousel. */
   cards: readonly CardPart[] | undefined
-  /** Text of a limited-time offer, and whether a send says when it ends. */
+  /** Text of a limited-time offer, and whether a send must set its end. */
   offer: { text: string; hasExpiration: boolean } | undefined
   /** Why no send can fill this template; undefined if one can. */
   unsupported: string | undefined
@@ -30,7 +30,7 @@ export type HeaderPart =
   | { kind: 'text'; text: string; key: string; name: string | undefined; example: string | undefined }
   | { kind: 'image' | 'video' | 'document' | 'location' | 'product' }
 
-/** The field of a button that carries its value; `nothing` if the button takes none. */
+/** The field with the value of a button; `nothing` if the button takes no value. */
 export type ButtonField = 'url' | 'payload' | 'couponCode' | 'flow' | 'products' | 'code' | 'nothing'
 
 export interface ButtonPart {
@@ -39,7 +39,7 @@ export interface ButtonPart {
   label: string
   field: ButtonField
   isRequired: boolean
-  /** Address of a URL button; absent from the button of a one-time code, whose address recipients never see. */
+  /** URL of a URL button; undefined for the button of a one-time code, whose URL recipients never see. */
   url: string | undefined
   /** As WhatsApp lists it. */
   example: string | undefined
@@ -83,11 +83,11 @@ function readParts({ components, parameterFormat }: TemplateText): TemplateParts
   }
 }
 
-/** Parts that take no value, or may be sent without one. */
+/** Buttons that take no value, or may be sent without one. */
 const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL'])
 
-/** Whether variables alone fill the template: a cheap answer for most sends, false in doubt. */
-export function takesVariablesAlone(components: readonly StoredComponent[]): boolean {
+/** Returns whether variables alone fill the template. A quick check for most sends, which returns false in doubt. */
+export function takesOnlyVariables(components: readonly StoredComponent[]): boolean {
   return components.every(({ type, format = 'TEXT', text, buttons }) => {
     if (type === 'BODY' || type === 'FOOTER') return true
     if (type === 'HEADER') return format === 'TEXT' && text?.includes('{{') !== true
@@ -142,7 +142,7 @@ const headerKinds: Partial<Record<string, Exclude<HeaderPart['kind'], 'text'>>> 
   PRODUCT: 'product',
 }
 
-/** Returns why a header cannot be filled, as a text. */
+/** Returns a string that says why the header cannot be filled. */
 function readHeader(header: StoredComponent | undefined, parameterFormat: string): HeaderPart | string | undefined {
   const { format = 'TEXT', text = '' } = header ?? {}
   if (format !== 'TEXT') {
@@ -188,7 +188,7 @@ function readButtons(components: StoredComponent[]): ButtonPart[] {
     })
 }
 
-/** Reference, section 1.3. Every other kind of button takes nothing. */
+/** Reference, section 1.3. Every other type of button takes no value. */
 const fields: Partial<Record<string, ButtonField>> = {
   QUICK_REPLY: 'payload',
   COPY_CODE: 'couponCode',
@@ -199,13 +199,13 @@ const fields: Partial<Record<string, ButtonField>> = {
 }
 const requiredFields = new Set<ButtonField>(['url', 'couponCode', 'code'])
 
-/** WhatsApp lists the button of a one-time code as a URL button with this address (reference, section 2). */
-const codeAddress = /^https:\/\/(?:www\.)?whatsapp\.com\/otp\/code/
+/** WhatsApp lists the button of a one-time code as a URL button with this URL (reference, section 2). */
+const codeUrl = /^https:\/\/(?:www\.)?whatsapp\.com\/otp\/code/
 
 function fieldOf(type: string, url: string | undefined): ButtonField {
   if (type !== 'URL') return fields[type] ?? 'nothing'
   if (url === undefined || !url.includes('{{')) return 'nothing'
-  return codeAddress.test(url) ? 'code' : 'url'
+  return codeUrl.test(url) ? 'code' : 'url'
 }
 
 function findUnsupportedButton(buttons: ButtonPart[]): string | undefined {

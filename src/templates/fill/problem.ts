@@ -1,4 +1,4 @@
-/** Something wrong with a field. Values are never repeated, because they may be personal data. */
+/** A problem with a field. It never contains values, because they may be personal data. */
 export interface Problem {
   path: readonly (string | number)[]
   /** The part of the template that the field fills, in the template's words. */
@@ -7,4 +7,4 @@ export interface Problem {
   problem: string
 }
 
-export type Report = (problem: Problem) => void
+export type ReportProblem = (problem: Problem) => void

@@ -5,17 +5,17 @@ import type { OutgoingTemplate } from '../../whatsapp/whatsapp.ts'
 import { fitButtons } from './button-values.ts'
 import { fitCards } from './card-values.ts'
 import { fitHeader } from './header-values.ts'
-import { listParts, takesVariablesAlone, type TemplateParts } from './parts.ts'
-import type { Problem, Report } from './problem.ts'
+import { listParts, takesOnlyVariables, type TemplateParts } from './parts.ts'
+import type { Problem, ReportProblem } from './problem.ts'
 import { listPlaceholders, type TemplateText } from '../placeholders.ts'
 import { findValueProblem, findVariableProblems, listParameters } from './variables.ts'
 
 const valueFields = ['variables', 'header', 'buttons', 'code', 'cards', 'limitedTimeOffer'] as const
 
-/** What a request brings to fill a template. */
+/** The values of a request that fill a template. */
 export type TemplateValues = Pick<SendMessageRequest, (typeof valueFields)[number] | 'components'>
 
-/** The values of a message, as WhatsApp takes them. */
+/** The values of a message in WhatsApp's format. */
 export type FilledTemplate = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData' | 'beforeWrite'>
 
 interface Fit {
@@ -26,20 +26,20 @@ interface Fit {
   unsupported?: string | undefined
 }
 
-/** Fits the values of a request to the template. */
+/** Checks the values of a request against the template, and converts them to WhatsApp's format. */
 export function fitValues(template: TemplateText, given: TemplateValues): Fit {
-  const isPlain = bringsVariablesAlone(given)
-  const values = isPlain ? given : withoutEmptyLists(given)
-  // Most sends bring nothing else, and need none of the work below.
-  if ((isPlain || bringsVariablesAlone(values)) && takesVariablesAlone(template.components)) {
+  const isVariablesOnly = hasOnlyVariables(given)
+  const values = isVariablesOnly ? given : withoutEmptyLists(given)
+  // Most sends have only variables, and need none of the work below.
+  if ((isVariablesOnly || hasOnlyVariables(values)) && takesOnlyVariables(template.components)) {
     const { variables = {} } = values
     const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], problem }))
     return { filled: { parameters: listParameters(template, variables) }, problems }
   }
   const problems: Problem[] = []
-  const report: Report = (problem) => problems.push(problem)
+  const report: ReportProblem = (problem) => problems.push(problem)
   const parts = listParts(template)
-  if (values.components) return { filled: passOn(parts, values.components, values, report), problems }
+  if (values.components) return { filled: passThroughComponents(parts, values.components, values, report), problems }
   const filled = parts.codeButton
     ? fitCode(template, parts.codeButton.index, values, report)
     : fitParts(template, parts, values, report)
@@ -55,7 +55,7 @@ function withoutEmptyLists(values: TemplateValues): TemplateValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmptyList(value)))
 }
 
-function bringsVariablesAlone({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
+function hasOnlyVariables({ header, buttons, code, cards, limitedTimeOffer, components }: TemplateValues): boolean {
   return (header ?? buttons ?? code ?? cards ?? limitedTimeOffer ?? components) === undefined
 }
 
@@ -63,7 +63,7 @@ function fitParts(
   template: TemplateText,
   parts: TemplateParts,
   values: TemplateValues,
-  report: Report,
+  report: ReportProblem,
 ): FilledTemplate {
   const { variables = {} } = values
   if (values.code !== undefined)
@@ -86,7 +86,7 @@ function fitParts(
 function fitOffer(
   offer: TemplateParts['offer'],
   given: TemplateValues['limitedTimeOffer'],
-  report: Report,
+  report: ReportProblem,
 ): FilledTemplate['limitedTimeOffer'] {
   const path = ['limitedTimeOffer']
   if (!offer?.hasExpiration) {
@@ -98,12 +98,12 @@ function fitOffer(
   return given && { expiresAt: new Date(given.expiresAt) }
 }
 
-/** The components of the caller are sent as they are, so they stand for all other values. */
-function passOn(
+/** The caller's components are sent unchanged, so they replace all other values. */
+function passThroughComponents(
   { codeButton }: TemplateParts,
   components: NonNullable<TemplateValues['components']>,
   values: TemplateValues,
-  report: Report,
+  report: ReportProblem,
 ): FilledTemplate {
   for (const name of valueFields)
     if (isGiven(values[name]))
@@ -115,10 +115,10 @@ function passOn(
   }
 }
 
-/** Shorter values also occur in the words of an error. */
+/** Shorter values also occur in error texts by chance, so they are not hidden there. */
 const minSecretCharacters = 4
 
-/** Every text in them, wherever it stands: any of them can be the one-time code. */
+/** Returns the texts at all levels, because any of them can be the one-time code. */
 function listTexts(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return []
   return Object.entries(node).flatMap(([key, value]) =>
@@ -132,15 +132,15 @@ function isGiven(value: TemplateValues[keyof TemplateValues]): boolean {
 
 const RawParameters = z.array(z.object({ parameter_name: z.string().optional(), text: z.string().catch('') }))
 
-/** What a preview shows of them, as far as it is text. */
+/** Returns the body parameters for the preview; one that is not a text is empty. */
 function readBodyParameters(components: object[]): FilledTemplate['parameters'] {
   const body = components.find((component) => 'type' in component && component.type === 'body')
   const parsed = RawParameters.safeParse(body && 'parameters' in body ? body.parameters : [])
   return parsed.success ? parsed.data.map(({ parameter_name: name, text }) => ({ name, text })) : []
 }
 
-/** WhatsApp takes the code twice, in the body and in the button (reference, section 1.4). */
-function fitCode(template: TemplateText, index: number, values: TemplateValues, report: Report): FilledTemplate {
+/** WhatsApp requires the code twice, in the body and in the button (reference, section 1.4). */
+function fitCode(template: TemplateText, index: number, values: TemplateValues, report: ReportProblem): FilledTemplate {
   const { code = '' } = values
   for (const name of valueFields)
     if (name !== 'code' && isGiven(values[name]))

@@ -1,12 +1,12 @@
 import type { TextParameter } from '../../whatsapp/whatsapp.ts'
 import { fill, findText, listPlaceholders, type TemplateText } from '../placeholders.ts'
 
-/** Reference, section 3.2: a body with other components, and a body alone. */
+/** Limits for a body with other components, and for a body alone (reference, section 3.2). */
 const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
 
 /**
- * Returns the problems of `variables` for this template, one sentence each; empty if they fit. Values are never
- * repeated, because they may be personal data.
+ * Returns the problems of `variables` for this template, one sentence each; empty if they fit. The sentences never
+ * contain values, because they may be personal data.
  */
 export function findVariableProblems(
   template: TemplateText,
@@ -36,7 +36,7 @@ function quote(keys: string[]): string {
   return keys.map((key) => JSON.stringify(key.slice(0, 64))).join(', ')
 }
 
-/** Returns why WhatsApp would reject a text parameter: reference, section 3.2. */
+/** Returns why WhatsApp would reject a text parameter (reference, section 3.2); undefined if it is valid. */
 export function findValueProblem(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
   if (/[\n\r\u2028\u2029]/.test(value)) return 'must not contain a line break'
@@ -59,12 +59,12 @@ function describeLength(
     : [`with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
 }
 
-/** A character has one or two UTF-16 units, so if the units are within the limit, the characters need no counting. */
+/** A character has one or two UTF-16 units, so characters are only counted if the units exceed the limit. */
 export function countCharacters(text: string, limit: number): number {
   return text.length <= limit ? text.length : [...text].length
 }
 
-/** The values in the order of the placeholders; with their names, if the template names them. */
+/** Returns the values in the order of the placeholders, with names if the template has named ones. */
 export function listParameters(template: TemplateText, variables: Readonly<Record<string, string>>): TextParameter[] {
   const named = template.parameterFormat === 'NAMED'
   return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
