@@ -5,7 +5,7 @@ import { countFailed, countInTransit, segments, toSegments } from '../../src/das
 import type { MessageState } from '../../src/messages/columns.ts'
 import type { Count } from '../../src/messages/queries/counts-store.ts'
 import { toCounted } from '../../src/messages/queries/overview.ts'
-import { applyReport, type Report } from '../../src/messages/status/advance.ts'
+import { applyReport, type StatusReport } from '../../src/messages/status/advance.ts'
 
 const days = ['2026-11-20', '2026-11-21', '2026-11-22']
 const sentAt = new Date('2026-11-20T12:00:00Z')
@@ -16,7 +16,7 @@ interface History {
   send: 'accepted' | 'refused' | 'unknown' | 'resolved as sent' | 'resolved as failed'
   code: string
   template: string
-  reports: Pick<Report, 'status' | 'at' | 'error'>[]
+  reports: Pick<StatusReport, 'status' | 'at' | 'error'>[]
 }
 
 const histories: fc.Arbitrary<History[]> = fc.array(

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { type JournalPlace, openSendJournal, readJournal } from '../../src/messages/journal/file.ts'
+import { type JournalLocation, openSendJournal, readJournal } from '../../src/messages/journal/file.ts'
 import { startJournalReplay } from '../../src/messages/journal/replay.ts'
 import type { PendingMessage } from '../../src/messages/message.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
@@ -15,19 +15,19 @@ const log = pino({ level: 'silent' })
 
 let server: TestServer
 let account: TestAccount
-let place: JournalPlace
+let location: JournalLocation
 let replay: ReturnType<typeof startJournalReplay> | undefined
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
 })
 beforeEach(() => {
-  place = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
+  location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
 })
 afterEach(async () => {
   await replay?.stop()
   replay = undefined
-  rmSync(place.folder, { recursive: true })
+  rmSync(location.folder, { recursive: true })
 })
 afterAll(() => server.close())
 
@@ -60,12 +60,12 @@ test.each([
 })
 
 function readOnly(): ReturnType<typeof readJournal> {
-  const file = readdirSync(place.folder).find((name) => name.endsWith('.journal')) ?? ''
-  return readJournal(readFileSync(path.join(place.folder, file), 'latin1'))
+  const file = readdirSync(location.folder).find((name) => name.endsWith('.journal')) ?? ''
+  return readJournal(readFileSync(path.join(location.folder, file), 'latin1'))
 }
 
 test('limits the size of a journal and keeps unwritten messages', () => {
-  const journal = openSendJournal(place, log, 2_000)
+  const journal = openSendJournal(location, log, 2_000)
   journal.recording([{ accountId: 'acc_1', id: 'msg_waiting' }])
   for (let n = 0; n < 1_000; n++) {
     journal.recording([{ accountId: 'acc_1', id: `msg_${n}` }])
@@ -74,14 +74,14 @@ test('limits the size of a journal and keeps unwritten messages', () => {
   }
 
   expect(readOnly()?.unwritten.map(({ id }) => id)).toContain('msg_waiting')
-  const sizes = readdirSync(place.folder).map((name) => statSync(path.join(place.folder, name)).size)
+  const sizes = readdirSync(location.folder).map((name) => statSync(path.join(location.folder, name)).size)
   expect(Math.max(...sizes)).toBeLessThan(2_500)
   journal.close()
-  expect(readdirSync(place.folder)).toHaveLength(2)
+  expect(readdirSync(location.folder)).toHaveLength(2)
 })
 
 test('deletes a journal without unwritten messages when its process exits', () => {
-  const journal = openSendJournal(place, log)
+  const journal = openSendJournal(location, log)
   journal.recording([
     { accountId: 'acc_1', id: 'msg_1' },
     { accountId: 'acc_1', id: 'msg_2' },
@@ -89,7 +89,7 @@ test('deletes a journal without unwritten messages when its process exits', () =
   journal.writing('msg_1')
   journal.settled('msg_2')
   journal.close()
-  expect(readdirSync(place.folder)).toEqual([])
+  expect(readdirSync(location.folder)).toEqual([])
 })
 
 function newMessage(): PendingMessage {
@@ -122,13 +122,13 @@ async function look(message: PendingMessage): Promise<{ status: string | undefin
     .select('key')
     .where('message_id', '=', message.id)
     .execute()
-  const journals = readdirSync(place.folder).filter((name) => name.endsWith('.journal'))
+  const journals = readdirSync(location.folder).filter((name) => name.endsWith('.journal'))
   return { status: row?.status, keys: keys.length, journals: journals.length }
 }
 
 /** Records a message like a process that dies afterwards. */
 async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
-  const journal = openSendJournal(place, log)
+  const journal = openSendJournal(location, log)
   const message = newMessage()
   const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
@@ -145,24 +145,24 @@ test('marks an unwritten message of a dead process as failed and frees its key',
   const message = await recordAndDie({ isWritten: false })
   expect(await look(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
 
-  replay = startJournalReplay(server.deps, place)
+  replay = startJournalReplay(server.deps, location)
 
   await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
-  expect(readdirSync(place.folder)).toEqual([])
+  expect(readdirSync(location.folder)).toEqual([])
 })
 
 test('keeps a possibly written message of a dead process pending, with its key', async () => {
   const message = await recordAndDie({ isWritten: true })
-  replay = startJournalReplay(server.deps, place, { insertsEndMs: 10, retryEveryMs: 10 })
+  replay = startJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
   await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
 })
 
 test('waits for an insert that commits after its process died', async () => {
   const message = newMessage()
-  const journal = openSendJournal(place, log)
+  const journal = openSendJournal(location, log)
   journal.recording([message])
   journal.close()
-  replay = startJournalReplay(server.deps, place, { retryEveryMs: 10 })
+  replay = startJournalReplay(server.deps, location, { retryEveryMs: 10 })
 
   const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
@@ -173,16 +173,16 @@ test('waits for an insert that commits after its process died', async () => {
 test('keeps the status of a message that was updated in the meantime', async () => {
   const message = await recordAndDie({ isWritten: false })
   await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
-  replay = startJournalReplay(server.deps, place)
+  replay = startJournalReplay(server.deps, location)
   await expect.poll(() => look(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
 })
 
 test('ignores the journal of a running process until it exits', async () => {
-  const journal = openSendJournal(place, log)
+  const journal = openSendJournal(location, log)
   const message = newMessage()
   await recordPending(server.deps.db, { message, request: undefined, journal })
   const dead = await recordAndDie({ isWritten: false })
-  replay = startJournalReplay(server.deps, place, { lookEveryMs: 10 })
+  replay = startJournalReplay(server.deps, location, { scanEveryMs: 10 })
   await expect.poll(() => look(dead)).toMatchObject({ status: 'failed' })
   expect(await look(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
 
@@ -195,14 +195,14 @@ test.each([
   { what: 'a different database', other: { database: 'db-2' } },
 ])('ignores the journal of $what', async ({ other }) => {
   const message = await recordAndDie({ isWritten: false })
-  const folder = place.folder
+  const folder = location.folder
   writeFileSync(path.join(folder, 'broken.journal'), 'nonsense')
-  replay = startJournalReplay(server.deps, { ...place, ...other })
-  const own = openSendJournal({ ...place, ...other }, log)
+  replay = startJournalReplay(server.deps, { ...location, ...other })
+  const own = openSendJournal({ ...location, ...other }, log)
   own.recording([{ accountId: 'acc_1', id: 'msg_none' }])
   own.close()
   await replay.stop()
-  replay = startJournalReplay(server.deps, { ...place, ...other }, { insertsEndMs: 0 })
+  replay = startJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
 
   await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
 })

@@ -110,7 +110,7 @@ test('reports many messages in batches and skips those with a status', async () 
   )
   await sql`update messages set status = 'delivered' where id = ${sends[0]?.messageId}`.execute(server.deps.db)
 
-  expect(await reportUnknownOutcomes(server.deps, { afterSeconds, atOnce: 2 })).toBe(4)
+  expect(await reportUnknownOutcomes(server.deps, { afterSeconds, batchSize: 2 })).toBe(4)
 
   const events = await Promise.all(sends.map(({ messageId }) => listEvents(messageId)))
   expect(events.map((list) => list.length)).toEqual([0, 1, 1, 1, 1])

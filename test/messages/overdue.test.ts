@@ -1,6 +1,10 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { countStalePending, lookAgainAtMessages, recordStalePending } from '../../src/messages/status/stale-pending.ts'
+import {
+  countStalePending,
+  resetStalePendingCursor,
+  recordStalePending,
+} from '../../src/messages/status/stale-pending.ts'
 import { encodeIdsInOrder } from '../../src/platform/ids.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -84,7 +88,7 @@ test('checks messages again that are recorded after the clock was set back', asy
   await recordPending(1, { secondsAgo: 30 })
   expect(await isLeftToCheck()).toBe(false)
 
-  await lookAgainAtMessages(database.db)
+  await resetStalePendingCursor(database.db)
 
   expect(await isLeftToCheck()).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MessageState } from '../../src/messages/columns.ts'
-import { applyReport, type Report, withoutRecipient } from '../../src/messages/status/advance.ts'
+import { applyReport, type StatusReport, withoutRecipient } from '../../src/messages/status/advance.ts'
 
 const start: MessageState = {
   status: 'pending',
@@ -14,7 +14,7 @@ const start: MessageState = {
   pricing: null,
 }
 
-type Row = [status: Report['status'], second: number, code?: string]
+type Row = [status: StatusReport['status'], second: number, code?: string]
 
 function applyAll(rows: readonly Row[], state = start): MessageState {
   return rows.reduce((current, [status, second, code]) => {
@@ -145,7 +145,7 @@ test.each([
   expect(applyReport({ ...start, status: current }, report).changed).toBe(changed)
 })
 
-function failure(message: string): Report {
+function failure(message: string): StatusReport {
   return { waMessageId: 'wamid.1', status: 'failed', at: at(2), error: { code: '131026', message } }
 }
 
@@ -158,6 +158,6 @@ test.each([
   { error: undefined, kept: undefined },
   { error: { code: '131026', message: '34600111222 is not on WhatsApp' }, kept: { code: '131026', message: '' } },
 ])('removes what names the recipient from a report with the error $error', ({ error, kept }) => {
-  const report: Report = { waMessageId: 'wamid.34600111222', status: 'failed', at: at(2), error }
+  const report: StatusReport = { waMessageId: 'wamid.34600111222', status: 'failed', at: at(2), error }
   expect(withoutRecipient(report)).toEqual({ waMessageId: '', status: 'failed', at: at(2), error: kept })
 })

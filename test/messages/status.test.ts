@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { messageStatuses } from '../../contracts/api/message.ts'
 import type { MessageState } from '../../src/messages/columns.ts'
-import { advance, applyReport, type Report } from '../../src/messages/status/advance.ts'
+import { advance, applyReport, type StatusReport } from '../../src/messages/status/advance.ts'
 
 /** One row for each pair of current and reported status. */
 const pairs = {
@@ -33,7 +33,7 @@ const start: MessageState = {
   pricing: null,
 }
 
-const report: fc.Arbitrary<Report> = fc
+const report: fc.Arbitrary<StatusReport> = fc
   .record({
     status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
     second: fc.integer({ min: 0, max: 5 }),
@@ -46,7 +46,7 @@ const report: fc.Arbitrary<Report> = fc
     error: status === 'failed' ? { code, message: `reason of ${code}` } : undefined,
   }))
 
-function applyAll(reports: Report[]): { state: MessageState; emitted: string[] } {
+function applyAll(reports: StatusReport[]): { state: MessageState; emitted: string[] } {
   const emitted: string[] = []
   let state = start
   for (const next of reports) {

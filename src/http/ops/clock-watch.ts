@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client'
 import { shiftChecks } from '../../accounts/whatsapp/health/store.ts'
 import { shiftSyncs } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
-import { lookAgainAtMessages } from '../../messages/status/stale-pending.ts'
+import { resetStalePendingCursor } from '../../messages/status/stale-pending.ts'
 import {
   adjustToEarlierClock,
   clockEstimateOf,
@@ -26,7 +26,7 @@ const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>
   shiftSyncs,
   shiftChecks,
   shiftAttempts,
-  lookAgainAtMessages,
+  resetStalePendingCursor,
   skipLostEventIds,
 ]
 

@@ -7,12 +7,12 @@ import { createPrivateFolder, lockFile } from '../../platform/db/embedded/data-f
 import type { Logger } from '../../platform/log.ts'
 import type { JournalEntry, SendJournal } from './journal.ts'
 
-/** The journals of the processes of one machine on one database. */
-export interface JournalPlace {
+/** Where the processes of a machine keep their journals for one database. */
+export interface JournalLocation {
   folder: string
-  /** Tells databases apart; holds no secret. */
+  /** Identifies the database; contains no secret. */
   database: string
-  /** Changes when the machine starts anew: what was not flushed is then lost, and a journal proves nothing. */
+  /** Changes on reboot. Unflushed writes are then lost, so an older journal proves nothing. */
   bootId: string
 }
 
@@ -25,7 +25,7 @@ const JournalHeader = z.object({
 })
 type JournalHeader = z.infer<typeof JournalHeader>
 
-/** Undefined where the system does not tell its starts apart: Linux does. */
+/** Undefined if the operating system has no boot ID; Linux has one. */
 export function readBootId(): string | undefined {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -45,41 +45,41 @@ export function journalLockFile(folder: string, name: string): string {
 const defaultMaxBytes = 4 * 1024 * 1024
 
 /**
- * A journal of this process's own, locked for as long as the process lives. It is never flushed: it survives the
- * process, though not the machine.
+ * Opens a journal for this process, locked while the process lives. It is never flushed to disk, so it survives a crash
+ * of the process but not of the machine.
  */
 export function openSendJournal(
-  place: JournalPlace,
+  location: JournalLocation,
   log: Logger,
   maxBytes: number = defaultMaxBytes,
 ): SendJournal & { name: string } {
-  createPrivateFolder(place.folder)
+  createPrivateFolder(location.folder)
   const name = randomUUID()
-  // The lock comes first: a journal without its lock would look like one whose process is dead.
-  const lock = lockFile(journalLockFile(place.folder, name))
+  // Locked first, because a journal without a lock looks like that of a dead process.
+  const lock = lockFile(journalLockFile(location.folder, name))
   if (!lock) throw new Error('a new journal is already locked')
   const header: JournalHeader = {
     version: 1,
-    database: place.database,
-    bootId: place.bootId,
+    database: location.database,
+    bootId: location.bootId,
     host: hostname(),
     pid: process.pid,
   }
-  const journal = new FileJournal(journalFile(place.folder, name), `${JSON.stringify(header)}\n`, log, maxBytes)
+  const journal = new FileJournal(journalFile(location.folder, name), `${JSON.stringify(header)}\n`, log, maxBytes)
   return {
     name,
     recording: (messages) => journal.recording(messages),
     writing: (messageId) => journal.writing(messageId),
     settled: (messageId) => journal.settled(messageId),
     close: () => {
-      if (journal.close()) rmSync(journalLockFile(place.folder, name), { force: true })
+      if (journal.close()) rmSync(journalLockFile(location.folder, name), { force: true })
       lock.close()
     },
   }
 }
 
 class FileJournal {
-  /** Messages that are recorded, or about to be, and not written: all that the file is kept for. */
+  /** Messages that are recorded, or about to be, and not written to WhatsApp. The file exists only for these. */
   readonly #unwritten = new Map<string, string>()
   readonly #file: string
   readonly #header: string
@@ -108,7 +108,7 @@ class FileJournal {
   }
 
   writing(messageId: string): void {
-    // Not there: it is marked already, or was never in the file.
+    // It is already marked, or was never in the file.
     if (!this.#unwritten.has(messageId)) return
     if (this.#descriptor === undefined) throw new Error('the send journal could be neither written nor removed')
     this.#append(writingLine(messageId))
@@ -119,7 +119,7 @@ class FileJournal {
     this.#unwritten.delete(messageId)
   }
 
-  /** Whether the file is gone, since nothing in it matters any more. */
+  /** Returns whether the file was removed, because it listed no unwritten message. */
   close(): boolean {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
@@ -137,7 +137,7 @@ class FileJournal {
     }
   }
 
-  /** Leaves out what no longer matters, so that the file stays small. */
+  /** Rewrites the file with only the unwritten messages, so that it stays small. */
   #rewrite(): void {
     const next = `${this.#file}.new`
     const before = this.#descriptor
@@ -153,15 +153,15 @@ class FileJournal {
 
   #write(lines: string): void {
     if (this.#descriptor === undefined) throw new Error('the journal is closed')
-    // All of it is ASCII. What the disk took only a part of is torn.
+    // All lines are ASCII, so their length is in bytes. A partial write leaves a torn line.
     const written = writeSync(this.#descriptor, lines, null, 'latin1')
-    if (written !== lines.length) throw new Error('the disk took only a part')
+    if (written !== lines.length) throw new Error('the journal was only partly written')
     this.#bytes += written
   }
 
   /**
-   * A journal that misses an entry would call a message unwritten that was written. So it is removed, and what is
-   * interrupted from now on counts as unknown. As long as it is there, none of its messages may be written.
+   * A journal that lacks an entry could list a written message as unwritten, so it is removed. From now on, the outcome
+   * of an interrupted send is unknown. If the file cannot be removed, none of its messages may be written.
    */
   #abandon(error: unknown): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
@@ -169,7 +169,10 @@ class FileJournal {
     rmSync(this.#file, { force: true })
     rmSync(`${this.#file}.new`, { force: true })
     this.#unwritten.clear()
-    this.#log.warn({ err: error }, 'the send journal cannot be written; sends that a crash interrupts count as unknown')
+    this.#log.warn(
+      { err: error },
+      'could not write the send journal; after a crash, the outcome of interrupted sends is unknown',
+    )
   }
 }
 
@@ -181,18 +184,18 @@ function writingLine(id: string): string {
   return `W ${id}\n`
 }
 
-/** What a journal says of a process that is dead. */
+/** The contents of a dead process's journal. */
 export interface ReadJournal {
   header: Pick<JournalHeader, 'database' | 'bootId' | 'host'>
-  /** Recorded or about to be, and certainly not written to WhatsApp. */
+  /** Messages that were recorded, or about to be, and certainly not written to WhatsApp. */
   unwritten: JournalEntry[]
 }
 
-/** Undefined when the text is no intact journal: then it proves nothing. Its last line may be torn. */
+/** Returns undefined if the journal is damaged and proves nothing. The last line may be torn. */
 export function readJournal(text: string): ReadJournal | undefined {
   const [first = '', ...lines] = text.split('\n')
   const header = parseHeader(first)
-  // Behind the last line break stands nothing, or a line that the process died in.
+  // The last element is empty, or a line that was torn when the process died.
   const torn = lines.pop()
   if (!header || torn === undefined) return undefined
   const unwritten = new Map<string, string>()
@@ -202,7 +205,7 @@ export function readJournal(text: string): ReadJournal | undefined {
     else if (writing !== undefined) unwritten.delete(writing)
     else return undefined
   }
-  for (const id of unwritten.keys()) if (mayBeTornOff(torn, id)) unwritten.delete(id)
+  for (const id of unwritten.keys()) if (mayBeWritingLine(torn, id)) unwritten.delete(id)
   return { header, unwritten: Array.from(unwritten, ([id, accountId]) => ({ accountId, id })) }
 }
 
@@ -214,7 +217,7 @@ function parseHeader(line: string): JournalHeader | undefined {
   }
 }
 
-/** Whether a torn line may have been meant to say that this message is written. */
-function mayBeTornOff(torn: string, id: string): boolean {
+/** Returns whether a torn line may be the start of the line that marks this message as written. */
+function mayBeWritingLine(torn: string, id: string): boolean {
   return torn !== '' && writingLine(id).startsWith(torn)
 }

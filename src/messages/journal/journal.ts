@@ -1,14 +1,13 @@
 /**
- * What this process has begun with each message, kept where it survives the process. After a crash it tells which
- * recorded messages were certainly never written to WhatsApp. Every doubt counts as "unknown": a message that the
- * journal does not name may have been sent.
+ * Records how far this process got with each message, so that it survives the process. After a crash, it shows which
+ * recorded messages were certainly never written to WhatsApp. A message that it does not list may have been sent.
  */
 export interface SendJournal {
-  /** Call it before the insert leaves. */
+  /** Call this before the insert is issued. */
   recording(messages: readonly JournalEntry[]): void
-  /** Call it right before the first byte leaves for WhatsApp, no earlier. If it throws, none may leave. */
+  /** Call this immediately before the first byte is written to WhatsApp. If it throws, nothing may be written. */
   writing(messageId: string): void
-  /** The message will never be written to WhatsApp, and the database holds nothing of it that waits. */
+  /** Call this when the message will never be written to WhatsApp and has no pending row. */
   settled(messageId: string): void
   close(): void
 }
@@ -18,7 +17,7 @@ export interface JournalEntry {
   id: string
 }
 
-/** Where no journal is kept, a message that is interrupted always counts as unknown. */
+/** Without a journal, the outcome of an interrupted send is always unknown. */
 export const noJournal: SendJournal = {
   recording: () => {},
   writing: () => {},

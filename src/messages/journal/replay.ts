@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Deps } from '../../deps.ts'
 import { lockFile } from '../../platform/db/embedded/data-folder.ts'
 import { failUnwritten } from '../send/settle-store.ts'
-import { journalFile, journalLockFile, type JournalPlace, readJournal } from './file.ts'
+import { journalFile, journalLockFile, type JournalLocation, readJournal } from './file.ts'
 import type { JournalEntry } from './journal.ts'
 
-/** A journal whose process is dead, held by us until its messages are settled. */
+/** The journal of a dead process, locked by this process until its messages are settled. */
 interface AdoptedJournal {
   lock: DatabaseSync
   /** Messages whose rows have not been found yet. */
@@ -15,28 +15,29 @@ interface AdoptedJournal {
 }
 
 interface ReplayTimes {
-  /** Between looks for journals whose process has died. */
-  lookEveryMs: number
-  /** Between looks for rows: an insert that was under way when its process died can commit later. */
+  /** Interval between scans for journals of dead processes. */
+  scanEveryMs: number
+  /** Interval between lookups of missing rows: an insert can commit after its process died. */
   retryEveryMs: number
   /** No insert commits later than this: see `insertDeadlineMilliseconds` and the statement timeout. */
-  insertsEndMs: number
+  maxInsertMs: number
 }
 
-const defaultTimes: ReplayTimes = { lookEveryMs: 5_000, retryEveryMs: 1_000, insertsEndMs: 30_000 }
-/** Of another start of the machine, or of another machine: nobody can judge it. */
+const defaultTimes: ReplayTimes = { scanEveryMs: 5_000, retryEveryMs: 1_000, maxInsertMs: 30_000 }
+/** How long a journal from before a reboot or from another machine is kept. It cannot be replayed. */
 const foreignKeptMilliseconds = 7 * 86_400_000
 
 /**
- * Settles what dead processes of this machine recorded and certainly never wrote to WhatsApp: the messages fail, and
- * their idempotency keys are free. It looks for such journals at once, and from then on for those of siblings.
+ * Settles the messages that dead processes of this machine recorded and certainly never wrote to WhatsApp: marks them
+ * as failed, and releases their idempotency keys. Scans immediately, and then at intervals, because siblings can die
+ * later.
  */
 export function startJournalReplay(
   deps: Pick<Deps, 'db' | 'log'>,
-  place: JournalPlace & { ownName?: string | undefined },
+  location: JournalLocation & { ownName?: string | undefined },
   times: Partial<ReplayTimes> = {},
 ): { stop(): Promise<void> } {
-  const { lookEveryMs, retryEveryMs, insertsEndMs } = { ...defaultTimes, ...times }
+  const { scanEveryMs, retryEveryMs, maxInsertMs } = { ...defaultTimes, ...times }
   const adopted = new Map<string, AdoptedJournal>()
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -45,19 +46,19 @@ export function startJournalReplay(
   function start(): void {
     pass = runPass()
       .catch((error: unknown) =>
-        deps.log.warn({ err: error }, 'the journal of a dead process could not be replayed yet'),
+        deps.log.warn({ err: error }, 'could not replay the journal of a dead process; trying again'),
       )
       .then(() => {
-        if (!stopped) timer = setTimeout(start, adopted.size > 0 ? retryEveryMs : lookEveryMs).unref()
+        if (!stopped) timer = setTimeout(start, adopted.size > 0 ? retryEveryMs : scanEveryMs).unref()
       })
   }
 
   async function runPass(): Promise<void> {
-    adoptAll(place, adopted)
+    adoptAll(location, adopted)
     for (const [name, journal] of adopted) {
       await settleFound(deps, journal)
-      if (journal.missing.size > 0 && performance.now() - journal.adoptedAt < insertsEndMs) continue
-      removeJournal(place.folder, name)
+      if (journal.missing.size > 0 && performance.now() - journal.adoptedAt < maxInsertMs) continue
+      removeJournal(location.folder, name)
       journal.lock.close()
       adopted.delete(name)
     }
@@ -74,12 +75,12 @@ export function startJournalReplay(
   }
 }
 
-const settledAtOnce = 1_000
+const batchSize = 1_000
 
 async function settleFound({ db, log }: Pick<Deps, 'db' | 'log'>, { missing }: AdoptedJournal): Promise<void> {
   const entries = [...missing.values()]
-  for (let from = 0; from < entries.length; from += settledAtOnce) {
-    const { found, failed } = await failUnwritten(db, entries.slice(from, from + settledAtOnce))
+  for (let from = 0; from < entries.length; from += batchSize) {
+    const { found, failed } = await failUnwritten(db, entries.slice(from, from + batchSize))
     for (const id of found) missing.delete(id)
     if (failed > 0)
       log.warn(
@@ -90,7 +91,7 @@ async function settleFound({ db, log }: Pick<Deps, 'db' | 'log'>, { missing }: A
 }
 
 function adoptAll(
-  { folder, database, bootId, ownName }: JournalPlace & { ownName?: string | undefined },
+  { folder, database, bootId, ownName }: JournalLocation & { ownName?: string | undefined },
   adopted: Map<string, AdoptedJournal>,
 ): void {
   for (const file of readdirSync(folder)) {
@@ -122,7 +123,7 @@ function isOld(folder: string, name: string): boolean {
   return Date.now() - mtimeMs > foreignKeptMilliseconds
 }
 
-/** The lock goes last: as long as the journal is there, so is its lock. */
+/** The lock is removed last, so that a journal never exists without it. */
 function removeJournal(folder: string, name: string): void {
   rmSync(journalFile(folder, name), { force: true })
   rmSync(`${journalFile(folder, name)}.new`, { force: true })

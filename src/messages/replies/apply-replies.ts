@@ -12,7 +12,7 @@ import { readChoice } from '../suppressions/keywords.ts'
 import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
 import { claimUnseen, findMessagesByWamid } from './store.ts'
 
-/** The number of ours that a user wrote to. */
+/** Our number that a user wrote to. */
 interface Addressee {
   accountId: string
   whatsAppAccountId: string
@@ -25,20 +25,21 @@ export type FromUser = (IncomingReply | IncomingPreference) & Caused
 type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
 /**
- * Reports replies to our messages, and stores who opted out or in. When this returns, all of it is durable. It shares
- * transactions like statuses do (apply-statuses.ts). When it throws, repeating all of it is safe.
+ * Emits events for replies to our messages, and stores opt-outs and opt-ins. When this returns, all of it is durable.
+ * Concurrent calls share transactions, as for statuses (apply-statuses.ts). If this throws, repeating all of it is
+ * safe.
  */
 export async function applyReplies(deps: ApplyDeps, items: readonly FromUser[]): Promise<StatusCounts> {
   const byAccount = Map.groupBy(withCause(deps.tracing, items), ({ accountId }) => accountId)
-  const take = batcherOf(deps)
-  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
+  const applyBatched = batcherOf(deps)
+  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => applyBatched(accountId, own))))
 }
 
 type ReplyBatcher = ReturnType<typeof createFairBatcher<FromUser, StatusCounts>>
 
 const batchers = new WeakMap<ApplyDeps['db'], ReplyBatcher>()
 
-/** All calls on one database come with the same dependencies. */
+/** All calls on the same database have the same dependencies. */
 function batcherOf(deps: ApplyDeps): ReplyBatcher {
   const known = batchers.get(deps.db)
   if (known) return known
@@ -55,7 +56,7 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
   const items = callbacks.flat()
   const replies = items.filter((item) => 'waMessageId' in item)
   const { counts, recorded } = await deps.db.transaction().execute(async (trx) => {
-    const find = indexByWamid(await findMessagesByWamid(trx, listAnswered(replies)))
+    const find = indexByWamid(await findMessagesByWamid(trx, listRepliedTo(replies)))
     const ours = replies.filter((reply) => find(reply) !== undefined || isTextChoice(reply))
     const unseen = await claimUnseen(trx, ours)
     const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
@@ -68,7 +69,7 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
       recorded: repliedEvents.length + choiceEvents.length,
     }
   })
-  // After the commit: the workers find the deliveries that they are woken for.
+  // After the commit, so that the workers that it wakes find the deliveries.
   if (recorded > 0) deps.announcements.announce('deliveries')
   return counts
 }
@@ -85,14 +86,14 @@ function keyOf({ accountId, whatsAppAccountId }: Addressee, waMessageId: string)
   return `${accountId} ${whatsAppAccountId} ${waMessageId}`
 }
 
-function listAnswered(replies: readonly IncomingReply[]): { accountId: string; waMessageId: string }[] {
-  const answered = replies.flatMap(({ accountId, repliesTo }) =>
+function listRepliedTo(replies: readonly IncomingReply[]): { accountId: string; waMessageId: string }[] {
+  const repliedTo = replies.flatMap(({ accountId, repliesTo }) =>
     repliesTo === undefined ? [] : [[`${accountId} ${repliesTo}`, { accountId, waMessageId: repliesTo }] as const],
   )
-  return [...new Map(answered).values()]
+  return [...new Map(repliedTo).values()]
 }
 
-/** A word such as STOP counts without a message that it answers; the label of a button does not. */
+/** A keyword such as STOP counts even if it does not reply to a message; the label of a button does not. */
 export function isTextChoice(reply: UserReply): boolean {
   return reply.kind === 'text' && reply.from !== undefined && readChoice(reply) !== undefined
 }
@@ -122,8 +123,8 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
 }
 
 /**
- * What a user decides. A reply to a message concerns the number that the message was sent to as well, since WhatsApp
- * can write it differently than we do.
+ * Returns the opt-outs and opt-ins of a user. A reply also applies to the number that its message was sent to, because
+ * WhatsApp can write the same number differently.
  */
 function toChoices(item: FromUser, find: FindMessage): RecipientChoice[] {
   const { accountId, whatsAppAccountId, at } = item

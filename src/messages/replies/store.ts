@@ -73,7 +73,7 @@ function hashOf(waMessageId: string): Uint8Array {
 /** WhatsApp repeats callbacks for seven days (reference, section 4.2). */
 const keptDays = 30
 
-/** Reads all accounts. */
+/** Covers all accounts. */
 export async function deleteOldSeenReplies(db: Kysely<Database>): Promise<void> {
   await sql`delete from seen_replies where received_at < now() - ${sql.lit(keptDays)} * interval '1 day'`.execute(db)
 }

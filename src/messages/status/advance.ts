@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { MessageState } from '../columns.ts'
 
-/** Failed stands before delivered: with several devices both can come, and then the recipient has it. */
+/** Delivered outranks failed: if several devices report both, the recipient has the message. */
 const order = ['pending', 'sent', 'failed', 'delivered', 'read'] as const satisfies MessageStatus[]
 
 /** WhatsApp repeats statuses and sends them out of order, so a status only ever moves forward. */
@@ -10,7 +10,7 @@ export function advance(current: MessageStatus, reported: MessageStatus): Messag
 }
 
 /** A status as WhatsApp reports it. */
-export interface Report {
+export interface StatusReport {
   waMessageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
@@ -19,16 +19,16 @@ export interface Report {
   error: { code: string; message: string } | undefined
 }
 
-/** For a message whose recipient was erased: the wamid contains the number, and a reason can quote it. */
-export function withoutRecipient({ error, ...report }: Report): Report {
+/** Removes the number of an erased recipient: the wamid contains it, and the error message can quote it. */
+export function withoutRecipient({ error, ...report }: StatusReport): StatusReport {
   return { ...report, waMessageId: '', error: error && { code: error.code, message: '' } }
 }
 
 /**
- * The state after a report, and whether the status changed, which is what an event tells. Whatever
- * the order and however often the same reports come, the last state is the same.
+ * Returns the state after a report, and whether the status changed, which emits an event. The final state does not
+ * depend on the order of the reports or on repeated ones.
  */
-export function applyReport(state: MessageState, report: Report): { state: MessageState; changed: boolean } {
+export function applyReport(state: MessageState, report: StatusReport): { state: MessageState; changed: boolean } {
   const status = advance(state.status, report.status)
   const failed = status === 'failed'
   return {
@@ -46,8 +46,8 @@ export function applyReport(state: MessageState, report: Report): { state: Messa
   }
 }
 
-/** If there are several failures, the earliest is reported; of two at the same time, the one with the lower code. */
-function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, report: Report): Failure {
+/** Of several failures, the earliest is kept; of two at the same time, the one with the lower code. */
+function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, report: StatusReport): Failure {
   const known = { failedAt, errorCode, errorMessage }
   if (report.status !== 'failed') return known
   const { code = null, message = null } = report.error ?? {}
@@ -57,7 +57,7 @@ function applyFailure({ failedAt, errorCode, errorMessage }: MessageState, repor
   return sameTime && (code ?? '') < (errorCode ?? '') ? reported : known
 }
 
-/** Statuses of a message agree on what it costs. If they do not, one that is charged wins, so that no cost is missed. */
+/** The statuses of a message normally agree on its price. If not, a billable one wins, so that no cost is missed. */
 function choosePricing(known: string | null, reported: string | undefined): string | null {
   if (known === null || reported === undefined) return known ?? reported ?? null
   const [isKnownFree, isReportedFree] = [known.includes('/'), reported.includes('/')]

@@ -5,43 +5,43 @@ import { type Caused, runForCallers, withCause } from '../../platform/db/traced.
 import { createFairBatcher } from '../../platform/fair-batch.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { StoredMessage } from '../columns.ts'
-import { applyReport, type Report, withoutRecipient } from './advance.ts'
+import { applyReport, type StatusReport, withoutRecipient } from './advance.ts'
 import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppressions/recipient-choices.ts'
 import { addUp, noCounts, type StatusCounts } from './counts.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 import { toEvent } from './to-event.ts'
 
-export type IncomingStatus = MessageReference & { report: Report } & Caused
+export type IncomingStatus = MessageReference & { report: StatusReport } & Caused
 
 type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
-/** Statuses of one transaction: more of them hold their messages locked, and others up, for too long. */
+/** Maximum number of statuses per transaction. More would lock their messages for too long. */
 const maxStatuses = 1000
-/** A database that is slow or busy gets smaller transactions. PGlite runs nothing else beside one. */
+/** Transactions shrink while the database is slow or busy. PGlite runs nothing else during a transaction. */
 const minStatuses = 200
 const maxMilliseconds = 60
-/** Statuses that an account adds to a transaction in its turn, while other accounts wait. */
+/** Number of statuses that an account adds to a transaction while other accounts wait. */
 const shareOfAccount = 100
 /** As in db/batched.ts. */
 const maxInFlight = 2
 
 /**
- * Applies statuses: the messages move forward, and each real change writes its event and the
- * deliveries of it. When this returns, all of it is durable. Statuses that come at once share a
- * transaction, in which the accounts take turns: many statuses of one account do not delay another's.
- * When it throws, some of them may have been applied; repeating all of them is safe.
+ * Applies statuses to their messages, and records an event and its deliveries for each change. When this returns, all
+ * of it is durable. Concurrent statuses share a transaction, in which accounts take turns, so that many statuses of one
+ * account do not delay those of others. If this throws, some statuses may have been applied; repeating all of them is
+ * safe.
  */
 export async function applyStatuses(deps: ApplyDeps, statuses: IncomingStatus[]): Promise<StatusCounts> {
   const byAccount = Map.groupBy(withCause(deps.tracing, statuses), ({ accountId }) => accountId)
-  const take = batcherOf(deps)
-  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => take(accountId, own))))
+  const applyBatched = batcherOf(deps)
+  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => applyBatched(accountId, own))))
 }
 
 type StatusBatcher = ReturnType<typeof createFairBatcher<IncomingStatus, StatusCounts>>
 
 const batchers = new WeakMap<ApplyDeps['db'], StatusBatcher>()
 
-/** All calls on one database come with the same dependencies. */
+/** All calls on the same database have the same dependencies. */
 function batcherOf(deps: ApplyDeps): StatusBatcher {
   const known = batchers.get(deps.db)
   if (known) return known
@@ -55,8 +55,8 @@ function batcherOf(deps: ApplyDeps): StatusBatcher {
 }
 
 /**
- * Data that PostgreSQL rejects or a deadlock can be the fault of one callback. A lock that did not come in time
- * is of the messages of one account.
+ * Invalid data and deadlocks can be caused by one callback, so the batch is bisected. A lock timeout is caused by the
+ * messages of one account, so each account is retried separately.
  */
 function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -64,7 +64,7 @@ function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
   return code === '55P03' ? 'keys' : 'none'
 }
 
-/** How items of callbacks share transactions. */
+/** How the items of callbacks share transactions. */
 export const batchOptions = {
   maxItems: maxStatuses,
   minItems: minStatuses,
@@ -78,17 +78,17 @@ export const batchOptions = {
 type Callbacks = readonly (readonly IncomingStatus[])[]
 
 async function applyAll(db: ApplyDeps['db'], deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
-  const { taken, told } = await db.transaction().execute(async (trx) => {
+  const { counts, emitted } = await db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
-    const { changes, events, taken } = fold(messages, callbacks)
+    const { changes, events, counts } = fold(messages, callbacks)
     await writeStates(trx, changes)
     const optOuts = await applyRecipientChoices(trx, listRejected(events), deps)
     await recordEvents(trx, [...events.map(toUnrecordedEvent), ...optOuts], deps)
-    return { taken, told: events.length }
+    return { counts, emitted: events.length }
   })
-  // After the commit: the workers find the deliveries that they are woken for.
-  if (told > 0) deps.announcements.announce('deliveries')
-  return taken
+  // After the commit, so that the workers that it wakes find the deliveries.
+  if (emitted > 0) deps.announcements.announce('deliveries')
+  return counts
 }
 
 /** Recipients whose messages failed because they had opted out. */
@@ -105,16 +105,16 @@ export interface PendingEvent extends Caused {
   event: MessageEvent
 }
 
-/** The statuses in the order of the callbacks, each applied to what the one before left. */
+/** Applies the statuses in the order of the callbacks, each to the result of the previous one. */
 function fold(
   messages: StoredMessage[],
   callbacks: Callbacks,
-): { taken: StatusCounts[]; changes: StateChange[]; events: PendingEvent[] } {
+): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[] } {
   const find = indexMessages(messages)
-  /** What becomes of the messages that statuses are about. */
+  /** The new state of each message. */
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
-  const take = ({ report, cause, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const apply = ({ report, cause, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
@@ -125,13 +125,13 @@ function fold(
     if (event) events.push({ message, event, cause })
     return changed ? 'applied' : 'repeated'
   }
-  const taken = callbacks.map((statuses) => {
-    const counts = noCounts()
-    for (const status of statuses) counts[take(status)]++
-    return counts
+  const counts = callbacks.map((statuses) => {
+    const ofCallback = noCounts()
+    for (const status of statuses) ofCallback[apply(status)]++
+    return ofCallback
   })
   const changes = Array.from(after, ([before, message]) => ({ before, message }))
-  return { taken, changes, events }
+  return { counts, changes, events }
 }
 
 function indexMessages(messages: StoredMessage[]): (reference: MessageReference) => StoredMessage | undefined {
@@ -140,7 +140,7 @@ function indexMessages(messages: StoredMessage[]): (reference: MessageReference)
   return ({ accountId, messageId, waMessageId }) => {
     const message = byId.get(`${accountId} ${messageId}`)
     if (message) return message
-    // Few come without our id, or with one that we do not know.
+    // Built only if needed: few statuses have no ID of ours, or an unknown one.
     byWamid ??= new Map(messages.map((each) => [`${each.accountId} ${each.waMessageId}`, each]))
     return byWamid.get(`${accountId} ${waMessageId}`)
   }

@@ -1,10 +1,10 @@
 /** How many items of a callback had each result. */
 export interface StatusCounts {
-  /** They changed something. */
+  /** Changed something. */
   applied: number
-  /** They reported what was known already, or came too late to matter. */
+  /** Already known, or too late to change anything. */
   repeated: number
-  /** No message of ours. */
+  /** Not about a message of ours. */
   unknown: number
 }
 

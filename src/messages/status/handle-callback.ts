@@ -10,7 +10,7 @@ import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-repl
 import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
 import { addUp, noCounts, type StatusCounts } from './counts.ts'
 
-/** The results of the statuses, and those of replies and opt-outs. */
+/** The results of the statuses; separately, those of replies and opt-outs. */
 export interface CallbackResult extends StatusCounts {
   ignored: number
   replies: StatusCounts
@@ -21,62 +21,62 @@ type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log
 }
 
 export interface AppSecrets {
-  /** Of the app that signed the callback. */
+  /** Secret of the app that signed the callback. */
   signer: string
-  /** Of the app whose numbers have no secret of their own. */
+  /** Secret for numbers without one of their own. */
   default: string | undefined
 }
 
 /**
- * Takes a callback whose signature was verified, whatever its size: part by part, so that neither its reading nor
- * its statuses hold up others. When this returns, its statuses are durable. An app speaks for the numbers that are
- * set up with its secret, and for no others: the owner of one app must not report on the messages of another.
+ * Handles a callback whose signature was verified. It is handled in parts, so that a large one does not block others.
+ * When this returns, its statuses are durable. Only numbers that are set up with the signing app's secret are
+ * considered: the owner of one app must not report on the messages of another.
  */
 export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<CallbackResult> {
-  const findSpokenFor = rememberLast((names: SenderIds) => findSpokenForBy(deps, names, secrets))
-  const taken: CallbackResult[] = []
+  const findSenders = memoizeLast((ids: SenderIds) => findSendersOfApp(deps, ids, secrets))
+  const results: CallbackResult[] = []
   for (const part of readCallback(parseLeniently(body))) {
-    // The parts of a callback that holds nothing for the database would otherwise be read at one go.
-    if (taken.length > 0) await setImmediate()
-    taken.push(await applyPart(deps, part, await findSpokenFor(listNames(part))))
+    // Yields between parts, because a run of parts without database access would block the event loop.
+    if (results.length > 0) await setImmediate()
+    results.push(await applyPart(deps, part, await findSenders(listSenderIds(part))))
   }
   return {
-    ...addUp(taken),
-    ignored: taken.reduce((sum, { ignored }) => sum + ignored, 0),
-    replies: addUp(taken.map(({ replies }) => replies)),
+    ...addUp(results),
+    ignored: results.reduce((sum, { ignored }) => sum + ignored, 0),
+    replies: addUp(results.map(({ replies }) => replies)),
   }
 }
 
-async function applyPart(deps: CallbackDeps, part: Inbound, spokenFor: CallbackSender[]): Promise<CallbackResult> {
-  const { known, unknown } = splitStatuses(part.statuses, spokenFor)
-  const ids = spokenFor.map(({ whatsAppAccountId }) => whatsAppAccountId)
-  const taken = await applyStatuses(deps, known)
+async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSender[]): Promise<CallbackResult> {
+  const { known, unknown } = splitStatuses(part.statuses, senders)
+  const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
+  const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, { withStatuses: known.length > 0 })
-  // After the statuses, which can be the first to tell the wamid of a message.
-  const replies = await applyFromUsers(deps, part, spokenFor)
-  await applyUpdates(deps, part, spokenFor)
-  return { ...taken, unknown: taken.unknown + unknown, ignored: part.ignored, replies }
+  // After the statuses, because a reply can refer to a wamid that only they report.
+  const replies = await applyFromUsers(deps, part, senders)
+  await applyUpdates(deps, part, senders)
+  return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
 }
 
 async function applyFromUsers(
   deps: CallbackDeps,
   { replies, preferences }: Inbound,
-  spokenFor: CallbackSender[],
+  senders: CallbackSender[],
 ): Promise<StatusCounts> {
-  const given = [...replies, ...preferences]
-  if (given.length === 0) return noCounts()
-  const senderOf = new Map(spokenFor.map((sender) => [sender.phoneNumberId, sender]))
-  const address = <Item extends UserReply | UserPreferenceChange>(item: Item) => {
+  const items = [...replies, ...preferences]
+  if (items.length === 0) return noCounts()
+  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
+  const withAccount = <Item extends UserReply | UserPreferenceChange>(item: Item) => {
     const sender = senderOf.get(item.phoneNumberId)
     return sender ? [{ ...item, accountId: sender.accountId, whatsAppAccountId: sender.whatsAppAccountId }] : []
   }
   const known: FromUser[] = [
-    // Texts of a chat are of no concern here.
-    ...replies.filter((reply) => reply.repliesTo !== undefined || isTextChoice(reply)).flatMap(address),
-    ...preferences.flatMap(address),
+    // Other chat messages are ignored.
+    ...replies.filter((reply) => reply.repliesTo !== undefined || isTextChoice(reply)).flatMap(withAccount),
+    ...preferences.flatMap(withAccount),
   ]
-  const taken = await applyReplies(deps, known)
-  return { ...taken, unknown: taken.unknown + given.length - known.length }
+  const counts = await applyReplies(deps, known)
+  return { ...counts, unknown: counts.unknown + items.length - known.length }
 }
 
 function parseLeniently(body: Buffer): unknown {
@@ -87,22 +87,22 @@ function parseLeniently(body: Buffer): unknown {
   }
 }
 
-async function findSpokenForBy(deps: CallbackDeps, names: SenderIds, secrets: AppSecrets): Promise<CallbackSender[]> {
-  const senders = await findCallbackSenders(deps, names, secrets.default)
+async function findSendersOfApp(deps: CallbackDeps, ids: SenderIds, secrets: AppSecrets): Promise<CallbackSender[]> {
+  const senders = await findCallbackSenders(deps, ids, secrets.default)
   return senders.filter(({ appSecret }) => appSecret === secrets.signer)
 }
 
-/** The parts of a callback mostly name the same number. */
-function rememberLast<Value>(find: (names: SenderIds) => Promise<Value>): (names: SenderIds) => Promise<Value> {
+/** Consecutive parts of a callback usually name the same number. */
+function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: SenderIds) => Promise<Value> {
   let last: { key: string; value: Value } | undefined
-  return async (names) => {
-    const key = JSON.stringify(names)
-    if (last?.key !== key) last = { key, value: await find(names) }
+  return async (ids) => {
+    const key = JSON.stringify(ids)
+    if (last?.key !== key) last = { key, value: await find(ids) }
     return last.value
   }
 }
 
-function listNames({ statuses, replies, preferences, templates, accounts }: Inbound): SenderIds {
+function listSenderIds({ statuses, replies, preferences, templates, accounts }: Inbound): SenderIds {
   return {
     phoneNumberIds: [...new Set([...statuses, ...replies, ...preferences].map((item) => item.phoneNumberId))],
     wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],

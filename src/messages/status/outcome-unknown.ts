@@ -11,32 +11,32 @@ import { findMessage } from '../store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
 
-const reportedAtOnce = 500
+const defaultBatchSize = 500
 
 /**
- * Reports each message that has been pending for so long, once, whichever node does it: with an event, and in the
- * number that is returned. The message stays `pending`. Of all accounts.
+ * Emits an event for each message that has been pending for `afterSeconds`, and returns how many. All nodes together
+ * report a message once. It stays `pending`. Covers all accounts.
  */
 export async function reportUnknownOutcomes(
   deps: ReportDeps,
-  { afterSeconds, atOnce = reportedAtOnce }: { afterSeconds: number; atOnce?: number },
+  { afterSeconds, batchSize = defaultBatchSize }: { afterSeconds: number; batchSize?: number },
 ): Promise<number> {
   let reported = 0
   for (;;) {
     const { claimed, events } = await deps.db
       .transaction()
-      .execute((trx) => reportSome(deps, trx, { afterSeconds, atOnce }))
-    // After the commit: the workers find the deliveries that they are woken for.
+      .execute((trx) => reportSome(deps, trx, { afterSeconds, batchSize }))
+    // After the commit, so that the workers that it wakes find the deliveries.
     if (events > 0) deps.announcements.announce('deliveries')
     reported += events
-    if (claimed < atOnce) return reported
+    if (claimed < batchSize) return reported
   }
 }
 
 async function reportSome(
   deps: ReportDeps,
   trx: Kysely<Database>,
-  { afterSeconds, atOnce }: { afterSeconds: number; atOnce: number },
+  { afterSeconds, batchSize }: { afterSeconds: number; batchSize: number },
 ): Promise<{ claimed: number; events: number }> {
   const { rows } = await sql<{ account_id: string; id: string; reported_at: Date }>`
     with due as (
@@ -46,7 +46,7 @@ async function reportSome(
       where o.reported_at is null and m.status = 'pending'
         and m.recorded_at < now() - ${afterSeconds}::float8 * interval '1 second'
       order by o.account_id, o.id
-      limit ${sql.lit(atOnce)}
+      limit ${sql.lit(batchSize)}
       for update of o skip locked
     )
     update overdue_messages o set reported_at = now()
@@ -55,7 +55,7 @@ async function reportSome(
   const [first] = rows
   if (!first) return { claimed: 0, events: 0 }
   const references = rows.map(({ account_id, id }) => ({ accountId: account_id, messageId: id, waMessageId: '' }))
-  // A status may have come since: then there is nothing to report.
+  // If a status has arrived since, there is nothing to report.
   const pending = (await lockMessages(trx, references)).filter(({ status }) => status === 'pending')
   const events = pending.map((message) =>
     toUnrecordedEvent({ message, event: toUnknownOutcomeEvent(message, first.reported_at) }),
@@ -68,8 +68,8 @@ export const resolutions = ['failed', 'sent'] as const
 export type Resolution = (typeof resolutions)[number]
 
 /**
- * Gives a message of unknown outcome the one that an operator has found out. As `failed`, a retry with the same
- * idempotency key sends anew; as `sent`, it is answered as sent. A status of WhatsApp that comes later still counts.
+ * Sets the outcome of a message to what an operator has found out. After `failed`, a retry with the same idempotency
+ * key sends again; after `sent`, it is reported as sent. A later status from WhatsApp still applies.
  */
 export async function resolveMessage(
   { db }: Pick<Deps, 'db'>,

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** A send takes less, whatever it met: what is pending for longer waits for a status. */
+/** Longer than any send takes: a message that is pending for longer is waiting for a status. */
 const aMinute = sql.raw(`interval '1 minute'`)
-/** A statement looks at this many messages at most, so that none of them is long. */
-const lookedAtOnce = 100_000
+/** Maximum number of messages per statement, so that none runs long. */
+const defaultBatchSize = 100_000
 
 /**
- * Messages without an outcome for more than a minute by the database's clock, all of them or only those
- * of the last hours. Reads all accounts: for operators only.
+ * Counts the messages that have been pending for more than a minute by the database's clock, all of them or only those
+ * of the last hours. Reads all accounts, so it is for operators only.
  */
 export async function countStalePending(
   db: Kysely<Database>,
@@ -23,7 +23,7 @@ export async function countStalePending(
     from (
       select m.created_at from overdue_messages join messages m using (account_id, id) where m.status = 'pending'
       union all
-      -- Those that nobody has looked at yet.
+      -- Messages that have not been examined yet.
       select created_at from messages where recorded_at > ${looked_until}::timestamptz and status = 'pending'
     ) pending
     where created_at < now() - ${aMinute}
@@ -32,12 +32,12 @@ export async function countStalePending(
 }
 
 /**
- * Looks at each message once, a minute after it was recorded, and notes those that are still pending: an index of
- * them would have to be changed with every message. Forgets those that have an outcome by now. While one node does
- * it, the others leave it to that node. Of all accounts.
+ * Examines each message once, a minute after it was recorded, and lists it if it is still pending. An index of pending
+ * messages would have to be updated with every message. Messages that now have an outcome are removed from the list.
+ * Only one node at a time does this, for all accounts.
  */
-export async function recordStalePending(db: Kysely<Database>, atOnce: number = lookedAtOnce): Promise<void> {
-  while (await db.transaction().execute((trx) => noteSome(trx, atOnce)));
+export async function recordStalePending(db: Kysely<Database>, batchSize: number = defaultBatchSize): Promise<void> {
+  while (await db.transaction().execute((trx) => recordSome(trx, batchSize)));
   await sql`
     delete from overdue_messages o
     where not exists (
@@ -45,14 +45,16 @@ export async function recordStalePending(db: Kysely<Database>, atOnce: number = 
     )`.execute(db)
 }
 
-/** When the clock was set back, messages are recorded at times that were looked at already: those are looked at again. */
-export async function lookAgainAtMessages(db: Kysely<Database>): Promise<void> {
+/**
+ * Moves the cursor back when the clock was set back: messages are then recorded at times that were already examined.
+ */
+export async function resetStalePendingCursor(db: Kysely<Database>): Promise<void> {
   await sql`update overdue_progress set looked_until = least(looked_until, now() - ${aMinute})`.execute(db)
 }
 
-/** Whether there is more to look at. */
-async function noteSome(trx: Kysely<Database>, atOnce: number): Promise<boolean> {
-  // As text: a Date would cut off the microseconds.
+/** Returns whether there are more messages to examine. */
+async function recordSome(trx: Kysely<Database>, batchSize: number): Promise<boolean> {
+  // As text, because a Date would truncate the microseconds.
   const { rows } = await sql<{ since: string }>`
     select looked_until::text as since from overdue_progress for update skip locked`.execute(trx)
   const since = rows[0]?.since
@@ -62,7 +64,7 @@ async function noteSome(trx: Kysely<Database>, atOnce: number): Promise<boolean>
     from (
       select now() - ${aMinute} as due, (
         select recorded_at from messages where recorded_at > ${since}::timestamptz
-        order by recorded_at offset ${sql.lit(atOnce - 1)} limit 1
+        order by recorded_at offset ${sql.lit(batchSize - 1)} limit 1
       ) as next
     ) ends`.execute(trx)
   const { until = since, more = false } = ends[0] ?? {}

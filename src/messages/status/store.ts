@@ -4,7 +4,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../../platform/db/statement.ts'
 import { messageColumns, stateColumns, type StoredMessage } from '../columns.ts'
 
-/** How a status names its message: by our id, which we gave WhatsApp for this, or by the wamid alone. */
+/** How a status identifies its message: by our ID, which we pass to WhatsApp for this purpose, or only by the wamid. */
 export interface MessageReference {
   accountId: string
   messageId: string | undefined
@@ -32,9 +32,9 @@ const wamidColumns: Columns<WamidReference> = {
 }
 
 const fields = fieldsOf(messageColumns, 'm')
-const inOneOrder = 'order by m.account_id, m.id for update of m'
+const inLockOrder = 'order by m.account_id, m.id for update of m'
 
-/** The first and the last id leave few partitions to plan for. */
+/** The range of IDs limits the partitions that PostgreSQL has to plan for. */
 const lockById = unnamedStatement<Lists<IdReference> & { firstId: string; lastId: string }, StoredMessage>(
   ($) => `select ${fields}
   from messages m
@@ -42,7 +42,7 @@ const lockById = unnamedStatement<Lists<IdReference> & { firstId: string; lastId
       select account_id, id from unnest(${arraysOf($, idColumns)}) as r (${namesOf(idColumns)})
     )
     and m.id between ${$.firstId} and ${$.lastId}
-  ${inOneOrder}`,
+  ${inLockOrder}`,
 )
 
 const lockByEither = unnamedStatement<Lists<IdReference> & Lists<WamidReference>, StoredMessage>(
@@ -57,12 +57,12 @@ const lockByEither = unnamedStatement<Lists<IdReference> & Lists<WamidReference>
     join messages found on found.account_id = w.account_id and found.id = w.message_id
       and found.wa_message_id = r.wa_message_id
   )
-  ${inOneOrder}`,
+  ${inLockOrder}`,
 )
 
 /**
- * The messages that statuses are about, locked in one order so that two callbacks with the same
- * messages wait for each other instead of deadlocking.
+ * Finds and locks the messages of statuses, always in the same order, so that callbacks about the same messages wait
+ * for each other instead of deadlocking.
  */
 export async function lockMessages(
   db: Kysely<Database>,
@@ -81,7 +81,7 @@ export async function lockMessages(
   return lockById(db, { ...listsOf(idColumns, byId), firstId, lastId })
 }
 
-/** A message that is locked, as it was read and as it becomes. */
+/** A locked message, as it was read and as it will be stored. */
 export interface StateChange {
   before: StoredMessage
   message: StoredMessage
@@ -89,7 +89,7 @@ export interface StateChange {
 
 const writeAll = statement<Lists<StoredMessage>>(
   'write_states',
-  // The rows are there: an update, written so that it goes by the key whatever the planner believes (settle-store.ts).
+  // The rows exist. As an upsert, the update always uses the primary key (settle-store.ts).
   ($) => `insert into messages (${namesOf(messageColumns)})
   select * from unnest(${arraysOf($, messageColumns)})
   on conflict (account_id, id) do update set ${Object.values(stateColumns)
@@ -105,7 +105,9 @@ const newWaMessageIdColumns: Columns<NewWaMessageId> = {
   waMessageId: { name: 'wa_message_id', type: 'text' },
 }
 
-/** Of messages whose wamid a status was the first to tell; a settled one has it already (settle-store.ts). */
+/**
+ * For messages whose wamid was first reported by a status; settled messages have their row already (settle-store.ts).
+ */
 const writeWaMessageIds = statement<Lists<NewWaMessageId>>(
   'write_wa_message_ids',
   ($) => `insert into wa_message_ids (hash, account_id, message_id)
@@ -119,7 +121,7 @@ export async function writeStates(db: Kysely<Database>, changes: readonly StateC
   const messages = changes.map(({ message }) => message)
   await writeAll(db, listsOf(messageColumns, messages))
   const findable = changes
-    // Empty: its recipient was erased.
+    // The wamid is empty if the recipient was erased.
     .filter(({ before, message }) => before.waMessageId === null && message.waMessageId)
     .map(({ message }) => message)
   if (findable.length > 0) await writeWaMessageIds(db, listsOf(newWaMessageIdColumns, findable))

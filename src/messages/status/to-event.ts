@@ -3,7 +3,7 @@ import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
 
-/** The event that a message has reached its status, as its webhook reports it; undefined for `pending`. */
+/** Returns the webhook event for the current status of a message; undefined for `pending`. */
 export function toEvent(message: StoredMessage, at: Date): MessageEvent | undefined {
   const timestamp = at.toISOString()
   const dataWith = <Status extends string>(status: Status) => ({
