@@ -105,7 +105,7 @@ async function interpretFailure(
   outcome: Exclude<MediaOutcome, { kind: 'uploaded' }>,
 ): Promise<ServiceError> {
   if (outcome.kind === 'unavailable') return unavailable(outcome.reason)
-  const { answer, error, retryAfterSeconds } = outcome
+  const { errorCode, error, retryAfterSeconds } = outcome
   const reason = error.details ?? error.title
   if (outcome.accountUnusable)
     await deactivateRefused(
@@ -114,10 +114,10 @@ async function interpretFailure(
       `WhatsApp rejected it (${error.code}): ${reason}`,
     )
   const explained = explainFailure(String(error.code), reason)
-  switch (answer) {
+  switch (errorCode) {
     case 'NO_ACTIVE_ACCOUNT':
       return new ServiceError(
-        answer,
+        errorCode,
         `WhatsApp does not let this WhatsApp account upload files (${error.code}): ${explained} Nothing was sent.`,
       )
     case 'WHATSAPP_THROTTLED':

@@ -1,38 +1,38 @@
-import type { SendRefusal } from './whatsapp.ts'
+import type { SendErrorCode } from './whatsapp.ts'
 
 /** The meaning of a Graph API error code for a send. */
 export interface Rule {
   /** The error that the caller gets. */
-  answer: SendRefusal
+  errorCode: SendErrorCode
   /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
   /** True if the WhatsApp account cannot send until a user fixes it. */
   accountUnusable?: true
   /** The stored template is outdated: its new status, or `resync` to read it again. */
   template?: 'PAUSED' | 'DISABLED' | 'resync'
-  /** A temporary error: an immediate retry is safe and may succeed. */
-  retryAtOnce?: true
+  /** True for a temporary error: an immediate retry is safe and may succeed. */
+  retryImmediately?: true
 }
 
-/** The meaning of an error response; `unknown` if the message may have been sent nevertheless. */
+/** The meaning of an error response; `unknown` if the message may have been sent. */
 export type Verdict = ({ kind: 'refused' } & Rule) | { kind: 'unknown' }
 
-const rejected: Rule = { answer: 'MESSAGE_REJECTED' }
+const rejected: Rule = { errorCode: 'MESSAGE_REJECTED' }
 /** Variables were checked before the send. If WhatsApp disagrees, the stored template is outdated. */
-const templateChanged: Rule = { answer: 'MESSAGE_REJECTED', template: 'resync' }
+const templateChanged: Rule = { errorCode: 'MESSAGE_REJECTED', template: 'resync' }
 /** A user must fix this, possibly only in Meta's tools, so the account stays active here. */
-const notReady: Rule = { answer: 'NO_ACTIVE_ACCOUNT' }
-const unusable: Rule = { answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
+const notReady: Rule = { errorCode: 'NO_ACTIVE_ACCOUNT' }
+const unusable: Rule = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
 
 const minute = 60
 const hour = 60 * minute
 
 function throttled(retryAfterSeconds: number): Rule {
-  return { answer: 'WHATSAPP_THROTTLED', retryAfterSeconds }
+  return { errorCode: 'WHATSAPP_THROTTLED', retryAfterSeconds }
 }
 
 function unavailable(retryAfterSeconds: number): Rule {
-  return { answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }
+  return { errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }
 }
 
 /** Every code that can concern a template send (reference, section 2.2). */
@@ -73,10 +73,10 @@ export const rules: Readonly<Record<number, Rule>> = {
 
   // WhatsApp's errors. Unknown errors (1, 131000) are not retried immediately, because the request may be the cause.
   1: unavailable(5),
-  2: { ...unavailable(5), retryAtOnce: true },
+  2: { ...unavailable(5), retryImmediately: true },
   131000: unavailable(5),
-  131016: { ...unavailable(10), retryAtOnce: true },
-  133004: { ...unavailable(10), retryAtOnce: true },
+  131016: { ...unavailable(10), retryImmediately: true },
+  133004: { ...unavailable(10), retryImmediately: true },
   // Throughput upgrade, which takes about a minute.
   131057: unavailable(minute),
   2494100: unavailable(5 * minute),
@@ -85,12 +85,12 @@ export const rules: Readonly<Record<number, Rule>> = {
 
   // The template.
   132000: templateChanged,
-  132001: { answer: 'TEMPLATE_NOT_FOUND', template: 'resync' },
+  132001: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'resync' },
   132005: rejected,
   132007: rejected,
   132012: templateChanged,
-  132015: { answer: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' },
-  132016: { answer: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' },
+  132015: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' },
+  132016: { errorCode: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' },
   132018: templateChanged,
   132068: rejected,
 
@@ -99,7 +99,7 @@ export const rules: Readonly<Record<number, Rule>> = {
   131008: templateChanged,
   131009: rejected,
   131051: rejected,
-  // Media that could not be downloaded: 131052 is about received media, but a file of ours would fail again too.
+  // Media that could not be downloaded. 131052 is documented for received media; a file in a header would fail again, too.
   131052: rejected,
   131053: rejected,
   134011: rejected,
@@ -138,7 +138,9 @@ export function classify(
 /** Returns whether the same request may succeed later without changes. */
 export function isTransient(verdict: Verdict): boolean {
   return (
-    verdict.kind === 'unknown' || verdict.answer === 'WHATSAPP_THROTTLED' || verdict.answer === 'WHATSAPP_UNAVAILABLE'
+    verdict.kind === 'unknown' ||
+    verdict.errorCode === 'WHATSAPP_THROTTLED' ||
+    verdict.errorCode === 'WHATSAPP_UNAVAILABLE'
   )
 }
 

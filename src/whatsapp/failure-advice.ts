@@ -48,7 +48,7 @@ const mediaUnusable: FailureAdvice = {
     'Check that its link opens without signing in and without a redirect, or upload the file and send its mediaId.',
 }
 
-/** WhatsApp says in words why it could not use a file (reference 2, section 1.1). */
+/** WhatsApp's message says why it could not use a file; there is no code for it (reference 2, section 1.1). */
 const mediaCauses: readonly (readonly [RegExp, FailureAdvice])[] = [
   [
     /http code 40[13]\b/i,

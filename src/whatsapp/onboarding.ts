@@ -12,14 +12,14 @@ export interface PhoneNumberInfo {
 /** An access token as `debug_token` describes it (reference 2, section 5.1). */
 export interface TokenInfo {
   valid: boolean
-  /** Why it is not valid, in WhatsApp's words. */
+  /** WhatsApp's reason why it is not valid. */
   reason?: string
   appId?: string
   appName?: string
   /** Undefined if it never expires. */
   expiresAt?: Date
   scopes: string[]
-  /** The WhatsApp Business Accounts that it is narrowed to; undefined if it is not narrowed. */
+  /** The WhatsApp Business Accounts to which it is restricted; undefined if it is not restricted. */
   wabaIds?: string[]
 }
 
@@ -47,35 +47,35 @@ export interface HealthEntity {
   reasons: { description: string; solution?: string; code?: number }[]
 }
 
-/** Where an app has its callbacks sent. */
+/** The callback URL of an app and the fields that are sent to it. */
 export interface AppSubscription {
   callbackUrl: string
   fields: string[]
   active: boolean
 }
 
-/** A Meta app, as which the app-level requests are made. */
+/** A Meta app, whose credentials app-level requests use. */
 export interface MetaApp {
   appId: string
   appSecret: string
 }
 
-/** The WABA of a request, and the token that makes it. */
+/** The WABA of a request, and the access token for it. */
 interface WabaAccess {
   wabaId: string
   accessToken: string
 }
 
-/** The requests of the Graph API that set up a number and check it. Each can be repeated. */
+/** The Graph API requests that set up a number and check it. Each can be repeated. */
 export interface Onboarding {
-  /** Without an app, the token describes itself, which an expired token cannot. */
+  /** Without an app, the token itself authorizes the request, which fails if it has expired. */
   inspectToken(token: { accessToken: string; app?: MetaApp | undefined }): Promise<ReadOutcome<TokenInfo>>
   /**
-   * Asks for a token that expires 60 days from now. The given one must not have expired, and stays valid until its date
+   * Requests a token that expires in 60 days. The given token must not have expired, and stays valid until it expires
    * (https://developers.facebook.com/docs/marketing-api/system-users/install-apps-and-generate-tokens).
    */
   refreshToken(token: { accessToken: string; app: MetaApp }): Promise<ReadOutcome<{ accessToken: string }>>
-  /** Lists `wabaIds`, or all accounts of the businesses that the token may use. */
+  /** Lists the accounts `wabaIds`, or all accounts of the businesses that the token may use. */
   listBusinessAccounts(token: {
     accessToken: string
     wabaIds?: string[] | undefined
@@ -84,13 +84,13 @@ export interface Onboarding {
   getNumberDetails(number: { phoneNumberId: string; accessToken: string }): Promise<ReadOutcome<NumberDetails>>
   /** Sets the two-step verification PIN if the number has none; otherwise the PIN must match. */
   registerNumber(number: { phoneNumberId: string; accessToken: string; pin: string }): Promise<ReadOutcome<void>>
-  /** Returns the IDs of the apps that get the callbacks of the WABA. */
+  /** Returns the IDs of the apps that receive the callbacks of the WABA. */
   listSubscribedApps(waba: WabaAccess): Promise<ReadOutcome<string[]>>
   /** Subscribes the token's app to the callbacks of the WABA. */
   subscribeApp(waba: WabaAccess): Promise<ReadOutcome<void>>
   /** Undefined if the app has no callback URL for WhatsApp. */
   getAppSubscription(app: MetaApp): Promise<ReadOutcome<AppSubscription | undefined>>
-  /** Sets the app's callback URL. WhatsApp performs the handshake with it before it answers. */
+  /** Sets the app's callback URL. WhatsApp performs the handshake with it before it responds. */
   subscribeCallback(
     app: MetaApp,
     callback: { url: string; verifyToken: string; fields: readonly string[] },

@@ -14,7 +14,7 @@ export type ReadOutcome<T> =
       accountUnusable: boolean
       reason: string
       error?: WhatsAppError
-      /** Tells apart what one code means for several requests, such as those about templates. */
+      /** Distinguishes errors that share a code, such as those about templates. */
       subcode?: number
       /** True if WhatsApp rejected the read temporarily, for example by throttling: a retry may succeed. */
       transient?: true

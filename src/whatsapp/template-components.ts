@@ -14,7 +14,7 @@ import type { StoredComponent } from '../platform/db/schema.ts'
 
 type GraphButton = NonNullable<StoredComponent['buttons']>[number]
 
-/** A template as WhatsApp takes it: reference 2, section 3.1. The handles of all samples must be known. */
+/** Returns a template in WhatsApp's format (reference 2, section 3.1). The handles of all samples must be known. */
 export function toComponents(template: TemplateDefinition): StoredComponent[] {
   const { header, body, footer, buttons, cards, limitedTimeOffer, authentication } = template
   if (authentication) return toCodeComponents(authentication)
@@ -119,8 +119,8 @@ interface ListedText {
 }
 
 /**
- * The same back: the definition that makes a listed template. Samples are left out, because the address that WhatsApp
- * lists expires. Returns why there is none as a text.
+ * The reverse: returns the definition of a listed template, or the reason why it cannot be represented. Samples are left
+ * out, because the URL that WhatsApp lists expires.
  */
 export function toDefinition({ name, language, category, components }: ListedText): TemplateDefinition | string {
   const known = templateCategories.find((one) => one === category)
@@ -134,8 +134,8 @@ export function toDefinition({ name, language, category, components }: ListedTex
   const section = readSection(components)
   if (typeof section === 'string') return section
   const cards = find('CAROUSEL')?.cards?.map((card) => readCard(card.components))
-  const wrong = cards?.find((card) => typeof card === 'string')
-  if (wrong !== undefined) return wrong
+  const problem = cards?.find((card) => typeof card === 'string')
+  if (problem !== undefined) return problem
   const unknown = components.find(({ type }) => !readable.has(type))
   if (unknown) return `it has a component of type ${unknown.type}`
   const footer = find('FOOTER')?.text
@@ -230,7 +230,7 @@ function readButton(button: GraphButton): TemplateButtonDefinition | string {
   }
 }
 
-/** WhatsApp lists the example of an address as the whole address or as its end. */
+/** WhatsApp lists the example of a URL either in full or as the variable's value only. */
 function cutBase(example: string, url: string | undefined): string {
   const base = url?.replace(/\{\{[^{}]*\}\}$/, '') ?? ''
   return base !== '' && example.startsWith(base) && example.length > base.length ? example.slice(base.length) : example
@@ -245,7 +245,7 @@ function readOffer(component: StoredComponent | undefined): TemplateDefinition['
 
 const otpTypes = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'] as const
 
-/** WhatsApp lists the button of a code as a URL button, whose query tells its kind (reference 2, section 2). */
+/** WhatsApp lists the button of a code as a URL button, with its kind in the query (reference 2, section 2). */
 function readCode(components: StoredComponent[]): AuthenticationDefinition | string {
   const find = (type: string) => components.find((component) => component.type === type)
   const button = find('BUTTONS')?.buttons?.[0]

@@ -16,14 +16,14 @@ export interface ListedTemplate {
   rejectedReason?: string
 }
 
-/** WhatsApp's answer to a new template; it may have another category than the one asked for. */
+/** WhatsApp's response for a new template. The category may differ from the requested one. */
 interface CreatedTemplate {
   templateId: string
   status: string
   category?: string
 }
 
-/** A file on disk, whose type was read from its content. */
+/** A file on disk. Its type was detected from its content. */
 export interface SampleFile {
   name: string
   mimeType: string
@@ -31,13 +31,13 @@ export interface SampleFile {
   open(): Readable
 }
 
-/** The requests of the Graph API that create, change and delete templates (reference 2, sections 3.1 to 3.4). */
+/** The Graph API requests that create, change and delete templates (reference 2, sections 3.1 to 3.4). */
 export interface TemplateManagement {
   createTemplate(
     waba: { wabaId: string; accessToken: string },
     template: TemplateDefinition,
   ): Promise<ReadOutcome<CreatedTemplate>>
-  /** Replaces all components. WhatsApp takes no new category for an approved template. */
+  /** Replaces all components. WhatsApp does not accept a new category for an approved template. */
   editTemplate(
     template: { templateId: string; accessToken: string },
     definition: TemplateDefinition,

@@ -10,13 +10,13 @@ export interface Sender {
   accessToken: string
 }
 
-/** `name` is set for named placeholders only. */
+/** `name` is set only for named placeholders. */
 export interface TextParameter {
   name?: string | undefined
   text: string
 }
 
-/** A file by its public address, or by the ID that WhatsApp gave it. */
+/** A file by its public URL, or by its media ID at WhatsApp. */
 export type MediaReference = { link: string } | { id: string }
 
 export type OutgoingHeader =
@@ -46,31 +46,31 @@ export interface OutgoingTemplate {
   to: string
   name: string
   language: string
-  /** Body parameters in the order of the placeholders; `name` is set for named placeholders only. */
+  /** Body parameters in the order of the placeholders. */
   parameters: TextParameter[]
   header?: OutgoingHeader
-  /** Only the buttons that carry a value. */
+  /** Only the buttons that need a value. */
   buttons?: OutgoingButton[]
   /** All cards of a carousel, in order. */
   cards?: OutgoingCard[]
   limitedTimeOffer?: { expiresAt: Date }
-  /** Replaces everything above: components in WhatsApp's own form. */
+  /** Components in WhatsApp's own format, which replace the content above. */
   components?: object[]
   /** Values that must not appear in errors, such as a one-time code. */
   secrets?: readonly string[]
   /** Our message ID, which every status returns as `biz_opaque_callback_data`. */
   callbackData: string
-  /** Runs right before the first byte of a try is written. If it throws, nothing is written. */
+  /** Runs right before the first byte of each attempt is written. If it throws, nothing is written. */
   beforeWrite?: () => void
 }
 
 export type SendOutcome =
   /** Accepted for processing. */
   | { kind: 'accepted'; waMessageId: string }
-  /** WhatsApp returned an error and sent nothing. `answer` is the error for the caller. */
+  /** WhatsApp returned an error and sent nothing. `errorCode` is the error for the caller. */
   | {
       kind: 'refused'
-      answer: SendRefusal
+      errorCode: SendErrorCode
       error: WhatsAppError
       retryAfterSeconds?: number
       /** True if the WhatsApp account cannot send until a user fixes it. */
@@ -93,13 +93,13 @@ export interface MediaUpload {
   body: Readable
 }
 
-/** An upload can be repeated, so one without an answer counts as not done. */
+/** An upload can be repeated, so one without a response counts as not done. */
 export type MediaOutcome =
   | { kind: 'uploaded'; waMediaId: string }
   | Omit<Extract<SendOutcome, { kind: 'refused' }>, 'template'>
   | { kind: 'unavailable'; reason: string }
 
-export type SendRefusal = Extract<
+export type SendErrorCode = Extract<
   ErrorCode,
   'MESSAGE_REJECTED' | 'TEMPLATE_NOT_FOUND' | 'NO_ACTIVE_ACCOUNT' | 'WHATSAPP_THROTTLED' | 'WHATSAPP_UNAVAILABLE'
 >
@@ -108,7 +108,7 @@ export type SendRefusal = Extract<
 export interface WhatsApp extends Onboarding, TemplateManagement {
   sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome>
   uploadMedia(sender: Sender, file: MediaUpload): Promise<MediaOutcome>
-  /** Returns whether WhatsApp deleted the file, or had none. */
+  /** Returns whether the file no longer exists at WhatsApp. */
   deleteMedia(sender: Sender, waMediaId: string): Promise<boolean>
   /** Reads all pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>

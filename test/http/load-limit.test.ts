@@ -88,7 +88,7 @@ test('leaves room for sends while WhatsApp answers the setup of numbers slowly',
   node.simulator.intercept(({ path }) => {
     if (!/debug_token|subscribed_apps|phone_numbers/.test(path)) return undefined
     asked++
-    return { kind: 'late', delayMs: 6_000, answer: { kind: 'drop' } }
+    return { kind: 'late', delayMs: 6_000, response: { kind: 'drop' } }
   })
   const waiting: Promise<unknown>[] = []
   const call = async (name: string, input: object) => {

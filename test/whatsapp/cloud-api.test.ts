@@ -8,7 +8,7 @@ import { fail, failWith } from '../../src/whatsapp/simulator/errors.ts'
 import { sandboxRecipients } from '../../src/whatsapp/simulator/messages/recipients.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate, WhatsApp } from '../../src/whatsapp/whatsapp.ts'
-import { type Answer, ok } from '../../src/whatsapp/simulator/answer.ts'
+import { type SimulatedResponse, ok } from '../../src/whatsapp/simulator/response.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp
@@ -34,7 +34,7 @@ afterAll(async () => {
   await simulator.stop()
 })
 
-function answerOnce(...answers: Answer[]): void {
+function answerOnce(...answers: SimulatedResponse[]): void {
   simulator.intercept(() => answers.shift())
 }
 
@@ -106,7 +106,7 @@ test('keeps the path of the base URL', async () => {
 test("returns our error code, WhatsApp's message and the retry delay of a rejection", async () => {
   expect(await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131056' })).toEqual({
     kind: 'refused',
-    answer: 'WHATSAPP_THROTTLED',
+    errorCode: 'WHATSAPP_THROTTLED',
     accountUnusable: false,
     retryAfterSeconds: 6,
     error: {
@@ -119,12 +119,12 @@ test("returns our error code, WhatsApp's message and the retry delay of a reject
 
 test('marks an account with an invalid token as unusable', async () => {
   const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'stale' }, orderShipped)
-  expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true })
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true })
 })
 
 test('keeps an account with an unknown phone number ID usable', async () => {
   const outcome = await whatsapp.sendTemplate({ ...simulator, phoneNumberId: '404' }, orderShipped)
-  expect(outcome).toMatchObject({ kind: 'refused', answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: false })
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: false })
 })
 
 /** The expected outcome for recipients that make WhatsApp misbehave; all others are accepted. */
@@ -155,7 +155,7 @@ test('retries a send that WhatsApp rejected temporarily', async () => {
 test('sends at most twice', async () => {
   const before = simulator.requests.length
   const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131016' })
-  expect(outcome).toMatchObject({ kind: 'refused', answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds: 10 })
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds: 10 })
   expect(simulator.requests.length - before).toBe(2)
 })
 
@@ -168,7 +168,7 @@ test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
   },
 )
 
-test.each<{ says: string; answer: Answer; kind: string }>([
+test.each<{ says: string; answer: SimulatedResponse; kind: string }>([
   {
     says: 'a 200 response without a message id',
     answer: { kind: 'json', status: 200, body: { messaging_product: 'whatsapp', messages: [] } },
@@ -329,7 +329,7 @@ test('limits sends in progress and immediately fails those beyond the limit', as
 
   expect(await sends[2]).toEqual({
     kind: 'unavailable',
-    reason: 'too many sends of this server are waiting for it',
+    reason: 'too many sends of this server are already waiting',
     retryAfterSeconds: 5,
   })
   expect(await Promise.all(sends.slice(0, 2))).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])
@@ -359,9 +359,9 @@ test('never includes the token in an error or reason', async () => {
   const quoting = fail({ status: 401, code: 190, title: `Malformed access token ${accessToken}`, details: accessToken })
   const outcomes = []
   for (const answer of [quoting, { kind: 'drop' }, { kind: 'text', status: 502, contentType: '', text: accessToken }]) {
-    answerOnce(answer as Answer)
+    answerOnce(answer as SimulatedResponse)
     outcomes.push(await whatsapp.sendTemplate(sender, orderShipped))
-    answerOnce(answer as Answer)
+    answerOnce(answer as SimulatedResponse)
     outcomes.push(await whatsapp.listTemplates(sender))
   }
   expect(outcomes).toHaveLength(6)

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { classify, rules, type Verdict } from '../../src/whatsapp/error-codes.ts'
 
-const unusable = { answer: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
-const notReady = { answer: 'NO_ACTIVE_ACCOUNT' } as const
-const rejected = { answer: 'MESSAGE_REJECTED' } as const
-const outdated = { answer: 'MESSAGE_REJECTED', template: 'resync' } as const
-const throttled = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_THROTTLED', retryAfterSeconds }) as const
-const unavailable = (retryAfterSeconds: number) => ({ answer: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }) as const
+const unusable = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
+const notReady = { errorCode: 'NO_ACTIVE_ACCOUNT' } as const
+const rejected = { errorCode: 'MESSAGE_REJECTED' } as const
+const outdated = { errorCode: 'MESSAGE_REJECTED', template: 'resync' } as const
+const throttled = (retryAfterSeconds: number) => ({ errorCode: 'WHATSAPP_THROTTLED', retryAfterSeconds }) as const
+const unavailable = (retryAfterSeconds: number) => ({ errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }) as const
 
 /** Error code, HTTP status (reference, section 2.2) and resulting classification. */
 const table = [
   [0, 401, unusable],
   [1, 400, unavailable(5)],
-  [2, 503, { ...unavailable(5), retryAtOnce: true }],
+  [2, 503, { ...unavailable(5), retryImmediately: true }],
   [3, 500, unusable],
   [4, 400, throttled(300)],
   [10, 403, unusable],
@@ -33,7 +33,7 @@ const table = [
   [131005, 403, unusable],
   [131008, 400, outdated],
   [131009, 400, rejected],
-  [131016, 500, { ...unavailable(10), retryAtOnce: true }],
+  [131016, 500, { ...unavailable(10), retryImmediately: true }],
   [131021, 400, rejected],
   [131026, 400, rejected],
   [131030, 400, rejected],
@@ -55,16 +55,16 @@ const table = [
   [131063, 400, rejected],
   [131064, 400, throttled(3600)],
   [132000, 400, outdated],
-  [132001, 404, { answer: 'TEMPLATE_NOT_FOUND', template: 'resync' }],
+  [132001, 404, { errorCode: 'TEMPLATE_NOT_FOUND', template: 'resync' }],
   [132005, 400, rejected],
   [132007, 400, rejected],
   [132012, 400, outdated],
-  [132015, 400, { answer: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' }],
-  [132016, 400, { answer: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' }],
+  [132015, 400, { errorCode: 'TEMPLATE_NOT_FOUND', template: 'PAUSED' }],
+  [132016, 400, { errorCode: 'TEMPLATE_NOT_FOUND', template: 'DISABLED' }],
   [132018, 400, outdated],
   [132068, 400, rejected],
   [132069, 400, throttled(3600)],
-  [133004, 503, { ...unavailable(10), retryAtOnce: true }],
+  [133004, 503, { ...unavailable(10), retryImmediately: true }],
   [133010, 400, notReady],
   [134011, 400, rejected],
   [134100, 400, rejected],

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
-import { type Answer, ok } from '../../src/whatsapp/simulator/answer.ts'
+import { type SimulatedResponse, ok } from '../../src/whatsapp/simulator/response.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp
@@ -87,7 +87,7 @@ test('never follows the URL of the next page', async () => {
   await elsewhere.stop()
 })
 
-test.each<{ says: string; answer: (call: number) => Answer; reason: string }>([
+test.each<{ says: string; answer: (call: number) => SimulatedResponse; reason: string }>([
   {
     says: 'a repeating list',
     answer: () => ok({ data: [], paging: { cursors: { after: 'same' }, next: 'http://x/' } }),

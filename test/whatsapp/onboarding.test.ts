@@ -6,7 +6,7 @@ import { createCloudApi } from '../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
-import { ok } from '../../src/whatsapp/simulator/answer.ts'
+import { ok } from '../../src/whatsapp/simulator/response.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

@@ -3,12 +3,12 @@ import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
 import { describeRejection, unknownOutcome } from './answers.ts'
 
-/** What an outcome means for the message's row, and for its caller. */
+/** What an outcome means for the stored message and for the caller. */
 export type SendResult =
   | { kind: 'sent'; waMessageId: string }
-  /** `final`: a retry with the same idempotency key gets this answer again instead of sending. */
-  | { kind: 'failed'; code: string; reason: string; final: boolean; answer: ServiceError }
-  | { kind: 'pending'; answer: ServiceError }
+  /** `final`: a retry with the same idempotency key gets this error again instead of sending. */
+  | { kind: 'failed'; code: string; reason: string; final: boolean; error: ServiceError }
+  | { kind: 'pending'; error: ServiceError }
 
 const nothingSent = 'Nothing was sent.'
 
@@ -24,32 +24,36 @@ export function interpretOutcome(messageId: string, outcome: SendOutcome): SendR
         code: 'WHATSAPP_UNAVAILABLE',
         reason: outcome.reason,
         final: false,
-        answer: new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${outcome.reason}. ${nothingSent}`, {
+        error: new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${outcome.reason}. ${nothingSent}`, {
           retryAfterSeconds: outcome.retryAfterSeconds ?? 5,
         }),
       }
     case 'unknown':
-      return { kind: 'pending', answer: unknownOutcome(messageId, `WhatsApp's answer is missing (${outcome.reason})`) }
+      return { kind: 'pending', error: unknownOutcome(messageId, `WhatsApp's answer is missing (${outcome.reason})`) }
   }
 }
 
-function interpretRefusal({ answer, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>): SendResult {
+function interpretRefusal({
+  errorCode,
+  error,
+  retryAfterSeconds,
+}: Extract<SendOutcome, { kind: 'refused' }>): SendResult {
   const code = String(error.code)
-  // Our own sentence goes on behind it.
+  // Without its period, because our own text continues the sentence.
   const reason = (error.details ?? error.title).replace(/\.+$/, '')
   const explained = explainFailure(code, reason)
-  const message = {
+  const messages = {
     MESSAGE_REJECTED: describeRejection(code, reason),
     TEMPLATE_NOT_FOUND: `WhatsApp does not know this template as approved (${code}): ${explained} ${nothingSent}`,
     NO_ACTIVE_ACCOUNT: `WhatsApp does not let this WhatsApp account send (${code}): ${explained} ${nothingSent}`,
     WHATSAPP_THROTTLED: `WhatsApp is throttling this sender (${code}): ${explained} ${nothingSent}`,
     WHATSAPP_UNAVAILABLE: `WhatsApp could not serve the request (${code}): ${explained} ${nothingSent}`,
-  } satisfies Record<typeof answer, string>
+  } satisfies Record<typeof errorCode, string>
   return {
     kind: 'failed',
     code,
     reason,
-    final: answer === 'MESSAGE_REJECTED',
-    answer: new ServiceError(answer, message[answer], { retryAfterSeconds }),
+    final: errorCode === 'MESSAGE_REJECTED',
+    error: new ServiceError(errorCode, messages[errorCode], { retryAfterSeconds }),
   }
 }

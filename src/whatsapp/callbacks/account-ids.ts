@@ -14,8 +14,8 @@ const maxMatches = 2000
 export function scanIds(body: Buffer): string[] {
   const ids = new Set<string>()
   let matches = 0
-  for (const text of endsOf(body))
-    // Message IDs start with letters, so they do not match. The bounded repetition prevents backtracking.
+  for (const text of startAndEndOf(body))
+    // Message IDs start with letters, so they do not match. The bounded repetition limits backtracking.
     for (const [, id] of text.matchAll(/"(?:phone_number_)?id":\s{0,8}"?(\d{1,32})\b/g)) {
       if (id !== undefined) ids.add(id)
       if (ids.size === maxIds || ++matches === maxMatches) return [...ids]
@@ -23,7 +23,7 @@ export function scanIds(body: Buffer): string[] {
   return [...ids]
 }
 
-function endsOf(body: Buffer): string[] {
+function startAndEndOf(body: Buffer): string[] {
   if (body.length <= scannedBytesAtStart + scannedBytesAtEnd) return [body.toString('latin1')]
   return [body.toString('latin1', 0, scannedBytesAtStart), body.toString('latin1', body.length - scannedBytesAtEnd)]
 }

@@ -11,15 +11,15 @@ const knownCategories = new Set<string>(pricingCategories)
 const knownReasons = new Set<string>(freeReasons)
 
 /**
- * The category if the message is charged, such as `utility`; otherwise with the reason, such as
- * `utility/free_entry_point`. Meta adds categories and reasons at any time: unknown ones share a name, so that whoever
- * signs callbacks cannot make the counts grow without end.
+ * Returns the category if the message is charged, such as `utility`, or the category and the reason if it is free, such
+ * as `utility/free_entry_point`. Meta adds categories and reasons at any time. Unknown ones share a name, so that the
+ * number of counters stays bounded.
  */
 export function toPriceClass({ billable, type, category }: StatusPricing): string | undefined {
   if (category === undefined) return undefined
   const name = category.toLowerCase().replaceAll('-', '_')
   const known = knownCategories.has(name) ? name : 'other'
-  // Meta announced that it drops `billable`; `regular` is the only type that is charged.
+  // Meta announced that it will remove `billable`; `regular` is the only type that is charged.
   const isCharged = billable ?? (type === undefined || type === 'regular')
   if (isCharged) return known
   return `${known}/${type !== undefined && knownReasons.has(type) ? type : 'free'}`

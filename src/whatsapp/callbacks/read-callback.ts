@@ -19,7 +19,7 @@ export interface StatusUpdate {
   at: Date
   /** Our message ID, sent to WhatsApp as `biz_opaque_callback_data`. */
   callbackData: string | undefined
-  /** What WhatsApp charges for the message, as `toPriceClass` writes it. */
+  /** What WhatsApp charges for the message, as returned by `toPriceClass`. */
   pricing: string | undefined
   error: { code: string; message: string } | undefined
 }
@@ -32,8 +32,8 @@ export interface TemplateUpdate {
   change: { status: string; reason?: string } | { quality: string } | { category: string } | 'resync'
 }
 
-/** A change of a WhatsApp Business Account. */
-export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' | 'look'; reason: string }
+/** A change of a WhatsApp Business Account. `recheck` means that the event does not contain the new state. */
+export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' | 'recheck'; reason: string }
 
 export interface Inbound {
   statuses: StatusUpdate[]
@@ -54,7 +54,7 @@ type Item =
   | { ignored: number }
 
 /** Parsing this many items takes a few milliseconds. */
-const maxItemsOfPart = 1000
+const maxItemsPerPart = 1000
 
 /**
  * Parses a callback part by part, in order; yields at least one part. Meta adds fields, kinds and values at any time
@@ -63,7 +63,7 @@ const maxItemsOfPart = 1000
 export function* readCallback(body: unknown): Generator<Inbound, void, void> {
   let [part, items] = [emptyInbound(), 0]
   for (const item of readItems(body)) {
-    if (items === maxItemsOfPart) {
+    if (items === maxItemsPerPart) {
       yield part
       ;[part, items] = [emptyInbound(), 0]
     }
@@ -82,7 +82,7 @@ function emptyInbound(): Inbound {
   return { statuses: [], replies: [], preferences: [], templates: [], accounts: [], ignored: 0 }
 }
 
-/** Lists are iterated by hand, because a schema would parse a list of a million items before the first one is used. */
+/** Iterates over lists without a schema, which would parse a million items before the first one is used. */
 function* readItems(body: unknown): Generator<Item, void, void> {
   for (const entry of listAt(body, 'entry') ?? [undefined]) {
     const id = Entry.safeParse(entry).data?.id
@@ -96,7 +96,7 @@ function* readItems(body: unknown): Generator<Item, void, void> {
   }
 }
 
-/** Looked at before a schema, which takes microseconds to say what is wrong: of a million items, seconds. */
+/** Rejects bad items before a schema does: a failed parse takes microseconds, which add up over a million items. */
 function hasTexts(item: unknown, ...keys: string[]): boolean {
   return (
     typeof item === 'object' &&
@@ -122,7 +122,7 @@ function readChange(wabaId: string, { field, value }: Change): Item {
     case 'phone_number_quality_update':
     case 'phone_number_name_update':
     case 'account_review_update':
-      return { account: { wabaId, change: 'look', reason: field } }
+      return { account: { wabaId, change: 'recheck', reason: field } }
     default:
       return { ignored: 1 }
   }
@@ -161,10 +161,10 @@ function* readPreferences(value: unknown): Generator<Item, void, void> {
   }
 }
 
-const known = new Set<string>(['sent', 'delivered', 'read', 'failed'] satisfies StatusUpdate['status'][])
+const knownStatuses = new Set<string>(['sent', 'delivered', 'read', 'failed'] satisfies StatusUpdate['status'][])
 
-function isKnown(status: string): status is StatusUpdate['status'] {
-  return known.has(status)
+function isKnownStatus(status: string): status is StatusUpdate['status'] {
+  return knownStatuses.has(status)
 }
 
 /** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
@@ -174,7 +174,7 @@ function toUpdate(
   { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
   phoneNumberId: string,
 ): StatusUpdate | undefined {
-  if (!isKnown(status) || !(timestamp >= 0 && timestamp < lastSecond) || id === '') return undefined
+  if (!isKnownStatus(status) || !(timestamp >= 0 && timestamp < lastSecond) || id === '') return undefined
   const [error] = errors ?? []
   return {
     phoneNumberId,
@@ -193,7 +193,7 @@ function toUpdate(
   }
 }
 
-/** Events named after the resulting status. Other events report something else (reference, 4.4). */
+/** Events that are named after the resulting status (reference, 4.4). */
 const statusEvents = new Set([
   'APPROVED',
   'REJECTED',
@@ -228,14 +228,14 @@ function templateOf(wabaId: string, value: { message_template_name: string; mess
   return { wabaId, name: value.message_template_name, language: value.message_template_language.replace('-', '_') }
 }
 
-const endings = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
+const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
 function readAccount(wabaId: string, value: unknown): Item {
   const account = AccountValue.safeParse(value)
   if (!account.success) return { ignored: 1 }
   const { event, ban_info: ban } = account.data
-  const disabled = endings.has(event) || ban?.waba_ban_state === 'DISABLE'
+  const disabled = removalEvents.has(event) || ban?.waba_ban_state === 'DISABLE'
   const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
-  const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'look'
+  const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck'
   return { account: { wabaId, change, reason: event } }
 }

@@ -1,18 +1,18 @@
 import { UserMessage, UserPreference } from './wire.ts'
 
-/** What a user answered: a tap on a button, a text, or a completed flow. */
+/** A user's reply: a tap on a button, a text, or a completed flow. */
 export interface UserReply {
   phoneNumberId: string
   waMessageId: string
   /** Digits of the user's number; undefined if the user hides it. */
   from: string | undefined
   at: Date
-  /** The wamid of the message that was answered; undefined for a text that answers none. */
+  /** The wamid of the message that was replied to; undefined for a text that is not a reply. */
   repliesTo: string | undefined
   kind: 'button' | 'text' | 'flow'
   text?: string
   payload?: string
-  /** `text` or `payload` was longer, and is cut off. */
+  /** True if `text` or `payload` was too long and is cut off. */
   truncated?: true
 }
 
@@ -24,7 +24,7 @@ export interface UserPreferenceChange {
   at: Date
 }
 
-/** WhatsApp's own limit of a text. */
+/** WhatsApp's own limit for a text. */
 const maxTextCharacters = 4096
 const maxPayloadCharacters = 16_384
 const maxIdCharacters = 512
@@ -32,7 +32,7 @@ const numberPattern = /^[1-9]\d{6,14}$/
 /** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
 const lastSecond = 253_402_300_800
 
-/** Returns undefined for whatever cannot be a reply: media, reactions, locations, malformed messages. */
+/** Returns undefined for anything that cannot be a reply: media, reactions, locations, malformed messages. */
 export function readReply(message: unknown, phoneNumberId: string): UserReply | undefined {
   const parsed = UserMessage.safeParse(message)
   if (!parsed.success) return undefined
@@ -74,7 +74,7 @@ function bound({ kind, text, payload }: Content): Pick<UserReply, 'kind' | 'text
   }
 }
 
-/** Half of a surrogate pair, at the cut or of WhatsApp's own, would not be valid UTF-8. */
+/** Half of a surrogate pair, whether cut here or sent by WhatsApp, cannot be encoded as UTF-8. */
 function cut(text: string, maxCharacters: number): string {
   return text.slice(0, maxCharacters).toWellFormed()
 }

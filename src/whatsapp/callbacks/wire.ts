@@ -1,27 +1,27 @@
 import { z } from 'zod'
 
 /**
- * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything beyond the envelope is optional and
- * of any type: unreadable items are ignored and never rejected.
+ * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
+ * may have any type: unreadable items are ignored and never rejected.
  */
 
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined)
 }
 
-/** PostgreSQL keeps no NUL; one in a text of Meta's must not make us refuse the callback for days. */
+/** PostgreSQL cannot store NUL. Without this, a callback with one would fail at each of Meta's retries, for days. */
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 
 const Text = z.string().transform(withoutNul)
 const Id = z.coerce.string().transform(withoutNul)
 
-/** Beside it, its `changes`: a list. */
+/** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({ id: Id })
 
 export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
 
-/** Beside it, lists: `statuses` and `messages`, or `user_preferences`. */
+/** Without its lists `statuses`, `messages` and `user_preferences`, which are iterated separately. */
 export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Id }) })
 
 export const Status = z.object({
@@ -50,7 +50,7 @@ export const Status = z.object({
 })
 export type Status = z.infer<typeof Status>
 
-/** A message of a user, as far as it can be a reply (reference, section 4.3). */
+/** The fields of a user's message that a reply can have (reference, section 4.3). */
 export const UserMessage = z.object({
   id: Text,
   /** Absent if the user hides the number. */
@@ -69,7 +69,7 @@ export const UserMessage = z.object({
 })
 export type UserMessage = z.infer<typeof UserMessage>
 
-/** Beside it, a list: `user_preferences`. */
+/** An item of `user_preferences`. */
 export const UserPreference = z.object({ wa_id: Id, category: Text, value: Text, timestamp: z.coerce.number() })
 
 export const TemplateStatusValue = z.object({

@@ -7,7 +7,7 @@ import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { exchange as exchangeUntraced, type GraphRequest } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { readDeletion, readUpload, toUploadBody } from './media.ts'
-import { listTemplates, readAnswer, type ReadPage, readPages } from './read.ts'
+import { listTemplates, parseResponse, type ReadPage, readPages } from './read.ts'
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { readSend, toSendBody } from './send-template.ts'
 import { traceExchange } from './traced-exchange.ts'
@@ -50,12 +50,12 @@ const defaultMaxConnections = 1024
  * Sends beyond the connections wait in memory and take a few kilobytes each. With more of them, most would time out.
  */
 const defaultMaxSends = 4 * defaultMaxConnections
-/** A sample has at most 100 MB. */
+/** A sample can have up to 100 MB. */
 const sampleMs = 5 * 60_000
 const retryPauseMs = 200
-const maxSendAnswerBytes = 1024 * 1024
+const maxSendResponseBytes = 1024 * 1024
 /** A page holds up to 100 templates, and Meta may escape each character with six bytes. */
-const maxReadAnswerBytes = 8 * 1024 * 1024
+const maxReadResponseBytes = 8 * 1024 * 1024
 const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rating,throughput'
 
 /** Creates a client for the WhatsApp Cloud API with keep-alive connections. */
@@ -89,10 +89,10 @@ export function createCloudApi({
       headers: { ...authorization(accessToken), ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     }
-    const limits = { startWithinMs: queueMs, answerWithinMs: readMs, maxResponseBytes: maxReadAnswerBytes }
+    const limits = { startWithinMs: queueMs, respondWithinMs: readMs, maxResponseBytes: maxReadResponseBytes }
     return exchange(pool, request, limits)
   }
-  /** Graph takes the token of an upload in a scheme of its own (reference 2, section 3.4). */
+  /** Uploads use the authorization scheme `OAuth` instead of `Bearer` (reference 2, section 3.4). */
   const upload: UploadCall = (path, accessToken, body, sizeBytes) => {
     const headers = {
       authorization: `OAuth ${accessToken}`,
@@ -101,7 +101,7 @@ export function createCloudApi({
       'content-type': 'application/octet-stream',
       'content-length': String(sizeBytes),
     }
-    const limits = { startWithinMs: queueMs, answerWithinMs: sampleMs, maxResponseBytes: maxReadAnswerBytes }
+    const limits = { startWithinMs: queueMs, respondWithinMs: sampleMs, maxResponseBytes: maxReadResponseBytes }
     return exchange(pool, { method: 'POST', path: `${prefix}/${path}`, headers, body }, limits)
   }
   const get = (path: string, accessToken: string) => call('GET', path, accessToken)
@@ -122,12 +122,12 @@ export function createCloudApi({
       const startsBy = performance.now() + queueMs
       const attempt = async () => {
         const startWithinMs = startsBy - performance.now()
-        const limits = { startWithinMs, answerWithinMs: sendMs, maxResponseBytes: maxSendAnswerBytes }
+        const limits = { startWithinMs, respondWithinMs: sendMs, maxResponseBytes: maxSendResponseBytes }
         return readSend(await exchange(pool, request, limits, message.beforeWrite), secrets)
       }
 
       const first = await attempt()
-      if (!first.retryAtOnce || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
+      if (!first.retryImmediately || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
       await sleep(retryPauseMs)
       return (await attempt()).outcome
     } finally {
@@ -147,11 +147,11 @@ export function createCloudApi({
         headers: { ...authorization(accessToken), 'content-type': contentType, 'content-length': String(length) },
         body,
       }
-      const limits = { startWithinMs: queueMs, answerWithinMs: uploadMs, maxResponseBytes: maxSendAnswerBytes }
-      const answer = await exchange(pool, request, limits)
-      // A request that was not sent has not read its file.
+      const limits = { startWithinMs: queueMs, respondWithinMs: uploadMs, maxResponseBytes: maxSendResponseBytes }
+      const response = await exchange(pool, request, limits)
+      // If the request was not sent, the file is still open.
       file.body.destroy()
-      return readUpload(answer, accessToken)
+      return readUpload(response, accessToken)
     },
     deleteMedia: async ({ phoneNumberId, accessToken }, waMediaId) => {
       const path = `${encodeURIComponent(waMediaId)}?phone_number_id=${encodeURIComponent(phoneNumberId)}`
@@ -159,16 +159,16 @@ export function createCloudApi({
     },
     listTemplates: ({ wabaId, accessToken }) =>
       listTemplates(async (query) => {
-        const answer = await get(`${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)
-        return readAnswer(answer, Page, accessToken)
+        const response = await get(`${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)
+        return parseResponse(response, Page, accessToken)
       }),
     getPhoneNumber: async ({ phoneNumberId, accessToken }) => {
-      const answer = await get(`${encodeURIComponent(phoneNumberId)}?fields=${phoneNumberFields}`, accessToken)
-      return describeNumber(readAnswer(answer, PhoneNumber, accessToken))
+      const response = await get(`${encodeURIComponent(phoneNumberId)}?fields=${phoneNumberFields}`, accessToken)
+      return describeNumber(parseResponse(response, PhoneNumber, accessToken))
     },
     hasPhoneNumber: async ({ wabaId, phoneNumberId, accessToken }) => {
       const readPage: ReadPage = async (query) =>
-        readAnswer(await get(`${encodeURIComponent(wabaId)}/phone_numbers?${query}`, accessToken), Page, accessToken)
+        parseResponse(await get(`${encodeURIComponent(wabaId)}/phone_numbers?${query}`, accessToken), Page, accessToken)
       const numbers = await readPages(readPage, { fields: 'id', of: 'phone numbers' })
       if (!numbers.ok) return numbers
       return { ok: true, value: numbers.value.some((item) => ListedNumber.safeParse(item).data?.id === phoneNumberId) }
@@ -179,7 +179,7 @@ export function createCloudApi({
 
 const tooManySends: SendOutcome = {
   kind: 'unavailable',
-  reason: 'too many sends of this server are waiting for it',
+  reason: 'too many sends of this server are already waiting',
   retryAfterSeconds: 5,
 }
 
@@ -189,7 +189,7 @@ function authorization(accessToken: string): Record<string, string> {
 
 type PhoneNumberNode = ReturnType<typeof PhoneNumber.parse>
 
-function describeNumber(answer: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
-  if (!answer.ok) return answer
-  return { ok: true, value: toPhoneNumberInfo(answer.value) }
+function describeNumber(outcome: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
+  if (!outcome.ok) return outcome
+  return { ok: true, value: toPhoneNumberInfo(outcome.value) }
 }

@@ -9,7 +9,7 @@ import type {
 
 type OutgoingContent = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData'>
 
-/** Returns `template.components` of a send: only those that carry a value (reference, section 1). */
+/** Returns `template.components` of a send: only those that need a value (reference, section 1). */
 export function toComponents(message: OutgoingContent): object[] {
   if (message.components) return message.components
   const components = toCardComponents(message)
@@ -23,7 +23,7 @@ export function toComponents(message: OutgoingContent): object[] {
   return components
 }
 
-/** The components that a card can have too. */
+/** Returns the components that both messages and cards can have. */
 function toCardComponents({ parameters, header, buttons }: OutgoingCard): object[] {
   const components: object[] = []
   if (header) components.push({ type: 'header', parameters: [toHeaderParameter(header)] })
@@ -57,8 +57,8 @@ function toHeaderParameter(header: OutgoingHeader): object {
       const { latitude, longitude, name, address } = header
       // Meta's examples hold the degrees as text.
       const degrees = { latitude: String(latitude), longitude: String(longitude) }
-      const place = { ...(name !== undefined && { name }), ...(address !== undefined && { address }) }
-      return { type: 'location', location: { ...degrees, ...place } }
+      const labels = { ...(name !== undefined && { name }), ...(address !== undefined && { address }) }
+      return { type: 'location', location: { ...degrees, ...labels } }
     }
     case 'product':
       return {

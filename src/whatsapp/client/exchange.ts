@@ -6,11 +6,11 @@ export interface GraphRequest {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   headers: Record<string, string>
-  /** Of a stream, `headers` has the length. */
+  /** If it is a stream, `headers` must contain `content-length`. */
   body?: string | Readable
 }
 
-/** The result of one HTTP request. Reasons are our own texts and contain nothing from the network. */
+/** The result of one HTTP request. Reasons are texts of this file and contain nothing from the network. */
 export type Exchange =
   /** Nothing was written. */
   | { kind: 'unsent'; reason: string }
@@ -26,7 +26,7 @@ export interface Limits {
    */
   startWithinMs: number
   /** Milliseconds from the first byte of the request to the last byte of the response. */
-  answerWithinMs: number
+  respondWithinMs: number
   maxResponseBytes: number
 }
 
@@ -65,10 +65,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
   }
 
-  /** Call it after dispatching: a request that found a free connection has already started and needs no timer. */
+  /** Call this after dispatching: a request that found a free connection has already started and needs no timer. */
   limitWait(): void {
     if (this.#settled || this.#controller) return
-    this.#timer = setTimeout(() => this.#abandon('no connection in time'), this.#limits.startWithinMs)
+    this.#timer = setTimeout(() => this.#abort('no connection in time'), this.#limits.startWithinMs)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -77,7 +77,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#beforeWrite?.()
     this.#controller = controller
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#abandon('no response in time'), this.#limits.answerWithinMs)
+    this.#timer = setTimeout(() => this.#abort('no response in time'), this.#limits.respondWithinMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -86,7 +86,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length
-    if (this.#received > this.#limits.maxResponseBytes) this.#abandon('the response is too large')
+    if (this.#received > this.#limits.maxResponseBytes) this.#abort('the response is too large')
     else this.#chunks.push(chunk)
   }
 
@@ -96,15 +96,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#settle(this.#broken(this.#controller ? 'the connection was lost' : reasonOf(error)))
+    this.#settle(this.#failed(this.#controller ? 'the connection was lost' : reasonOf(error)))
   }
 
-  #abandon(reason: string): void {
-    this.#settle(this.#broken(reason))
+  #abort(reason: string): void {
+    this.#settle(this.#failed(reason))
     this.#controller?.abort(new errors.RequestAbortedError())
   }
 
-  #broken(reason: string): Exchange {
+  #failed(reason: string): Exchange {
     if (this.#status !== undefined) return { kind: 'answered', status: this.#status }
     return { kind: this.#controller ? 'unanswered' : 'unsent', reason }
   }

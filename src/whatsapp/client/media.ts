@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts'
 import { readRefusal } from './refusal.ts'
 import { DeleteResponse, parseJson, UploadResponse } from './wire.ts'
 
-/** Returns the body of `POST /<phone number id>/media` (reference 2, section 4), which is never in memory whole. */
+/** Returns the body of `POST /<phone number id>/media` (reference 2, section 4) as a stream. */
 export function toUploadBody({ type, size, filename, body }: MediaUpload) {
   const boundary = `waybill-${randomUUID()}`
   const field = (name: string, value: string) =>
@@ -40,21 +40,21 @@ export function readUpload(exchange: Exchange, accessToken: string): MediaOutcom
   const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
   if (!refusal || refusal.verdict.kind === 'unknown')
     return { kind: 'unavailable', reason: `an unreadable response with HTTP ${status}` }
-  const { answer, retryAfterSeconds, accountUnusable = false } = refusal.verdict
+  const { errorCode, retryAfterSeconds, accountUnusable = false } = refusal.verdict
   return {
     kind: 'refused',
-    answer,
+    errorCode,
     error: refusal.error,
     accountUnusable,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }
 
-/** The subcode of an object that does not exist: it has expired, or was deleted before. */
+/** The subcode of an object that does not exist because it has expired or was deleted. */
 const unknownObject = 33
 
 export function readDeletion(exchange: Exchange): boolean {
   if (exchange.kind !== 'answered' || exchange.body === undefined) return false
-  const answer = DeleteResponse.safeParse(parseJson(exchange.body)).data
-  return answer?.success === true || answer?.error?.error_subcode === unknownObject
+  const response = DeleteResponse.safeParse(parseJson(exchange.body)).data
+  return response?.success === true || response?.error?.error_subcode === unknownObject
 }

@@ -60,5 +60,5 @@ export const AppSubscriptionNode = z.object({
   fields: lenient(z.array(z.union([Text, z.object({ name: Text })]))),
 })
 
-/** Some edges answer `{"success": true}`, others only with HTTP 200. */
+/** Some edges return `{"success": true}`, others only HTTP 200. */
 export const Success = z.looseObject({ success: z.literal(true).optional() })

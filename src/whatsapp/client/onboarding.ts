@@ -10,7 +10,7 @@ import type {
 } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { Exchange } from './exchange.ts'
-import { readAnswer, readPages } from './read.ts'
+import { parseResponse, readPages } from './read.ts'
 import { hideSecrets } from './refusal.ts'
 import {
   AppSubscriptionNode,
@@ -37,10 +37,10 @@ const numberFields =
 
 export function createOnboarding(call: GraphCall): Onboarding {
   const get = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
-    readAnswer(await call('GET', path, accessToken), schema, accessToken)
+    parseResponse(await call('GET', path, accessToken), schema, accessToken)
 
   const post = async (path: string, accessToken: string, body: Record<string, unknown>): Promise<ReadOutcome<void>> =>
-    mapOutcome(readAnswer(await call('POST', path, accessToken, body), Success, accessToken), () => undefined)
+    mapOutcome(parseResponse(await call('POST', path, accessToken, body), Success, accessToken), () => undefined)
 
   /** Reads a list of any length. */
   const list = async <T>(path: string, accessToken: string, fields: string, schema: z.ZodType<T>) => {
@@ -48,8 +48,8 @@ export function createOnboarding(call: GraphCall): Onboarding {
     return mapOutcome(items, (found) => parseItems(found, schema))
   }
 
-  /** Reads a short list whose items have no documented fields to ask for. */
-  const listBriefly = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
+  /** Reads a short list, whose items have no documented fields to request, as a single page. */
+  const listOnePage = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
     mapOutcome(await get(path, accessToken, Page), ({ data }) => parseItems(data, schema))
 
   async function listAllBusinessAccounts(accessToken: string) {
@@ -69,12 +69,12 @@ export function createOnboarding(call: GraphCall): Onboarding {
   return {
     inspectToken: async ({ accessToken, app }) => {
       const query = new URLSearchParams({ input_token: accessToken })
-      const asker = app ? appToken(app) : accessToken
-      const answer = await call('GET', `debug_token?${query.toString()}`, asker)
-      const inspected = mapOutcome(readAnswer(answer, DebuggedToken, accessToken), toTokenInfo)
+      const requestToken = app ? appToken(app) : accessToken
+      const response = await call('GET', `debug_token?${query.toString()}`, requestToken)
+      const inspected = mapOutcome(parseResponse(response, DebuggedToken, accessToken), toTokenInfo)
       return redact(
         mapOutcome(inspected, (token) => hideToken(token, accessToken)),
-        asker,
+        requestToken,
       )
     },
     refreshToken: async ({ accessToken, app }) => {
@@ -85,8 +85,8 @@ export function createOnboarding(call: GraphCall): Onboarding {
         set_token_expires_in_60_days: 'true',
         fb_exchange_token: accessToken,
       })
-      const answer = await call('GET', `oauth/access_token?${query.toString()}`, accessToken)
-      const issued = mapOutcome(readAnswer(answer, IssuedToken, accessToken), ({ access_token }) => ({
+      const response = await call('GET', `oauth/access_token?${query.toString()}`, accessToken)
+      const issued = mapOutcome(parseResponse(response, IssuedToken, accessToken), ({ access_token }) => ({
         accessToken: access_token,
       }))
       return redact(issued, app.appSecret)
@@ -115,13 +115,13 @@ export function createOnboarding(call: GraphCall): Onboarding {
       post(`${encodeURIComponent(phoneNumberId)}/register`, accessToken, { messaging_product: 'whatsapp', pin }),
     listSubscribedApps: async ({ wabaId, accessToken }) =>
       mapOutcome(
-        await listBriefly(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, SubscribedAppNode),
+        await listOnePage(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, SubscribedAppNode),
         (apps) => apps.map((app) => app.whatsapp_business_api_data.id),
       ),
     subscribeApp: ({ wabaId, accessToken }) => post(`${encodeURIComponent(wabaId)}/subscribed_apps`, accessToken, {}),
     getAppSubscription: async (app) =>
       mapOutcome(
-        await listBriefly(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), AppSubscriptionNode),
+        await listOnePage(`${encodeURIComponent(app.appId)}/subscriptions`, appToken(app), AppSubscriptionNode),
         (subscriptions) => toAppSubscription(subscriptions.find(({ object }) => object === subscriptionObject)),
       ),
     subscribeCallback: (app, { url, verifyToken, fields }) =>
@@ -135,10 +135,10 @@ export function createOnboarding(call: GraphCall): Onboarding {
 }
 
 const subscriptionObject = 'whatsapp_business_account'
-/** A token of a partner can reach many businesses and accounts, and each takes a request or two. */
+/** A partner's token can reach many businesses and accounts, and each takes one or two requests. */
 const maxAccounts = 25
 
-/** Graph accepts this form in place of an app token that was requested (reference 2, section 5.1). */
+/** Graph accepts this form instead of an app token that was issued (reference 2, section 5.1). */
 function appToken({ appId, appSecret }: MetaApp): string {
   return `${appId}|${appSecret}`
 }
@@ -151,7 +151,7 @@ function parseItems<T>(items: unknown[], schema: z.ZodType<T>): T[] {
   })
 }
 
-/** An error can quote the token that made the request besides the one that it is about. */
+/** An error can quote the token that authorized the request, as well as the one that the request is about. */
 function redact<T>(outcome: ReadOutcome<T>, secret: string): ReadOutcome<T> {
   if (outcome.ok || !outcome.error) return outcome
   const { title, details, ...error } = outcome.error
@@ -172,7 +172,7 @@ function mapOutcome<T, U>(outcome: ReadOutcome<T>, map: (value: T) => U): ReadOu
 }
 
 function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
-  const narrowed = data.granular_scopes?.find(({ scope }) => scope === 'whatsapp_business_management')?.target_ids
+  const wabaIds = data.granular_scopes?.find(({ scope }) => scope === 'whatsapp_business_management')?.target_ids
   return {
     valid: data.is_valid,
     scopes: data.scopes ?? [],
@@ -180,7 +180,7 @@ function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
     ...(data.app_id !== undefined && { appId: data.app_id }),
     ...(data.application !== undefined && { appName: data.application }),
     ...((data.expires_at ?? 0) > 0 && { expiresAt: new Date((data.expires_at ?? 0) * 1000) }),
-    ...(narrowed && { wabaIds: narrowed }),
+    ...(wabaIds && { wabaIds }),
   }
 }
 

@@ -7,7 +7,7 @@ import { readRefusal } from './refusal.ts'
 import { type Page, parseJson, Template } from './wire.ts'
 
 /** Interprets the result of a read whose response must match `schema`. */
-export function readAnswer<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
+export function parseResponse<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
   if (exchange.kind !== 'answered') return failure(exchange.reason)
   if (exchange.status >= 300) return readFailure(exchange.status, exchange.body, accessToken)
   const parsed = schema.safeParse(exchange.body === undefined ? undefined : parseJson(exchange.body))
@@ -42,8 +42,8 @@ const pageSize = 100
 const maxPages = 200
 
 /**
- * Reads the items of all pages. It only uses the cursor, because `paging.next` is chosen by the other side and
- * following it could leak the token. It returns all pages or none, because a missing item counts as deleted.
+ * Reads the items of all pages. Uses only the cursor, because following `paging.next`, a URL from the response, could
+ * leak the token. Returns all pages or none, because a missing item counts as deleted.
  */
 export async function readPages(
   readPage: ReadPage,

@@ -6,12 +6,12 @@ export interface Refusal {
   verdict: Verdict
   error: WhatsAppError
   deniesAccess: boolean
-  /** Tells apart what one code means for several requests, such as those about templates. */
+  /** Distinguishes errors that share a code, such as those about templates. */
   subcode?: number
 }
 
 /**
- * Returns undefined for a body that is not a Graph API error, for example a proxy's page. `secrets` are cut out of its
+ * Returns undefined for a body that is not a Graph API error, for example a proxy's page. `secrets` are removed from the
  * texts.
  */
 export function readRefusal(status: number, body: string | undefined, secrets: readonly string[]): Refusal | undefined {

@@ -25,7 +25,7 @@ export function toSendBody(message: OutgoingTemplate): object {
 export interface Attempt {
   outcome: SendOutcome
   /** Nothing was sent, and an immediate retry may succeed. */
-  retryAtOnce: boolean
+  retryImmediately: boolean
 }
 
 const retryAfterSeconds = 5
@@ -34,7 +34,7 @@ const retryAfterSeconds = 5
 export function readSend(exchange: Exchange, secrets: readonly string[]): Attempt {
   switch (exchange.kind) {
     case 'unsent':
-      return { outcome: { kind: 'unavailable', reason: exchange.reason, retryAfterSeconds }, retryAtOnce: true }
+      return { outcome: { kind: 'unavailable', reason: exchange.reason, retryAfterSeconds }, retryImmediately: true }
     case 'unanswered':
       return final({ kind: 'unknown', reason: exchange.reason })
     case 'answered':
@@ -45,7 +45,7 @@ export function readSend(exchange: Exchange, secrets: readonly string[]): Attemp
 }
 
 function final(outcome: SendOutcome): Attempt {
-  return { outcome, retryAtOnce: false }
+  return { outcome, retryImmediately: false }
 }
 
 function readAcceptance(body: string | undefined): SendOutcome {
@@ -57,19 +57,19 @@ function readAcceptance(body: string | undefined): SendOutcome {
 
 function readFailure(status: number, body: string | undefined, secrets: readonly string[]): Attempt {
   const refusal = status < 400 ? undefined : readRefusal(status, body, secrets)
-  if (!refusal) return final(readForeign(status))
+  if (!refusal) return final(interpretForeignResponse(status))
   const { verdict, error } = refusal
   if (verdict.kind === 'unknown') return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${status}` })
-  const { retryAtOnce = false, accountUnusable = false, ...rest } = verdict
-  return { outcome: { ...rest, accountUnusable, error }, retryAtOnce }
+  const { retryImmediately = false, accountUnusable = false, ...rest } = verdict
+  return { outcome: { ...rest, accountUnusable, error }, retryImmediately }
 }
 
 /**
- * Not an error of the Graph API, but of a proxy or a wrong base URL. A server behind the proxy may have accepted the
- * message.
+ * Interprets a response that is not from the Graph API, but from a proxy or because of a wrong base URL. A server behind
+ * the proxy may have accepted the message.
  */
-function readForeign(status: number): SendOutcome {
+function interpretForeignResponse(status: number): SendOutcome {
   if (status >= 500) return { kind: 'unknown', reason: `an unreadable response with HTTP ${status}` }
-  const what = status < 400 ? 'a redirect, which is not followed,' : 'an unreadable response'
-  return { kind: 'unavailable', reason: `${what} with HTTP ${status}`, retryAfterSeconds }
+  const received = status < 400 ? 'a redirect, which is not followed,' : 'an unreadable response'
+  return { kind: 'unavailable', reason: `${received} with HTTP ${status}`, retryAfterSeconds }
 }

@@ -7,7 +7,7 @@ import type { ReadOutcome } from '../read-outcome.ts'
 import type { Exchange } from './exchange.ts'
 import type { GraphCall } from './onboarding.ts'
 import { Success } from './onboarding-wire.ts'
-import { readAnswer, templateFields, toListedTemplate } from './read.ts'
+import { parseResponse, templateFields, toListedTemplate } from './read.ts'
 import { lenient, Template } from './wire.ts'
 
 /** Sends the bytes of a file to an upload session. */
@@ -22,26 +22,26 @@ export function createTemplateManagement(call: GraphCall, upload: UploadCall): T
     createTemplate: async ({ wabaId, accessToken }, template) => {
       const { name, language, category } = template
       const body = { name, language, category, parameter_format: toParameterFormat(template), ...toContent(template) }
-      const answer = await call('POST', `${encodeURIComponent(wabaId)}/message_templates`, accessToken, body)
-      const created = readAnswer(answer, Created, accessToken)
+      const response = await call('POST', `${encodeURIComponent(wabaId)}/message_templates`, accessToken, body)
+      const created = parseResponse(response, Created, accessToken)
       if (!created.ok) return created
       const { id, status, category: given } = created.value
       return { ok: true, value: { templateId: id, status, ...(given !== undefined && { category: given }) } }
     },
     editTemplate: async ({ templateId, accessToken }, definition, { withCategory }) => {
       const body = { ...(withCategory && { category: definition.category }), ...toContent(definition) }
-      return done(
-        readAnswer(await call('POST', encodeURIComponent(templateId), accessToken, body), Success, accessToken),
+      return withoutValue(
+        parseResponse(await call('POST', encodeURIComponent(templateId), accessToken, body), Success, accessToken),
       )
     },
     deleteTemplate: async ({ wabaId, accessToken, name, templateId }) => {
       const query = new URLSearchParams({ name, ...(templateId !== undefined && { hsm_id: templateId }) })
       const path = `${encodeURIComponent(wabaId)}/message_templates?${query.toString()}`
-      return done(readAnswer(await call('DELETE', path, accessToken), Success, accessToken))
+      return withoutValue(parseResponse(await call('DELETE', path, accessToken), Success, accessToken))
     },
     getTemplate: async ({ templateId, accessToken }) => {
       const path = `${encodeURIComponent(templateId)}?fields=${templateFields}`
-      const read = readAnswer(await call('GET', path, accessToken), Template, accessToken)
+      const read = parseResponse(await call('GET', path, accessToken), Template, accessToken)
       return read.ok ? { ok: true, value: toListedTemplate(read.value) } : read
     },
     uploadSample: async ({ appId, accessToken, file }) => {
@@ -50,10 +50,10 @@ export function createTemplateManagement(call: GraphCall, upload: UploadCall): T
         file_length: String(file.sizeBytes),
         file_type: file.mimeType,
       })
-      const answer = await call('POST', `${encodeURIComponent(appId)}/uploads?${query.toString()}`, accessToken)
-      const session = readAnswer(answer, UploadSession, accessToken)
+      const response = await call('POST', `${encodeURIComponent(appId)}/uploads?${query.toString()}`, accessToken)
+      const session = parseResponse(response, UploadSession, accessToken)
       if (!session.ok) return session
-      const uploaded = readAnswer(
+      const uploaded = parseResponse(
         await upload(session.value.id, accessToken, file.open(), file.sizeBytes),
         Uploaded,
         accessToken,
@@ -71,6 +71,6 @@ function toContent(template: TemplateDefinition) {
   }
 }
 
-function done(outcome: ReadOutcome<unknown>): ReadOutcome<void> {
+function withoutValue(outcome: ReadOutcome<unknown>): ReadOutcome<void> {
   return outcome.ok ? { ok: true, value: undefined } : outcome
 }

@@ -1,7 +1,7 @@
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { type Exchange, exchange } from './exchange.ts'
 
-/** Records a span for each request to WhatsApp that belongs to a trace. WhatsApp is sent no trace context. */
+/** Records a span for each request to WhatsApp that belongs to a trace. No trace context is sent to WhatsApp. */
 export function traceExchange(tracing: Tracing, { hostname, port, protocol }: URL): typeof exchange {
   const server = {
     'server.address': hostname,

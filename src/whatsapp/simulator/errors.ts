@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Answer } from './answer.ts'
+import type { SimulatedResponse } from './response.ts'
 
 /** An error of the Graph API: reference, sections 2.1 to 2.3. */
 export interface GraphFailure {
@@ -74,12 +74,12 @@ export const failures = {
   133010: { status: 400, title: 'Phone number not registered' },
 } as const satisfies Record<number, Omit<GraphFailure, 'code'>>
 
-export function fail(failure: GraphFailure): Answer {
+export function fail(failure: GraphFailure): SimulatedResponse {
   return { kind: 'json', status: failure.status, body: { error: toErrorBody(failure) } }
 }
 
 /** Returns a failure of this table, optionally with more exact details. */
-export function failWith(code: keyof typeof failures, details?: string): Answer {
+export function failWith(code: keyof typeof failures, details?: string): SimulatedResponse {
   return fail({ code, ...failures[code], ...(details === undefined ? {} : { details }) })
 }
 
@@ -96,7 +96,7 @@ function toErrorBody({ code, title, details, type = 'OAuthException', subcode, i
 }
 
 /** Plain Graph errors have no `(#code)` in their message. */
-export function failPlainly(status: number, error: object): Answer {
+export function failPlainly(status: number, error: object): SimulatedResponse {
   return {
     kind: 'json',
     status,
@@ -104,7 +104,7 @@ export function failPlainly(status: number, error: object): Answer {
   }
 }
 
-export function refuseToken(): Answer {
+export function refuseToken(): SimulatedResponse {
   return failPlainly(401, {
     message: 'Invalid OAuth access token - Cannot parse access token',
     type: 'OAuthException',
@@ -112,7 +112,7 @@ export function refuseToken(): Answer {
   })
 }
 
-export function refuseExpiredToken(expiresAt: number): Answer {
+export function refuseExpiredToken(expiresAt: number): SimulatedResponse {
   return failPlainly(401, {
     message: `Error validating access token: Session has expired on ${new Date(expiresAt * 1000).toUTCString()}.`,
     type: 'OAuthException',
@@ -122,12 +122,12 @@ export function refuseExpiredToken(expiresAt: number): Answer {
 }
 
 /** An app secret that is not the app's: Graph reports it with HTTP 400 (facebook-ios-sdk, issue 2242). */
-export function refuseAppSecret(): Answer {
+export function refuseAppSecret(): SimulatedResponse {
   return failPlainly(400, { message: 'Invalid OAuth access token signature.', type: 'OAuthException', code: 190 })
 }
 
 /** Graph returns the same error for an ID that does not exist and one that the token may not access. */
-export function unknownObject(method: string, id: string): Answer {
+export function unknownObject(method: string, id: string): SimulatedResponse {
   return failPlainly(400, {
     message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
     type: 'GraphMethodException',
@@ -136,7 +136,7 @@ export function unknownObject(method: string, id: string): Answer {
   })
 }
 
-export function failPlainParameter(parameter: string): Answer {
+export function failPlainParameter(parameter: string): SimulatedResponse {
   return failPlainly(400, {
     message: `(#100) Invalid parameter: ${parameter}`,
     type: 'OAuthException',
@@ -144,7 +144,7 @@ export function failPlainParameter(parameter: string): Answer {
   })
 }
 
-export function unknownPath(path: string): Answer {
+export function unknownPath(path: string): SimulatedResponse {
   return failPlainly(404, {
     message: `(#803) Some of the aliases you requested do not exist: ${path}`,
     type: 'GraphMethodException',
@@ -153,6 +153,6 @@ export function unknownPath(path: string): Answer {
 }
 
 /** A version of the Graph API that was never released is taken for a part of the path. */
-export function unknownVersion(path: string): Answer {
+export function unknownVersion(path: string): SimulatedResponse {
   return failPlainly(400, { message: `Unknown path components: ${path}`, type: 'OAuthException', code: 2500 })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy } from '@fastify/busboy'
 
-/** Reads a multipart/form-data body: a file as its facts, since a test can upload more than the memory holds. */
+/** Reads a multipart/form-data body. Keeps only the metadata of a file, because a test can upload more than fits in memory. */
 export async function readForm(request: IncomingMessage, contentType: string): Promise<Record<string, unknown>> {
   const form: Record<string, unknown> = {}
   const parser = new Busboy({ headers: { 'content-type': contentType } })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readForm } from './form.ts'
-import type { Answer } from './answer.ts'
+import type { SimulatedResponse } from './response.ts'
 import type { ReceivedRequest } from './request.ts'
 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
@@ -18,7 +18,7 @@ export async function receive(request: IncomingMessage): Promise<ReceivedRequest
 
 const noBytes = Buffer.alloc(0)
 
-/** A form is hashed as it arrives; an uploaded sample is the only body that is kept as bytes. */
+/** The files of a form are hashed as they arrive; an uploaded sample is the only body that is kept as bytes. */
 async function readBody(request: IncomingMessage): Promise<Pick<ReceivedRequest, 'body' | 'bytes'>> {
   const { 'content-type': type = '' } = request.headers
   if (type.startsWith('multipart/form-data')) return { body: await readForm(request, type), bytes: noBytes }
@@ -41,48 +41,52 @@ function parse(text: string): unknown {
   }
 }
 
-/** `headers` are those of the Graph API's own answers; a proxy's have none of them. */
-export function respond(response: ServerResponse, answer: Answer, headers: Record<string, string> = {}): void {
-  switch (answer.kind) {
+/** `headers` are added to responses of the Graph API itself, not to those of a proxy. */
+export function respond(
+  output: ServerResponse,
+  response: SimulatedResponse,
+  headers: Record<string, string> = {},
+): void {
+  switch (response.kind) {
     case 'json':
-      return write(response, answer.status, 'application/json; charset=UTF-8', JSON.stringify(answer.body), headers)
+      return write(output, response.status, 'application/json; charset=UTF-8', JSON.stringify(response.body), headers)
     case 'text':
-      return write(response, answer.status, answer.contentType, answer.text, answer.headers)
+      return write(output, response.status, response.contentType, response.text, response.headers)
     case 'bytes':
-      response.writeHead(answer.status, {
-        'content-type': answer.contentType,
-        'content-length': answer.bytes.length,
+      output.writeHead(response.status, {
+        'content-type': response.contentType,
+        'content-length': response.bytes.length,
       })
-      response.end(answer.bytes)
+      output.end(response.bytes)
       return
     case 'cut-off':
-      return cutOff(response, answer.status, JSON.stringify(answer.body))
+      return cutOff(output, response.status, JSON.stringify(response.body))
     case 'drop':
-      response.destroy()
+      output.destroy()
       return
     case 'silence':
       return
     case 'late':
-      return respondLater(response, answer, headers)
+      return respondLater(output, response, headers)
   }
 }
 
-function write(response: ServerResponse, status: number, type: string, text: string, headers = {}): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), ...headers }).end(text)
+function write(output: ServerResponse, status: number, type: string, text: string, headers = {}): void {
+  output.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), ...headers }).end(text)
 }
 
-function cutOff(response: ServerResponse, status: number, text: string): void {
+function cutOff(output: ServerResponse, status: number, text: string): void {
   const bytes = Buffer.from(text)
-  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', 'content-length': bytes.length })
-  response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+  output.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', 'content-length': bytes.length })
+  output.write(bytes.subarray(0, bytes.length / 2), () => output.destroy())
 }
 
 /** The timer of a delayed response is cleared when the client disconnects or the simulator stops. */
 function respondLater(
-  response: ServerResponse,
-  { delayMs, answer }: Extract<Answer, { kind: 'late' }>,
+  output: ServerResponse,
+  { delayMs, response }: Extract<SimulatedResponse, { kind: 'late' }>,
   headers: Record<string, string>,
 ): void {
-  const timer = setTimeout(() => respond(response, answer, headers), delayMs)
-  response.once('close', () => clearTimeout(timer))
+  const timer = setTimeout(() => respond(output, response, headers), delayMs)
+  output.once('close', () => clearTimeout(timer))
 }

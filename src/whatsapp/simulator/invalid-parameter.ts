@@ -1,17 +1,21 @@
 import type { z } from 'zod'
 import { fail } from './errors.ts'
-import type { Answer } from './answer.ts'
+import type { SimulatedResponse } from './response.ts'
 
 /**
- * Error 100 in the Graph API's words for a value that does not fit: it names the parameter, what is allowed and what was
- * given, as in `Param template['components'][1]['sub_type'] must be one of {FLOW, URL} - got "phone_number".`
+ * Error 100 with the Graph API's wording for an invalid value: the parameter, the allowed values and the given one, as in
+ * `Param template['components'][1]['sub_type'] must be one of {FLOW, URL} - got "phone_number".`
  */
-export function invalidParameter({ issues }: z.ZodError, body: unknown, within: readonly string[] = []): Answer {
+export function invalidParameter(
+  { issues }: z.ZodError,
+  body: unknown,
+  within: readonly string[] = [],
+): SimulatedResponse {
   const issue = issues[0] && firstOf(issues[0])
   return fail({ status: 400, code: 100, title: issue ? describe(issue, body, within) : 'Invalid parameter' })
 }
 
-/** If every alternative of a union was refused, the first one's issue is the one to name. */
+/** If every alternative of a union failed, returns the issue of the first one. */
 function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   const nested = issue.code === 'invalid_union' ? issue.errors[0]?.[0] : undefined
   return nested ? firstOf({ ...nested, path: [...issue.path, ...nested.path] }) : issue

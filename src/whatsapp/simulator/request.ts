@@ -6,13 +6,13 @@ export interface ReceivedRequest {
   version?: string
   query: URLSearchParams
   headers: Record<string, string | string[] | undefined>
-  /** Of a body that is neither JSON nor a form. */
+  /** The body if it is an uploaded sample; otherwise empty. */
   bytes: Buffer
   /** Parsed if it is JSON or a form, in which a file is `{filename, type, size, sha256}`; otherwise the text. */
   body: unknown
 }
 
-/** A request by a valid token, about the object `id` and one of its edges. */
+/** A request with a valid token for the object `id` and, if there is one, its edge. */
 export interface RoutedRequest extends ReceivedRequest {
   id: string
   edge: string | undefined

@@ -17,64 +17,68 @@ import type { SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
 import { readSample, receiveUpload, startUpload } from './media/uploads.ts'
 import { getTemplate, listTemplates } from './templates/templates.ts'
-import { bearerOf, debugToken, findHolder, type TokenHolder } from './onboarding/tokens.ts'
-import type { Answer } from './answer.ts'
+import { bearerOf, debugToken, findAccess, type TokenAccess } from './onboarding/tokens.ts'
+import type { SimulatedResponse } from './response.ts'
 import type { ReceivedRequest, RoutedRequest } from './request.ts'
 
 /** `origin` is the simulator's address, because `paging.next` is an absolute URL. */
-export async function route(state: SimulatorState, request: ReceivedRequest, origin: string): Promise<Answer> {
+export async function route(
+  state: SimulatorState,
+  request: ReceivedRequest,
+  origin: string,
+): Promise<SimulatedResponse> {
   if (request.path === '/debug_token') return debugToken(state, request)
   if (request.path === '/oauth/access_token') return issueToken(state, request)
   if (request.path.startsWith('/samples/')) return readSample(state, request.path)
   const [, id = '', edge, ...rest] = request.path.split('/')
   if (edge === 'subscriptions') {
-    const answer = await handleAppSubscriptions(state, id, request)
-    if (answer) return answer
+    const response = await handleAppSubscriptions(state, id, request)
+    if (response) return response
   }
-  const holder = findHolder(state, bearerOf(request))
-  if ('kind' in holder) return holder
+  const access = findAccess(state, bearerOf(request))
+  if ('kind' in access) return access
   if (request.path.startsWith('/upload:')) return receiveUpload(state, request, origin)
   if (edge === 'uploads')
-    return id === holder.token.appId && request.method === 'POST'
+    return id === access.token.appId && request.method === 'POST'
       ? startUpload(state, request)
       : unknownObject(request.method, id)
   if (request.path === '/me/businesses')
-    return findRefusal(holder, 'GET businesses', 'business_management') ?? listBusinesses(holder.wabaIds)
+    return findRefusal(access, 'GET businesses', 'business_management') ?? listBusinesses(access.wabaIds)
   if (!/^\d+$/.test(id) || rest.length > 0) return unknownPath(request.path)
   const routed = { ...request, id, edge }
-  return (await routeObject(state, holder, routed, origin)) ?? unknownObject(request.method, id)
+  return (await routeObject(state, access, routed, origin)) ?? unknownObject(request.method, id)
 }
 
 async function routeObject(
   state: SimulatorState,
-  holder: TokenHolder,
+  access: TokenAccess,
   request: RoutedRequest,
   origin: string,
-): Promise<Answer | undefined> {
+): Promise<SimulatedResponse | undefined> {
   if (request.edge === undefined)
-    return handleMedia(state, holder, request, origin) ?? routeNode(state, holder, request)
+    return handleMedia(state, access, request, origin) ?? routeNode(state, access, request)
   if (request.edge === 'owned_whatsapp_business_accounts' || request.edge === 'client_whatsapp_business_accounts')
-    return listOwnedAccounts(state, request.edge.startsWith('owned') ? holder.wabaIds : [], request.id)
-  const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === request.id)
-  if (number) return routeNumberEdge(state, holder, number, request)
-  return holder.wabaIds.includes(request.id) ? routeWabaEdge(state, holder, request, origin) : undefined
+    return listOwnedAccounts(state, request.edge.startsWith('owned') ? access.wabaIds : [], request.id)
+  const number = access.numbers.find(({ phoneNumberId }) => phoneNumberId === request.id)
+  if (number) return routeNumberEdge(state, access, number, request)
+  return access.wabaIds.includes(request.id) ? routeWabaEdge(state, access, request, origin) : undefined
 }
 
-function routeNode(state: SimulatorState, holder: TokenHolder, request: RoutedRequest) {
+function routeNode(state: SimulatorState, access: TokenAccess, request: RoutedRequest) {
   const { method, id, query } = request
   if (method === 'POST') {
-    const found = findTemplate(state, holder, id)
-    return found && (findRefusal(holder, 'POST template') ?? editTemplate(state, found, request))
+    const found = findTemplate(state, access, id)
+    return found && (findRefusal(access, 'POST template') ?? editTemplate(state, found, request))
   }
   if (method !== 'GET') return undefined
-  const number = holder.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
+  const number = access.numbers.find(({ phoneNumberId }) => phoneNumberId === id)
   if (number) return getPhoneNumber(number, query)
-  if (holder.wabaIds.includes(id)) return findRefusal(holder, 'GET WABA') ?? getBusinessAccount(state, id, query)
-  const lists = holder.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
+  if (access.wabaIds.includes(id)) return findRefusal(access, 'GET WABA') ?? getBusinessAccount(state, id, query)
+  const lists = access.wabaIds.flatMap((wabaId) => state.templates.get(wabaId) ?? [])
   return getTemplate(lists, id, query)
 }
 
-function findTemplate(state: SimulatorState, { wabaIds }: TokenHolder, id: string) {
+function findTemplate(state: SimulatorState, { wabaIds }: TokenAccess, id: string) {
   for (const wabaId of wabaIds) {
     const list = state.templates.get(wabaId)
     const template = list?.all().find((one) => one.id === id)
@@ -85,22 +89,22 @@ function findTemplate(state: SimulatorState, { wabaIds }: TokenHolder, id: strin
 
 function routeNumberEdge(
   state: SimulatorState,
-  holder: TokenHolder,
+  access: TokenAccess,
   number: SimulatedNumber,
   request: RoutedRequest,
-): Answer | undefined {
+): SimulatedResponse | undefined {
   const call = `${request.method} ${request.edge}`
   switch (call) {
     case 'POST messages':
-      if (!holder.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
+      if (!access.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
       return number.status === 'CONNECTED' ? sendMessage(state, number, request.body) : failWith(133010)
     case 'POST media':
-      if (!holder.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
+      if (!access.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
       return uploadMedia(state, number, request.body)
     case 'POST register':
-      return findRefusal(holder, call) ?? registerNumber(number, request)
+      return findRefusal(access, call) ?? registerNumber(number, request)
     case 'POST deregister':
-      return findRefusal(holder, call) ?? deregisterNumber(number)
+      return findRefusal(access, call) ?? deregisterNumber(number)
     default:
       return undefined
   }
@@ -108,15 +112,15 @@ function routeNumberEdge(
 
 async function routeWabaEdge(
   state: SimulatorState,
-  holder: TokenHolder,
+  access: TokenAccess,
   request: RoutedRequest,
   origin: string,
-): Promise<Answer | undefined> {
+): Promise<SimulatedResponse | undefined> {
   const { method, id, edge = '', query, version } = request
   const call = `${method} ${edge}`
-  const refusal = findRefusal(holder, call)
+  const refusal = findRefusal(access, call)
   if (refusal) return refusal
-  if (edge === 'subscribed_apps') return handleSubscribedApps(state, holder, id, request)
+  if (edge === 'subscribed_apps') return handleSubscribedApps(state, access, id, request)
   switch (call) {
     case 'GET message_templates':
       return listTemplates(state, id, query, [origin, version, id, edge].filter(Boolean).join('/'))
@@ -137,10 +141,10 @@ async function routeWabaEdge(
 
 /** Returns an error if the token lacks the permission, or refuses the call. */
 function findRefusal(
-  { token }: TokenHolder,
+  { token }: TokenAccess,
   call: string,
   permission = 'whatsapp_business_management',
-): Answer | undefined {
+): SimulatedResponse | undefined {
   const code = token.refuses?.[call]
   if (code !== undefined) return failOnboarding(code)
   return token.scopes.includes(permission) ? undefined : failOnboarding(200)

@@ -12,7 +12,7 @@ import type { AcceptedMessage, SimulatedApp, SimulatedNumber, SimulatedToken, Si
 import { TemplateReviewer } from './templates/template-review.ts'
 import { demoAppId } from './onboarding/tokens.ts'
 import { servedVersion } from './versions.ts'
-import type { Answer } from './answer.ts'
+import type { SimulatedResponse } from './response.ts'
 import type { ReceivedRequest } from './request.ts'
 import { createTemplateList, type TemplateList } from './templates/template-list.ts'
 
@@ -31,7 +31,7 @@ export interface SimulatorOptions {
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
 
 /** Returns a response in place of the simulator's, or undefined to let the simulator respond. */
-type Interceptor = (request: ReceivedRequest) => Answer | undefined
+type Interceptor = (request: ReceivedRequest) => SimulatedResponse | undefined
 
 /** A simulator of the Graph API on a local port. It behaves as documented and can simulate failures. */
 export interface Simulator {
@@ -45,7 +45,7 @@ export interface Simulator {
   templates: TemplateList
   /** Templates of another account. */
   templatesOf(wabaId: string): TemplateList
-  /** Uploaded files by the ID that WhatsApp gave them. A test can delete one, as WhatsApp does after 30 days. */
+  /** Uploaded files by media ID. A test can delete one, as WhatsApp does after 30 days. */
   media: SimulatorState['media']
   /** The latest 1,000 requests, oldest first. */
   requests: ReceivedRequest[]
@@ -54,14 +54,14 @@ export interface Simulator {
   addToken(accessToken: string, token: Partial<SimulatedToken>): void
   /** Adds a Meta app, or replaces it. The demo app is `300000000000001`. */
   addApp(app: SimulatedApp): void
-  /** The app that is subscribed to a WABA, as `GET subscribed_apps` lists them. */
+  /** The apps that are subscribed to a WABA. */
   subscribedApps(wabaId: string): string[]
   /** The callback URL and fields of an app. */
   callbackOf(appId: string): SimulatedApp['subscription']
   /** Sets the interceptor, which replaces an earlier one; undefined removes it. */
   intercept(interceptor: Interceptor | undefined): void
   /**
-   * Sets the callback URL and the secret of the demo app, without a handshake; undefined removes the URL. An app gets
+   * Sets the callback URL and the secret of the demo app without a handshake; undefined removes the URL. An app receives
    * the statuses of the WABAs that it is subscribed to.
    */
   reportTo(target: CallbackTarget | undefined): void
@@ -110,20 +110,20 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let interceptor: Interceptor | undefined
   let url = ''
 
-  const server = createServer((request, response) => {
+  const server = createServer((request, output) => {
     receive(request)
       .then(async (received) => {
-        // Without the bytes, since an uploaded sample has up to 100 MB.
+        // Without the bytes, because an uploaded sample can have 100 MB.
         if (requests.push({ ...received, bytes: Buffer.alloc(0) }) > maxRequests) requests.shift()
         const version = servedVersion(received.version, state.now())
-        const answer = interceptor?.(received) ?? (await answerAs(version, received))
-        respond(response, answer, version === undefined ? {} : { 'facebook-api-version': version })
+        const response = interceptor?.(received) ?? (await respondAs(version, received))
+        respond(output, response, version === undefined ? {} : { 'facebook-api-version': version })
       })
-      .catch(() => response.destroy())
+      .catch(() => output.destroy())
   })
   url = await listen(server, options)
 
-  async function answerAs(version: string | undefined, request: ReceivedRequest): Promise<Answer> {
+  async function respondAs(version: string | undefined, request: ReceivedRequest): Promise<SimulatedResponse> {
     return version === undefined ? unknownVersion(request.path) : route(state, { ...request, version }, url)
   }
 
@@ -154,7 +154,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   if (options.sandbox === true)
     for (const [index, token] of sandboxTokens.entries()) {
-      const { number, accessToken, properties } = furnish(token, index + 2, state.now())
+      const { number, accessToken, properties } = createSandboxNumber(token, index + 2, state.now())
       addToken(accessToken, properties)
       if (!number) continue
       addPhoneNumber(number)
@@ -208,8 +208,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
 /**
- * An app gets the callbacks of the WABAs that it is subscribed to at its own URL; a WABA can override it for messages
- * (reference 2, section 5.4).
+ * An app receives the callbacks of the WABAs that it is subscribed to at its own URL. A WABA can override the URL for
+ * messages (reference 2, section 5.4).
  */
 function findCallbackTarget(state: SimulatorState, wabaId: string, field: string): CallbackTarget | undefined {
   for (const [appId, { overrideCallbackUrl }] of state.subscriptions.get(wabaId) ?? []) {
@@ -227,8 +227,8 @@ const unreachableAppId = '300000000000003'
 /** The app of `sandbox-token-other-app`, whose secret is unknown to the sandbox. */
 const otherAppId = '300000000000002'
 
-/** Gives a sandbox token its business account and its number, which are numbered like the token. */
-function furnish(sandboxToken: SandboxToken, index: number, now: number) {
+/** Creates the business account and the number of a sandbox token. Their IDs end with the number of the token. */
+function createSandboxNumber(sandboxToken: SandboxToken, index: number, now: number) {
   const {
     token: accessToken,
     expiresInSeconds,

@@ -1,7 +1,7 @@
 import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
-import type { Plan, PlannedAnswer } from './messages/plans.ts'
+import type { Plan, PlannedAction } from './messages/plans.ts'
 
 /** A simulated business phone number. */
 export interface SimulatedNumber {
@@ -21,18 +21,18 @@ export interface SimulatedNumber {
   messagingLimit: string
   /** The two-step verification PIN; the first registration sets it (reference 2, section 5.3). */
   pin?: string
-  /** Why nothing can be sent, as `health_status` reports it for the number. */
+  /** Why the number cannot send, as `health_status` reports it. */
   blockedBy?: { error_code: number; error_description: string; possible_solution: string }
   registrations: number
   wrongPins: number
 }
 
-/** A simulated Meta app, and where its callbacks go. */
+/** A simulated Meta app and its callback subscription. */
 export interface SimulatedApp {
   id: string
   name: string
   secret: string
-  /** True if Meta cannot reach its callback URL, whichever it is. */
+  /** True if Meta cannot reach any callback URL of this app. */
   unreachable?: true
   subscription?: { callbackUrl: string; fields: string[] }
 }
@@ -43,7 +43,7 @@ export interface SimulatedToken {
   scopes: string[]
   /** Unix seconds; 0 if it never expires. */
   expiresAt: number
-  /** WABAs that it may use; undefined for those of the numbers that have this token. */
+  /** WABAs that it may use; by default those of the numbers that have this token. */
   wabaIds?: string[]
   /** Requests such as `POST register` that are refused with a Graph API error code. */
   refuses?: Partial<Record<string, OnboardingErrorCode>>
@@ -61,9 +61,9 @@ export interface AcceptedMessage {
   messageStatus: 'accepted' | 'held_for_quality_assessment'
   /** The statuses that follow. */
   plan: Plan
-  /** What the recipient does. */
-  answers: readonly PlannedAnswer[]
-  /** What the send set for each button, by its index. */
+  /** What the recipient does after that. */
+  actions: readonly PlannedAction[]
+  /** The values that the send set for each button, by its index. */
   buttonValues: ReadonlyMap<number, { payload: string | undefined; flowToken: string | undefined }>
 }
 
@@ -72,7 +72,7 @@ export interface SimulatorState {
   /** Templates by WABA ID. */
   templates: Map<string, TemplateList>
   apps: Map<string, SimulatedApp>
-  /** Tokens that were added with properties of their own. Every other token of a number is one of the demo app. */
+  /** Tokens with properties of their own. Every other token of a number belongs to the demo app. */
   tokens: Map<string, SimulatedToken>
   /** Names by WABA ID. */
   businessAccounts: Map<string, { name: string }>
@@ -93,7 +93,7 @@ export interface SimulatorState {
   onAccepted: (message: AcceptedMessage) => void
 }
 
-/** An uploaded file. Its bytes are not kept, only what the Graph API tells about them. */
+/** The metadata of an uploaded file. Its bytes are not kept. */
 interface SimulatedMedia {
   id: string
   phoneNumberId: string

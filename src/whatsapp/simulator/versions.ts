@@ -8,12 +8,12 @@ const usableVersions: readonly { version: string; until?: string }[] = [
   { version: 'v26.0' },
 ]
 
-/** Versions that were released before those. */
+/** Versions that were released earlier. */
 const released = /^v(1\.0|2\.(\d|1[0-2])|3\.[0-3]|([4-9]|1\d|20)\.0)$/
 
 /**
- * Returns the version that serves a request. Meta's versioning guide: an expired version is served as the oldest one that
- * can be used, and a path without a version as the newest. Undefined for a version that was never released.
+ * Returns the version that serves a request, or undefined for one that was never released. As in Meta's versioning
+ * guide, an expired version is served by the oldest usable one, and a path without a version by the newest.
  */
 export function servedVersion(requested: string | undefined, now: number): string | undefined {
   const usable = usableVersions.filter(({ until }) => until === undefined || Date.parse(until) > now)

@@ -68,9 +68,9 @@ function describeReport(code: number): string {
   const reported =
     'If WhatsApp reports the error after it accepted the message, the message becomes `failed`, and the webhook event `message.failed` carries the code in `data.error.code`.'
   if (rule === undefined) return reported
-  const { status } = describeError(rule.answer)
+  const { status } = describeError(rule.errorCode)
   return [
-    `If WhatsApp rejects the request with this code, the API returns ${status} \`${rule.answer}\`, and the message contains the code in brackets.`,
+    `If WhatsApp rejects the request with this code, the API returns ${status} \`${rule.errorCode}\`, and the message contains the code in brackets.`,
     rule.retryAfterSeconds !== undefined && `\`Retry-After\` is ${rule.retryAfterSeconds} seconds.`,
     rule.accountUnusable &&
       'Waybill also deactivates the WhatsApp account, so that further sends fail immediately until someone activates it again.',

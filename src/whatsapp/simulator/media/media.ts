@@ -3,8 +3,8 @@ import { fail, failWith } from '../errors.ts'
 import type { Parameter, SendComponents } from '../messages/send-components.ts'
 import { type Delivery, findSandboxMedia } from './sandbox-media.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
-import type { TokenHolder } from '../onboarding/tokens.ts'
-import { type Answer, ok } from '../answer.ts'
+import type { TokenAccess } from '../onboarding/tokens.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 import type { RoutedRequest } from '../request.ts'
 
 const megabyte = 1024 * 1024
@@ -38,7 +38,11 @@ const Upload = z.object({
 })
 
 /** `POST /<phone number id>/media`. */
-export function uploadMedia(state: SimulatorState, { phoneNumberId }: SimulatedNumber, body: unknown): Answer {
+export function uploadMedia(
+  state: SimulatorState,
+  { phoneNumberId }: SimulatedNumber,
+  body: unknown,
+): SimulatedResponse {
   const upload = Upload.safeParse(body)
   if (!upload.success) {
     const [name] = upload.error.issues[0]?.path ?? []
@@ -56,17 +60,17 @@ export function uploadMedia(state: SimulatorState, { phoneNumberId }: SimulatedN
   return ok({ id })
 }
 
-function refuse(title: string): Answer {
+function refuse(title: string): SimulatedResponse {
   return fail({ status: 400, code: 100, title })
 }
 
 /** `GET /<media id>` and `DELETE /<media id>`; undefined if the token's numbers have no such file. */
 export function handleMedia(
   state: SimulatorState,
-  { numbers }: TokenHolder,
+  { numbers }: TokenAccess,
   { method, id, query }: RoutedRequest,
   origin: string,
-): Answer | undefined {
+): SimulatedResponse | undefined {
   const media = state.media.get(id)
   const number = query.get('phone_number_id') ?? media?.phoneNumberId
   if (!media || media.phoneNumberId !== number) return undefined
@@ -78,7 +82,7 @@ export function handleMedia(
   if (method !== 'GET') return undefined
   return ok({
     messaging_product: 'whatsapp',
-    // The simulator keeps no bytes, so that nothing can be downloaded here.
+    // Nothing can be downloaded here, because the simulator does not keep the bytes.
     url: `${origin}/simulated-media/${id}`,
     mime_type: media.type,
     sha256: media.sha256,
@@ -87,12 +91,12 @@ export function handleMedia(
   })
 }
 
-/** What becomes of a message by the files in its headers: an error at once, one that arrives later, or nothing. */
+/** Checks the files in the headers of a message. Returns an error, statuses that report one later, or undefined. */
 export function checkMedia(
   state: SimulatorState,
   { phoneNumberId }: SimulatedNumber,
   components: SendComponents,
-): Delivery | Answer | undefined {
+): Delivery | SimulatedResponse | undefined {
   let delivery: Delivery | undefined
   for (const { kind, file } of listFiles(components)) {
     const sandbox = findSandboxMedia(file)
@@ -104,8 +108,8 @@ export function checkMedia(
   return delivery
 }
 
-/** The wording of Meta's answer to an ID of no file, as its users report it. */
-function unknownMedia(kind: string): Answer {
+/** Meta's wording for an unknown media ID, according to public bug reports. */
+function unknownMedia(kind: string): SimulatedResponse {
   return failWith(100, `Param ${kind}['id'] is not a valid whatsapp business account media attachment ID`)
 }
 

@@ -5,14 +5,14 @@ export interface Delivery {
   plan: Plan
 }
 
-/** A file whose ID or link determines what becomes of a message. */
+/** A file whose ID or link determines the outcome of a message. */
 interface SandboxMedia {
-  /** An ID of WhatsApp, or a link. */
+  /** A media ID or a link. */
   file: string
-  /** In one sentence, for the guide. */
+  /** The outcome in one sentence, for the guide. */
   does: string
   delivery?: Delivery
-  /** The send is refused, as for an ID that does not exist. */
+  /** True if the send is refused, as for an ID that does not exist. */
   expired?: true
 }
 

@@ -7,24 +7,28 @@ import {
   requiredMissing,
   type SentButton,
 } from './send-components.ts'
-import type { Answer } from '../answer.ts'
+import type { SimulatedResponse } from '../response.ts'
 
-/** A button as the template holds it. */
+/** A button of the template. */
 interface TemplateButton {
   type: string
   url?: string
 }
 
 /** Returns the error for buttons that do not match those of the template (reference, section 1.3). */
-export function checkButtons(buttons: readonly TemplateButton[], given: readonly SentButton[]): Answer | undefined {
-  const misfit = given.find(({ sub_type, index }) => subTypeOf(buttons[index]) !== sub_type)
-  if (misfit) {
-    return parameterProblem(`buttons: Button at index ${misfit.index} must be of type ${spell(buttons[misfit.index])}`)
+export function checkButtons(
+  buttons: readonly TemplateButton[],
+  given: readonly SentButton[],
+): SimulatedResponse | undefined {
+  const mismatch = given.find(({ sub_type, index }) => subTypeOf(buttons[index]) !== sub_type)
+  if (mismatch) {
+    const { index } = mismatch
+    return parameterProblem(`buttons: Button at index ${index} must be of type ${spell(buttons[index])}`)
   }
   for (const [index, button] of buttons.entries()) {
     const sent = given.find((one) => one.index === index)
-    const wrong = checkButton(button, index, sent?.parameters ?? [], sent !== undefined)
-    if (wrong) return wrong
+    const error = checkButton(button, index, sent?.parameters ?? [], sent !== undefined)
+    if (error) return error
   }
   return undefined
 }
@@ -39,7 +43,7 @@ function checkButton(
   index: number,
   parameters: Parameter[],
   isSent: boolean,
-): Answer | undefined {
+): SimulatedResponse | undefined {
   const [parameter] = parameters
   switch (button.type) {
     case 'URL':
@@ -69,7 +73,7 @@ function checkUrl(
   { url = '{{1}}' }: TemplateButton,
   index: number,
   parameter: Parameter | undefined,
-): Answer | undefined {
+): SimulatedResponse | undefined {
   if (!url.includes('{{'))
     return parameter && parameterProblem(`buttons: Button at index ${index} of type Url takes no parameter`)
   if (!parameter || parameter.type !== 'text' || checkValue(parameter))
@@ -81,7 +85,7 @@ function checkUrl(
 
 const maxCouponLength = 20
 
-function checkCoupon(index: number, parameter: Parameter | undefined): Answer | undefined {
+function checkCoupon(index: number, parameter: Parameter | undefined): SimulatedResponse | undefined {
   const code = parameter?.coupon_code ?? ''
   if (code === '')
     return requiredMissing(
@@ -96,7 +100,7 @@ const maxSections = 10
 const maxProducts = 30
 const maxTitleLength = 24
 
-function checkProducts(index: number, parameter: Parameter | undefined): Answer | undefined {
+function checkProducts(index: number, parameter: Parameter | undefined): SimulatedResponse | undefined {
   const { thumbnail_product_retailer_id: thumbnail, sections = [] } = parameter?.action ?? {}
   if (!thumbnail || sections.length === 0)
     return requiredMissing(`buttons: Button at index ${index} of type Mpm requires a thumbnail and sections`)

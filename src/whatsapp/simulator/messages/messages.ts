@@ -7,7 +7,7 @@ import { invalidValue, requiredMissing, SendComponents } from './send-components
 import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
 import { checkTemplate, templateMissing } from './template-check.ts'
 import { createWamid } from './wamid.ts'
-import { type Answer, ok } from '../answer.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),
@@ -26,7 +26,7 @@ const TemplateOfMessage = z.object({
 })
 
 /** `POST /<phone number id>/messages`: reference, section 1. */
-export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: unknown): Answer {
+export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: unknown): SimulatedResponse {
   const message = Message.safeParse(body)
   if (!message.success) return invalidParameter(message.error, body)
   const waId = toWaId(message.data.to, from.callingCode)
@@ -36,22 +36,22 @@ export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: 
   return sendTemplate(state, from, waId, message.data)
 }
 
-function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string, message: Message): Answer {
+function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string, message: Message): SimulatedResponse {
   const behaviour = behaviourOf(waId)
   if (behaviour.kind === 'fail') return failWith(behaviour.code)
-  if (behaviour.kind === 'answer') return behaviour.answer
+  if (behaviour.kind === 'respond') return behaviour.response
   if (message.template === undefined) return requiredMissing('Parameter template is missing')
-  const asked = TemplateOfMessage.safeParse(message.template)
-  if (!asked.success) return invalidParameter(asked.error, message, ['template'])
+  const parsed = TemplateOfMessage.safeParse(message.template)
+  if (!parsed.success) return invalidParameter(parsed.error, message, ['template'])
 
-  const { name, language, components } = asked.data
+  const { name, language, components } = parsed.data
   const template = state.templates
     .get(from.wabaId)
     ?.all()
     .find((one) => one.name === name && one.language === language.code)
   if (!template) return templateMissing(name, language.code)
-  const wrong = checkTemplate(template, components)
-  if (wrong) return wrong
+  const mismatch = checkTemplate(template, components)
+  if (mismatch) return mismatch
   const media = checkMedia(state, from, components)
   if (media && 'kind' in media) return media
 
@@ -64,21 +64,21 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     template,
     messageStatus,
     plan: media?.plan ?? behaviour.plan,
-    answers: behaviour.answers ?? [],
+    actions: behaviour.actions ?? [],
     buttonValues: readButtonValues(components),
     ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
   })
-  const answer =
-    behaviour.answer ??
+  const response =
+    behaviour.response ??
     ok({
       messaging_product: 'whatsapp',
       contacts: [{ input: message.to, wa_id: waId }],
       messages: [{ id: waMessageId, message_status: messageStatus }],
     })
-  return behaviour.delayMs === undefined ? answer : { kind: 'late', delayMs: behaviour.delayMs, answer }
+  return behaviour.delayMs === undefined ? response : { kind: 'late', delayMs: behaviour.delayMs, response }
 }
 
-/** What the recipient's taps return, by the index of the button. */
+/** Returns what a tap on each button sends back, by the index of the button. */
 function readButtonValues(components: SendComponents): AcceptedMessage['buttonValues'] {
   return new Map(
     components.flatMap((component) => {
@@ -102,7 +102,7 @@ function digitsOf(text: string): string {
   return text.replace(/[+\s\-()]/g, '')
 }
 
-function sameNumber(): Answer {
+function sameNumber(): SimulatedResponse {
   return fail({
     status: 400,
     code: 131021,
@@ -112,7 +112,7 @@ function sameNumber(): Answer {
 }
 
 /** Simulated numbers never receive messages, so no customer service window is open for free-form messages. */
-function outsideWindow(type: string): Answer {
+function outsideWindow(type: string): SimulatedResponse {
   if (!freeFormTypes.has(type)) {
     return fail({ status: 400, code: 131051, title: 'Unsupported message type', details: `Unsupported type ${type}` })
   }

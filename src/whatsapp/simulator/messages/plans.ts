@@ -6,7 +6,7 @@ export interface PlannedStatus {
   afterMs: number
   /** Meta's error code of a failure. */
   code?: keyof typeof failures
-  /** In place of the usual details of the code. */
+  /** Replaces the usual details of the code. */
   details?: string
 }
 
@@ -14,12 +14,12 @@ const sent: PlannedStatus = { status: 'sent', afterMs: 150 }
 const delivered: PlannedStatus = { status: 'delivered', afterMs: 600 }
 const read: PlannedStatus = { status: 'read', afterMs: 1_500 }
 
-/** A file cannot be used: WhatsApp has answered 200 and reports it later (reference 2, section 1.1). */
+/** WhatsApp returns 200 and reports later that a file cannot be used (reference 2, section 1.1). */
 function mediaFailure(details: string): [PlannedStatus, PlannedStatus] {
   return [sent, { status: 'failed', afterMs: 600, code: 131053, details }]
 }
 
-/** The statuses that follow an accepted message, by behaviour of the recipient. */
+/** The statuses that follow an accepted message. */
 export const plans = {
   usual: [sent, delivered, read],
   neverRead: [sent, delivered],
@@ -46,10 +46,11 @@ export const plans = {
 
 export type Plan = keyof typeof plans
 
-/** What a recipient does, this many milliseconds after the message was accepted. */
-export interface PlannedAnswer {
+/** What a recipient does after a message was accepted. */
+export interface PlannedAction {
+  /** Milliseconds after the message was accepted. */
   afterMs: number
-  answer:
+  action:
     | { kind: 'tap'; button: 'first' | 'last' }
     | { kind: 'flow' }
     | { kind: 'text'; body: string; isReply?: boolean }

@@ -1,6 +1,6 @@
 import type { failures } from '../errors.ts'
-import type { Answer } from '../answer.ts'
-import type { Plan, PlannedAnswer } from './plans.ts'
+import type { SimulatedResponse } from '../response.ts'
+import type { Plan, PlannedAction } from './plans.ts'
 
 /** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {
@@ -14,18 +14,18 @@ export interface SandboxRecipient {
 export type Behaviour =
   /** An error of the Graph API. */
   | { kind: 'fail'; code: keyof typeof failures }
-  | { kind: 'answer'; answer: Answer }
+  | { kind: 'respond'; response: SimulatedResponse }
   | {
       kind: 'accept'
       /** Delay of the response in milliseconds. */
       delayMs?: number
       messageStatus?: 'held_for_quality_assessment'
-      /** Sent in place of the usual response, although the message was accepted. */
-      answer?: Answer
+      /** Replaces the usual response, although the message was accepted. */
+      response?: SimulatedResponse
       /** The statuses that follow. */
       plan: Plan
       /** What the recipient does after reading. */
-      answers?: readonly PlannedAnswer[]
+      actions?: readonly PlannedAction[]
     }
 
 /** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
@@ -37,32 +37,32 @@ function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
   }
 }
 
-function answering(to: string, does: string, answer: Answer): SandboxRecipient {
-  return { to, does, behaviour: { kind: 'answer', answer } }
+function responding(to: string, does: string, response: SimulatedResponse): SandboxRecipient {
+  return { to, does, behaviour: { kind: 'respond', response } }
 }
 
-/** A recipient whose message is accepted, whatever the response is, and then follows the plan. */
-function becoming(to: string, does: string, plan: Plan, answer?: Answer): SandboxRecipient {
-  return { to, does, behaviour: { kind: 'accept', plan, ...(answer && { answer }) } }
+/** A recipient whose message is accepted, whatever the response is, and gets the statuses of the plan. */
+function accepting(to: string, does: string, plan: Plan, response?: SimulatedResponse): SandboxRecipient {
+  return { to, does, behaviour: { kind: 'accept', plan, ...(response && { response }) } }
 }
 
 /** A recipient who reads the message and then does something. */
-function answeringWith(to: string, does: string, ...answers: Omit<PlannedAnswer, 'afterMs'>[]): SandboxRecipient {
+function acting(to: string, does: string, ...actions: Omit<PlannedAction, 'afterMs'>[]): SandboxRecipient {
   return {
     to,
     does,
     behaviour: {
       kind: 'accept',
       plan: 'usual',
-      answers: answers.map((answer, index) => ({ afterMs: afterReadingMs + index * betweenAnswersMs, ...answer })),
+      actions: actions.map((action, index) => ({ afterMs: afterReadingMs + index * betweenActionsMs, ...action })),
     },
   }
 }
 
-/** After the status `read`. */
+/** Later than the status `read`. */
 const afterReadingMs = 2_000
-/** WhatsApp's times are whole seconds. */
-const betweenAnswersMs = 1_500
+/** More than a second, because WhatsApp's timestamps are whole seconds. */
+const betweenActionsMs = 1_500
 
 const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
 
@@ -100,85 +100,85 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     does: 'Accepted, held for quality assessment, then failed (132015)',
     behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment', plan: 'droppedAfterHold' },
   },
-  answering('15559000003', 'Accepts the request and never responds', { kind: 'silence' }),
-  becoming('15559000004', 'Accepted, but the connection closes before the response; statuses arrive', 'usual', {
+  responding('15559000003', 'Accepts the request and never responds', { kind: 'silence' }),
+  accepting('15559000004', 'Accepted, but the connection closes before the response; statuses arrive', 'usual', {
     kind: 'drop',
   }),
-  becoming('15559000005', 'Accepted, but the response is cut off; statuses arrive', 'usual', {
+  accepting('15559000005', 'Accepted, but the response is cut off; statuses arrive', 'usual', {
     kind: 'cut-off',
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.cut', message_status: 'accepted' }] },
   }),
-  answering('15559000006', "Responds with 502 and a proxy's HTML page", {
+  responding('15559000006', "Responds with 502 and a proxy's HTML page", {
     kind: 'text',
     status: 502,
     contentType: 'text/html',
     text: badGateway,
   }),
-  answering('15559000007', 'Responds with 200 and a body that is not JSON', {
+  responding('15559000007', 'Responds with 200 and a body that is not JSON', {
     kind: 'text',
     status: 200,
     contentType: 'text/plain',
     text: 'OK',
   }),
-  answering('15559000008', "Responds with 404 and a web server's HTML page", {
+  responding('15559000008', "Responds with 404 and a web server's HTML page", {
     kind: 'text',
     status: 404,
     contentType: 'text/html',
     text: '<html><body>Not Found</body></html>',
   }),
-  answering('15559000009', 'Responds with a redirect to another host', {
+  responding('15559000009', 'Responds with a redirect to another host', {
     kind: 'text',
     status: 302,
     contentType: 'text/plain',
     text: '',
     headers: { location: 'http://192.0.2.1/' },
   }),
-  answering('15559000010', 'Responds with 500 and an unknown error code', {
+  responding('15559000010', 'Responds with 500 and an unknown error code', {
     kind: 'json',
     status: 500,
     body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
   }),
-  becoming('15558000001', 'Delivered, but never read', 'neverRead'),
-  becoming('15558000002', 'Read immediately, so that no delivered status is sent', 'readAtOnce'),
-  becoming('15558000003', 'Accepted, then undeliverable (131026)', 'undeliverable'),
-  becoming('15558000004', 'Accepted, then withheld by WhatsApp (131049)', 'withheld'),
-  becoming('15558000005', 'Statuses arrive in the wrong order', 'backwards'),
-  becoming('15558000006', 'Each status arrives three times', 'repeated'),
-  becoming('15558000007', 'Fails on one device and is delivered to another', 'failedThenDelivered'),
-  becoming('15558000008', 'No status arrives', 'silent'),
-  answeringWith('15557000001', 'Read, then taps the first quick-reply button, if there is one', {
-    answer: { kind: 'tap', button: 'first' },
+  accepting('15558000001', 'Delivered, but never read', 'neverRead'),
+  accepting('15558000002', 'Read immediately, so that no delivered status is sent', 'readAtOnce'),
+  accepting('15558000003', 'Accepted, then undeliverable (131026)', 'undeliverable'),
+  accepting('15558000004', 'Accepted, then withheld by WhatsApp (131049)', 'withheld'),
+  accepting('15558000005', 'Statuses arrive in the wrong order', 'backwards'),
+  accepting('15558000006', 'Each status arrives three times', 'repeated'),
+  accepting('15558000007', 'Fails on one device and is delivered to another', 'failedThenDelivered'),
+  accepting('15558000008', 'No status arrives', 'silent'),
+  acting('15557000001', 'Read, then taps the first quick-reply button, if there is one', {
+    action: { kind: 'tap', button: 'first' },
   }),
-  answeringWith('15557000002', 'Read, then taps the last quick-reply button, if there is one', {
-    answer: { kind: 'tap', button: 'last' },
+  acting('15557000002', 'Read, then taps the last quick-reply button, if there is one', {
+    action: { kind: 'tap', button: 'last' },
   }),
-  answeringWith('15557000003', 'Read, then replies "Thank you"', { answer: { kind: 'text', body: 'Thank you' } }),
-  answeringWith('15557000004', 'Read, then completes the flow of the message, if there is one', {
-    answer: { kind: 'flow' },
+  acting('15557000003', 'Read, then replies "Thank you"', { action: { kind: 'text', body: 'Thank you' } }),
+  acting('15557000004', 'Read, then completes the flow of the message, if there is one', {
+    action: { kind: 'flow' },
   }),
-  answeringWith('15557000005', 'Read, then replies "Thank you"; the callback arrives three times', {
-    answer: { kind: 'text', body: 'Thank you' },
+  acting('15557000005', 'Read, then replies "Thank you"; the callback arrives three times', {
+    action: { kind: 'text', body: 'Thank you' },
     times: 3,
   }),
-  answeringWith('15557000006', 'Read, then writes "Hello" without replying to the message, which is not reported', {
-    answer: { kind: 'text', body: 'Hello', isReply: false },
+  acting('15557000006', 'Read, then writes "Hello" without replying to the message, which is not reported', {
+    action: { kind: 'text', body: 'Hello', isReply: false },
   }),
-  answeringWith('15557000007', 'Read, then replies "STOP": opts out', { answer: { kind: 'text', body: 'STOP' } }),
-  answeringWith(
+  acting('15557000007', 'Read, then replies "STOP": opts out', { action: { kind: 'text', body: 'STOP' } }),
+  acting(
     '15557000008',
     'Read, then replies "STOP" and later "START": opts out and in again',
-    { answer: { kind: 'text', body: 'STOP' } },
-    { answer: { kind: 'text', body: 'START' } },
+    { action: { kind: 'text', body: 'STOP' } },
+    { action: { kind: 'text', body: 'START' } },
   ),
-  answeringWith('15557000009', 'Read, then stops marketing messages in WhatsApp: opts out', {
-    answer: { kind: 'preference', value: 'stop' },
+  acting('15557000009', 'Read, then stops marketing messages in WhatsApp: opts out', {
+    action: { kind: 'preference', value: 'stop' },
   }),
-  answeringWith(
+  acting(
     '15557000010',
     'Read, then stops marketing messages in WhatsApp, and later resumes them',
-    { answer: { kind: 'preference', value: 'stop' } },
-    { answer: { kind: 'preference', value: 'resume' } },
+    { action: { kind: 'preference', value: 'stop' } },
+    { action: { kind: 'preference', value: 'resume' } },
   ),
 ]
 

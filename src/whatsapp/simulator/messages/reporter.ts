@@ -1,10 +1,10 @@
-import { type CallbackItem, digitsOf, writeAnswer } from './answers.ts'
+import { type CallbackItem, digitsOf, writeAction } from './recipient-actions.ts'
 import { failures } from '../errors.ts'
-import { type Plan, type PlannedAnswer, type PlannedStatus, plans } from './plans.ts'
+import { type Plan, type PlannedAction, type PlannedStatus, plans } from './plans.ts'
 import { type CallbackEndpoint, postCallback } from '../post-callback.ts'
 import type { AcceptedMessage, SimulatedNumber } from '../state.ts'
 
-/** The URL that receives statuses and answers, and the app secret that signs them. */
+/** The URL that receives statuses and recipients' actions, and the app secret that signs them. */
 export interface CallbackTarget extends CallbackEndpoint {
   /** Called for each status of a callback that was accepted. */
   onCallbackAccepted?: (report: { status: PlannedStatus['status']; message: AcceptedMessage }) => void
@@ -15,7 +15,7 @@ type TargetOf = (number: SimulatedNumber, field: CallbackItem['field']) => Callb
 interface Due {
   message: AcceptedMessage
   item: CallbackItem
-  /** The status of the message that it reports, if it is one. */
+  /** Set if the item reports a status. */
   status?: PlannedStatus['status']
 }
 
@@ -25,7 +25,7 @@ const maxBatch = 1000
 /** Delays between retries. Meta retries for days; a sandbox does not need to. */
 const retryMs = [250, 1_000, 4_000, 16_000]
 
-/** Posts statuses and answers like Meta: signed, batched, and retried until they are accepted. */
+/** Posts statuses and recipients' actions like Meta: signed, batched, and retried until they are accepted. */
 export class StatusReporter {
   #due: Due[] = []
   #isStopped = false
@@ -33,7 +33,7 @@ export class StatusReporter {
   readonly #targetOf: TargetOf
   readonly #randomBytes: (size: number) => Uint8Array
 
-  /** `targetOf` is asked at each callback, because subscriptions change. */
+  /** `targetOf` is called for each callback, because subscriptions change. */
   constructor(targetOf: TargetOf, randomBytes: (size: number) => Uint8Array) {
     this.#targetOf = targetOf
     this.#randomBytes = randomBytes
@@ -46,12 +46,12 @@ export class StatusReporter {
       this.#after(report.afterMs, () =>
         this.#enqueue({ message, item: toStatus(message, report), status: report.status }),
       )
-    for (const answer of message.answers) this.#after(answer.afterMs, () => this.#answer(message, answer))
+    for (const action of message.actions) this.#after(action.afterMs, () => this.#act(message, action))
   }
 
-  #answer(message: AcceptedMessage, answer: PlannedAnswer): void {
-    const item = writeAnswer(message, answer, this.#randomBytes)
-    if (item) for (let time = 0; time < (answer.times ?? 1); time++) this.#enqueue({ message, item })
+  #act(message: AcceptedMessage, action: PlannedAction): void {
+    const item = writeAction(message, action, this.#randomBytes)
+    if (item) for (let time = 0; time < (action.times ?? 1); time++) this.#enqueue({ message, item })
   }
 
   stop(): void {

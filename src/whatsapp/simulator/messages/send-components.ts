@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fail } from '../errors.ts'
-import type { Answer } from '../answer.ts'
+import type { SimulatedResponse } from '../response.ts'
 
 /** By `id` or by `link`, never by both (reference, section 1.1). */
 const Media = z
@@ -41,7 +41,7 @@ const Parameter = z.looseObject({
 })
 export type Parameter = z.infer<typeof Parameter>
 
-/** The values that the Graph API v24.0 lists when it refuses another one (frappe_whatsapp, issue 188). */
+/** The values that the Graph API v24.0 lists when it rejects another one (frappe_whatsapp, issue 188). */
 const subTypes = [
   'booking_confirmation',
   'catalog',
@@ -94,7 +94,7 @@ const Components = z.array(z.discriminatedUnion('type', [Header, Body, Button, C
  */
 export const SendComponents = z.preprocess(lowerTypes, Components)
 export type SendComponents = z.infer<typeof SendComponents>
-/** The components that a card of a carousel can have too. */
+/** The components that both messages and cards of a carousel can have. */
 export type SectionComponents = z.infer<typeof Section>[]
 
 /** Converts each `type` and `sub_type` to lower case, including nested ones. */
@@ -110,7 +110,7 @@ function lowerTypes(value: unknown): unknown {
 }
 
 /** Returns WhatsApp's error for a text: reference, section 3.2. */
-export function checkValue({ type, text }: Parameter): Answer | undefined {
+export function checkValue({ type, text }: Parameter): SimulatedResponse | undefined {
   // Currency and date parameters are objects. Waybill sends none, so only their presence is checked.
   if (type !== 'text') return undefined
   if (typeof text !== 'string' || text.trim() === '') {
@@ -132,7 +132,7 @@ export function lengthWithoutPlaceholders(text: string): number {
   return [...text.replaceAll(placeholder, '')].length
 }
 
-export function countMismatch(where: string, given: number, expected: number): Answer {
+export function countMismatch(where: string, given: number, expected: number): SimulatedResponse {
   return fail({
     status: 400,
     code: 132000,
@@ -141,14 +141,14 @@ export function countMismatch(where: string, given: number, expected: number): A
   })
 }
 
-export function parameterProblem(details: string): Answer {
+export function parameterProblem(details: string): SimulatedResponse {
   return fail({ status: 400, code: 132018, title: "There's an issue with the parameters in your template", details })
 }
 
-export function requiredMissing(details: string): Answer {
+export function requiredMissing(details: string): SimulatedResponse {
   return fail({ status: 400, code: 131008, title: 'Required parameter is missing', details })
 }
 
-export function invalidValue(details: string): Answer {
+export function invalidValue(details: string): SimulatedResponse {
   return fail({ status: 400, code: 131009, title: 'Parameter value is not valid', details })
 }

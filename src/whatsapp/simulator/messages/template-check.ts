@@ -13,11 +13,11 @@ import {
   type SectionComponents,
   type SendComponents,
 } from './send-components.ts'
-import type { Answer } from '../answer.ts'
+import type { SimulatedResponse } from '../response.ts'
 import type { GraphTemplate } from '../templates/template-list.ts'
 
 /** Returns the error for a send that does not match the template; undefined if it matches. */
-export function checkTemplate(template: GraphTemplate, components: SendComponents): Answer | undefined {
+export function checkTemplate(template: GraphTemplate, components: SendComponents): SimulatedResponse | undefined {
   const section = components.filter((component) => isOfSection(component))
   return (
     checkStatus(template) ??
@@ -33,7 +33,11 @@ function isOfSection(component: SendComponents[number]): component is SectionCom
 }
 
 /** Checks what a message and a card of a carousel have in common. */
-function checkSection(template: GraphTemplate, components: SectionComponents, maxBody: number): Answer | undefined {
+function checkSection(
+  template: GraphTemplate,
+  components: SectionComponents,
+  maxBody: number,
+): SimulatedResponse | undefined {
   return (
     checkHeader(template, parametersOf(components, 'header')) ??
     checkBody(template, parametersOf(components, 'body'), maxBody) ??
@@ -44,13 +48,13 @@ function checkSection(template: GraphTemplate, components: SectionComponents, ma
   )
 }
 
-function checkStatus({ name, language, status }: GraphTemplate): Answer | undefined {
+function checkStatus({ name, language, status }: GraphTemplate): SimulatedResponse | undefined {
   if (status === 'APPROVED') return undefined
   if (status === 'PAUSED') return failWith(132015)
   return status === 'DISABLED' ? failWith(132016) : templateMissing(name, language)
 }
 
-export function templateMissing(name: string, language: string): Answer {
+export function templateMissing(name: string, language: string): SimulatedResponse {
   return failWith(132001, `template name (${name}) does not exist in ${language}`)
 }
 
@@ -61,12 +65,12 @@ function parametersOf(components: SectionComponents, type: 'header' | 'body'): P
 /** Reference, sections 1.1 and 1.6. */
 const maxHeaderLength = 60
 
-function checkHeader(template: GraphTemplate, parameters: Parameter[]): Answer | undefined {
+function checkHeader(template: GraphTemplate, parameters: Parameter[]): SimulatedResponse | undefined {
   const header = componentOf(template, 'HEADER')
   if (header?.format === undefined || header.format === 'TEXT') {
-    const wrong = checkText('header', header, template.parameter_format, parameters)
+    const error = checkText('header', header, template.parameter_format, parameters)
     return (
-      wrong ?? (filledLength(header, parameters) > maxHeaderLength ? tooLong('header', maxHeaderLength) : undefined)
+      error ?? (filledLength(header, parameters) > maxHeaderLength ? tooLong('header', maxHeaderLength) : undefined)
     )
   }
   const [parameter] = parameters
@@ -81,7 +85,7 @@ function checkHeader(template: GraphTemplate, parameters: Parameter[]): Answer |
   return checkHeaderValue(parameter)
 }
 
-function checkHeaderValue({ location, product, type }: Parameter): Answer | undefined {
+function checkHeaderValue({ location, product, type }: Parameter): SimulatedResponse | undefined {
   if (type === 'location') {
     if (location?.latitude === undefined || location.longitude === undefined)
       return requiredMissing('Parameter of type location is missing latitude or longitude')
@@ -104,10 +108,10 @@ function maxBodyLengthOf(template: GraphTemplate): number {
   return template.components.length === 1 ? maxBodyLength.alone : maxBodyLength.withOthers
 }
 
-function checkBody(template: GraphTemplate, parameters: Parameter[], limit: number): Answer | undefined {
+function checkBody(template: GraphTemplate, parameters: Parameter[], limit: number): SimulatedResponse | undefined {
   const body = componentOf(template, 'BODY')
-  const wrong = checkText('body', body, template.parameter_format, parameters)
-  if (wrong) return wrong
+  const error = checkText('body', body, template.parameter_format, parameters)
+  if (error) return error
   return filledLength(body, parameters) <= limit ? undefined : tooLong('body', limit)
 }
 
@@ -116,7 +120,7 @@ function filledLength(component: StoredComponent | undefined, parameters: Parame
   return lengthWithoutPlaceholders(component?.text ?? '') + values
 }
 
-function tooLong(where: string, limit: number): Answer {
+function tooLong(where: string, limit: number): SimulatedResponse {
   return fail({
     status: 400,
     code: 132005,
@@ -130,19 +134,19 @@ function checkText(
   component: StoredComponent | undefined,
   format: GraphTemplate['parameter_format'],
   parameters: Parameter[],
-): Answer | undefined {
+): SimulatedResponse | undefined {
   const expected = placeholdersOf(component?.text ?? '')
   const missing = expected.find((name) => !parameters.some(({ parameter_name }) => parameter_name === name))
   if (format === 'NAMED' && missing !== undefined) return parameterProblem(`${where}: Parameter ${missing} is missing`)
   if (parameters.length !== expected.length) return countMismatch(where, parameters.length, expected.length)
-  return parameters.map(checkValue).find((answer) => answer !== undefined)
+  return parameters.map(checkValue).find((error) => error !== undefined)
 }
 
 /** Reference, section 1.4. */
 const maxCodeLength = 15
 
-/** An authentication template takes its code twice, in the body and in the button. */
-function checkCode({ category }: GraphTemplate, components: SectionComponents): Answer | undefined {
+/** An authentication template requires its code twice, in the body and in the button. */
+function checkCode({ category }: GraphTemplate, components: SectionComponents): SimulatedResponse | undefined {
   if (category !== 'AUTHENTICATION') return undefined
   const values = components.flatMap(({ parameters }) => parameters).map(({ text }) => String(text))
   if (new Set(values).size > 1) return invalidValue('The code in the body and the code in the button differ')
@@ -151,7 +155,7 @@ function checkCode({ category }: GraphTemplate, components: SectionComponents): 
     : undefined
 }
 
-function checkOffer(template: GraphTemplate, components: SendComponents): Answer | undefined {
+function checkOffer(template: GraphTemplate, components: SendComponents): SimulatedResponse | undefined {
   const offer = componentOf(template, 'LIMITED_TIME_OFFER')?.['limited_time_offer'] as
     | { has_expiration?: boolean }
     | undefined
@@ -165,18 +169,18 @@ function checkOffer(template: GraphTemplate, components: SendComponents): Answer
 
 const maxCards = 10
 
-/** As many cards as the template has; of product cards, two to ten (reference, section 1.5). */
-function checkCards(template: GraphTemplate, components: SendComponents): Answer | undefined {
+/** A send has as many cards as the template; with product cards, two to ten (reference, section 1.5). */
+function checkCards(template: GraphTemplate, components: SendComponents): SimulatedResponse | undefined {
   const cards = componentOf(template, 'CAROUSEL')?.cards ?? []
   const sent = components.flatMap((component) => (component.type === 'carousel' ? component.cards : []))
-  const takesMore = cards.some((card) => card.components.some(({ format }) => format === 'PRODUCT'))
-  const isWithin = takesMore ? sent.length >= 2 && sent.length <= maxCards : sent.length === cards.length
+  const hasProductCards = cards.some((card) => card.components.some(({ format }) => format === 'PRODUCT'))
+  const isWithin = hasProductCards ? sent.length >= 2 && sent.length <= maxCards : sent.length === cards.length
   if (!isWithin) return countMismatch('carousel', sent.length, cards.length)
   for (const { card_index: index, components: ofCard } of sent) {
-    const card = cards[index] ?? (takesMore ? cards[0] : undefined)
+    const card = cards[index] ?? (hasProductCards ? cards[0] : undefined)
     if (!card) return parameterProblem(`carousel: there is no card ${index}`)
-    const wrong = checkSection({ ...template, components: card.components }, ofCard, maxBodyLength.card)
-    if (wrong) return wrong
+    const error = checkSection({ ...template, components: card.components }, ofCard, maxBodyLength.card)
+    if (error) return error
   }
   return undefined
 }

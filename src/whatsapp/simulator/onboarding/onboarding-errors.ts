@@ -1,9 +1,9 @@
 import { fail, type GraphFailure } from '../errors.ts'
-import type { Answer } from '../answer.ts'
+import type { SimulatedResponse } from '../response.ts'
 
 /**
- * Errors of the requests that set up a number: Meta's reference of the register edge, and reference, section 2.2. Code
- * 2200 as public bug reports quote it (chatwoot issue 14738).
+ * Errors of the requests that set up a number, from Meta's reference of the register edge and reference, section 2.2.
+ * Code 2200 is quoted from public bug reports (chatwoot issue 14738).
  */
 const onboardingFailures = {
   4: { status: 400, title: 'Application request limit reached' },
@@ -30,6 +30,6 @@ const onboardingFailures = {
 
 export type OnboardingErrorCode = keyof typeof onboardingFailures
 
-export function failOnboarding(code: OnboardingErrorCode, details?: string): Answer {
+export function failOnboarding(code: OnboardingErrorCode, details?: string): SimulatedResponse {
   return fail({ code, ...onboardingFailures[code], ...(details === undefined ? {} : { details }) })
 }

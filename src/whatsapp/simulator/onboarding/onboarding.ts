@@ -3,12 +3,12 @@ import { pickFields } from '../fields.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
 import type { SimulatedApp, SimulatedNumber, SimulatorState } from '../state.ts'
-import { bearerOf, findAppOfToken, findHolder, type TokenHolder } from './tokens.ts'
-import { type Answer, ok } from '../answer.ts'
+import { bearerOf, findAppOfToken, findAccess, type TokenAccess } from './tokens.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 import type { ReceivedRequest } from '../request.ts'
 
-/** `GET /me/businesses`: the portfolios of the token's business accounts. */
-export function listBusinesses(wabaIds: string[]): Answer {
+/** `GET /me/businesses`: the business portfolios of the token's WABAs. */
+export function listBusinesses(wabaIds: string[]): SimulatedResponse {
   const ids = new Set(wabaIds.map(businessIdOf))
   return ok({ data: [...ids].map((id) => ({ id, name: businessNameOf(id) })) })
 }
@@ -18,7 +18,7 @@ function businessNameOf(id: string): string {
 }
 
 /** `GET /<business ID>/owned_whatsapp_business_accounts`: reference 2, section 5.2. */
-export function listOwnedAccounts(state: SimulatorState, wabaIds: string[], businessId: string): Answer {
+export function listOwnedAccounts(state: SimulatorState, wabaIds: string[], businessId: string): SimulatedResponse {
   const owned = wabaIds.filter((wabaId) => businessIdOf(wabaId) === businessId)
   return ok({ data: owned.map((wabaId) => toAccount(state, wabaId)) })
 }
@@ -26,7 +26,7 @@ export function listOwnedAccounts(state: SimulatorState, wabaIds: string[], busi
 const defaultAccountFields = ['name', 'currency', 'timezone_id', 'message_template_namespace']
 
 /** `GET /<WABA ID>`: reference 2, section 5.2. */
-export function getBusinessAccount(state: SimulatorState, wabaId: string, query: URLSearchParams): Answer {
+export function getBusinessAccount(state: SimulatorState, wabaId: string, query: URLSearchParams): SimulatedResponse {
   const account = {
     ...toAccount(state, wabaId),
     status: 'ACTIVE',
@@ -56,7 +56,7 @@ const maxWrongPins = 3
 const maxRegistrations = 10
 
 /** `POST /<phone number ID>/register`: reference 2, section 5.3. */
-export function registerNumber(number: SimulatedNumber, request: ReceivedRequest): Answer {
+export function registerNumber(number: SimulatedNumber, request: ReceivedRequest): SimulatedResponse {
   const pin = fieldOf(request, 'pin')
   if (pin === undefined || !/^\d{6}$/.test(pin)) return failPlainParameter('pin')
   number.registrations++
@@ -73,18 +73,18 @@ export function registerNumber(number: SimulatedNumber, request: ReceivedRequest
 }
 
 /** `POST /<phone number ID>/deregister`. */
-export function deregisterNumber(number: SimulatedNumber): Answer {
+export function deregisterNumber(number: SimulatedNumber): SimulatedResponse {
   number.status = 'PENDING'
   return ok({ success: true })
 }
 
-/** `/<WABA ID>/subscribed_apps`: reference 2, section 5.4. It concerns the app of the token. */
+/** `/<WABA ID>/subscribed_apps`: reference 2, section 5.4. It applies to the app of the token. */
 export async function handleSubscribedApps(
   state: SimulatorState,
-  { token }: TokenHolder,
+  { token }: TokenAccess,
   wabaId: string,
   request: ReceivedRequest,
-): Promise<Answer | undefined> {
+): Promise<SimulatedResponse | undefined> {
   const apps = state.subscriptions.get(wabaId) ?? new Map<string, { overrideCallbackUrl?: string }>()
   state.subscriptions.set(wabaId, apps)
   if (request.method === 'GET') return ok({ data: listSubscribedApps(state, wabaId) })
@@ -116,7 +116,7 @@ export async function handleAppSubscriptions(
   state: SimulatorState,
   appId: string,
   request: ReceivedRequest,
-): Promise<Answer | undefined> {
+): Promise<SimulatedResponse | undefined> {
   if (!state.apps.has(appId)) return undefined
   const app = findAppOfToken(state, bearerOf(request))
   if (app?.id !== appId) return refuseAppSecret()
@@ -129,7 +129,7 @@ export async function handleAppSubscriptions(
   return subscribe(app, request)
 }
 
-async function subscribe(app: SimulatedApp, request: ReceivedRequest): Promise<Answer> {
+async function subscribe(app: SimulatedApp, request: ReceivedRequest): Promise<SimulatedResponse> {
   const callbackUrl = fieldOf(request, 'callback_url')
   const fields = fieldOf(request, 'fields')?.split(',') ?? []
   if (fieldOf(request, 'object') !== 'whatsapp_business_account') return failPlainParameter('object')
@@ -155,12 +155,12 @@ function toSubscription({ callbackUrl, fields }: NonNullable<SimulatedApp['subsc
 const handshakeMilliseconds = 5_000
 const unreachable = 'curl_errno = 7; curl_error = Failed to connect'
 
-function failHandshake(reason: string): Answer {
+function failHandshake(reason: string): SimulatedResponse {
   return failOnboarding(2200, `Callback verification failed with the following errors: ${reason}`)
 }
 
-/** The handshake during the call: reference, section 4.1. Returns an error if it fails. */
-async function verifyCallback(callbackUrl: string, verifyToken: string): Promise<Answer | undefined> {
+/** Performs the handshake (reference, section 4.1). Returns an error if it fails. */
+async function verifyCallback(callbackUrl: string, verifyToken: string): Promise<SimulatedResponse | undefined> {
   const challenge = String(Math.floor(Math.random() * 1e9))
   const url = new URL(callbackUrl)
   url.searchParams.set('hub.mode', 'subscribe')
@@ -176,16 +176,16 @@ async function verifyCallback(callbackUrl: string, verifyToken: string): Promise
   }
 }
 
-/** `GET /oauth/access_token`: an app token, or a token that expires 60 days later (reference, section 5). */
-export function issueToken(state: SimulatorState, { query }: ReceivedRequest): Answer {
+/** `GET /oauth/access_token`: issues an app token, or a token that expires in 60 days (reference, section 5). */
+export function issueToken(state: SimulatorState, { query }: ReceivedRequest): SimulatedResponse {
   const app = findAppOfToken(state, `${query.get('client_id')}|${query.get('client_secret')}`)
   if (!app) return refuseAppSecret()
   if (query.get('grant_type') === 'client_credentials')
     return ok({ access_token: `${app.id}|${app.secret}`, token_type: 'bearer' })
   if (query.get('grant_type') !== 'fb_exchange_token') return failPlainParameter('grant_type')
-  const holder = findHolder(state, query.get('fb_exchange_token') ?? '')
-  if ('kind' in holder) return holder
-  const { token, wabaIds } = holder
+  const access = findAccess(state, query.get('fb_exchange_token') ?? '')
+  if ('kind' in access) return access
+  const { token, wabaIds } = access
   if (token.appId !== app.id) return refuseAppSecret()
   const refusal = token.refuses?.['GET oauth']
   if (refusal !== undefined) return failOnboarding(refusal)
@@ -196,7 +196,7 @@ export function issueToken(state: SimulatorState, { query }: ReceivedRequest): A
   return ok({ access_token: accessToken, token_type: 'bearer', expires_in: expiresIn })
 }
 
-/** Graph takes parameters in a JSON body or in the query. */
+/** Graph accepts parameters in a JSON body or in the query. */
 function fieldOf({ body, query }: ReceivedRequest, name: string): string | undefined {
   const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : (query.get(name) ?? undefined)

@@ -1,6 +1,6 @@
 import { pickFields } from '../fields.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
-import { type Answer, ok } from '../answer.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 
 const defaultFields = [
   'verified_name',
@@ -12,12 +12,12 @@ const defaultFields = [
 ]
 
 /** `GET /<phone number id>`: reference, section 5. */
-export function getPhoneNumber(number: SimulatedNumber, query: URLSearchParams): Answer {
+export function getPhoneNumber(number: SimulatedNumber, query: URLSearchParams): SimulatedResponse {
   return ok(toNode(number, query))
 }
 
 /** `GET /<WABA id>/phone_numbers`. */
-export function listPhoneNumbers(state: SimulatorState, wabaId: string, query: URLSearchParams): Answer {
+export function listPhoneNumbers(state: SimulatorState, wabaId: string, query: URLSearchParams): SimulatedResponse {
   const numbers = [...state.numbers.values()].filter((number) => number.wabaId === wabaId)
   return ok({ data: numbers.map((number) => toNode(number, query)) })
 }

@@ -1,18 +1,18 @@
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 
-/** An access token of the simulator that lets a user walk through the connection of a number, or meet a failure. */
+/** An access token of the simulator with which a user can connect a number or try out a failure. */
 export interface SandboxToken {
   token: string
-  /** What happens, for the guide. */
+  /** The outcome in one sentence, for the guide. */
   does: string
   /** Seconds until it expires; negative if it has expired. Undefined if it never does. */
   expiresInSeconds?: number
   scopes?: readonly string[]
-  /** True if it is a token of an app whose secret Waybill does not know. */
+  /** True if it belongs to an app whose secret Waybill does not know. */
   ofOtherApp?: true
-  /** True if it is a token of an app whose callback URL Meta does not reach. */
+  /** True if it belongs to an app whose callback URL Meta cannot reach. */
   ofUnreachableApp?: true
-  /** True if it may use no business account. */
+  /** True if no business account is assigned to it. */
   withoutAccounts?: true
   /** The number of its business account; by default one that is not registered and has no PIN. */
   number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true }

@@ -1,6 +1,6 @@
 import { refuseToken, refuseExpiredToken } from '../errors.ts'
 import type { SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from '../state.ts'
-import { type Answer, ok } from '../answer.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 import type { ReceivedRequest } from '../request.ts'
 
 export const demoAppId = '300000000000001'
@@ -8,7 +8,7 @@ export const demoAppId = '300000000000001'
 const demoScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
 /** What an access token may do. */
-export interface TokenHolder {
+export interface TokenAccess {
   token: SimulatedToken
   /** The numbers that it may use. */
   numbers: SimulatedNumber[]
@@ -22,13 +22,13 @@ export function bearerOf({ headers, query }: ReceivedRequest): string {
 }
 
 /** Returns an error response for a token that is unknown or has expired. */
-export function findHolder(state: SimulatorState, accessToken: string): TokenHolder | Answer {
-  const holder = holderOf(state, accessToken)
-  if (!holder) return refuseToken()
-  return hasExpired(state, holder.token) ? refuseExpiredToken(holder.token.expiresAt) : holder
+export function findAccess(state: SimulatorState, accessToken: string): TokenAccess | SimulatedResponse {
+  const access = accessOf(state, accessToken)
+  if (!access) return refuseToken()
+  return hasExpired(state, access.token) ? refuseExpiredToken(access.token.expiresAt) : access
 }
 
-function holderOf(state: SimulatorState, accessToken: string): TokenHolder | undefined {
+function accessOf(state: SimulatorState, accessToken: string): TokenAccess | undefined {
   const added = state.tokens.get(accessToken)
   const numbers = [...state.numbers.values()].filter(
     (number) => number.accessToken === accessToken || added?.wabaIds?.includes(number.wabaId) === true,
@@ -50,21 +50,21 @@ export function findAppOfToken(state: SimulatorState, accessToken: string): Simu
 }
 
 /**
- * `GET /debug_token`: reference 2, section 5.1. It takes a token of the same app, so an expired token cannot describe
- * itself, while an app token can describe one that has expired.
+ * `GET /debug_token`: reference 2, section 5.1. The request needs a valid token of the same app, so an expired token
+ * cannot inspect itself, but an app token can inspect an expired one.
  */
-export function debugToken(state: SimulatorState, request: ReceivedRequest): Answer {
+export function debugToken(state: SimulatorState, request: ReceivedRequest): SimulatedResponse {
   const bearer = bearerOf(request)
   const app = findAppOfToken(state, bearer)
-  const asker = app ? undefined : findHolder(state, bearer)
-  if (asker !== undefined && 'kind' in asker) return asker
-  const inspected = holderOf(state, request.query.get('input_token') ?? '')
-  if (!inspected || inspected.token.appId !== (app?.id ?? asker?.token.appId))
+  const requester = app ? undefined : findAccess(state, bearer)
+  if (requester !== undefined && 'kind' in requester) return requester
+  const inspected = accessOf(state, request.query.get('input_token') ?? '')
+  if (!inspected || inspected.token.appId !== (app?.id ?? requester?.token.appId))
     return ok({ data: { is_valid: false, scopes: [], error: { code: 190, message: 'Invalid OAuth access token.' } } })
   return ok({ data: describe(state, inspected) })
 }
 
-function describe(state: SimulatorState, { token, wabaIds }: TokenHolder): object {
+function describe(state: SimulatorState, { token, wabaIds }: TokenAccess): object {
   const { appId, scopes, expiresAt } = token
   const expired = hasExpired(state, token)
   return {

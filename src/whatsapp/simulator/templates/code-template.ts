@@ -14,7 +14,7 @@ const english: CodeTexts = {
   button: 'Copy code',
 }
 
-/** WhatsApp writes the text of these templates in the language of each one. */
+/** WhatsApp generates the text of these templates in their language. */
 const texts: Partial<Record<string, CodeTexts>> = {
   es: {
     body: 'Tu código de verificación es *{{1}}*.',
@@ -42,7 +42,7 @@ const texts: Partial<Record<string, CodeTexts>> = {
   },
 }
 
-/** The components of a one-time code as a listing has them: reference 2, section 2. */
+/** Returns the components of a one-time code as WhatsApp lists them (reference 2, section 2). */
 export function listCodeComponents(language: string, components: StoredComponent[]): StoredComponent[] {
   const { body, security, footer, button } = texts[language.slice(0, 2)] ?? english
   const find = (type: string) => components.find((component) => component.type === type)

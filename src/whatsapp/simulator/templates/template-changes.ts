@@ -3,7 +3,7 @@ import { listCodeComponents } from './code-template.ts'
 import { failPlainly } from '../errors.ts'
 import type { SimulatorState } from '../state.ts'
 import { checkName, checkNewTemplate, invalid } from './template-creation-check.ts'
-import { type Answer, ok } from '../answer.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 import type { ReceivedRequest } from '../request.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
@@ -17,7 +17,7 @@ export function createTemplate(
   wabaId: string,
   list: TemplateList,
   request: ReceivedRequest,
-): Answer {
+): SimulatedResponse {
   const body = toBody(request)
   const name = textOf(body, 'name')
   const language = textOf(body, 'language')
@@ -73,7 +73,7 @@ export function editTemplate(
   state: SimulatorState,
   { wabaId, list, template }: { wabaId: string; list: TemplateList; template: GraphTemplate },
   request: ReceivedRequest,
-): Answer {
+): SimulatedResponse {
   const body = toBody(request)
   const components = toComponents(body)
   const category = textOf(body, 'category').toUpperCase() || template.category
@@ -100,7 +100,7 @@ export function deleteTemplates(
   wabaId: string,
   list: TemplateList,
   query: URLSearchParams,
-): Answer {
+): SimulatedResponse {
   const name = query.get('name')
   const id = query.get('hsm_id')
   const found = list.all().filter((template) => template.name === name && (id === null || template.id === id))
@@ -153,8 +153,8 @@ function handleOf({ example }: StoredComponent): string | undefined {
   return typeof handle === 'string' ? handle : undefined
 }
 
-/** Only the resumable upload gives handles: neither a link nor a media ID is one (reference 2, section 3.4). */
-function checkHandles(state: SimulatorState, components: StoredComponent[]): Answer | undefined {
+/** Only resumable uploads return handles; a link or a media ID is not accepted (reference 2, section 3.4). */
+function checkHandles(state: SimulatorState, components: StoredComponent[]): SimulatedResponse | undefined {
   const unknown = headersOf(components).find((header) => {
     const handle = handleOf(header)
     return handle !== undefined && !state.samples.has(handle)
@@ -162,7 +162,7 @@ function checkHandles(state: SimulatorState, components: StoredComponent[]): Ans
   return unknown && invalid(2388047, 'Message Template Header Format Incorrect', 'The media handle is not valid.')
 }
 
-/** A listing has the address of each sample, and the text of a one-time code. */
+/** Returns components as WhatsApp lists them: with the URLs of samples, and with the text of a one-time code. */
 function listComponents(
   state: SimulatorState,
   { category, language }: { category: string; language: string },

@@ -1,13 +1,13 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { failPlainly } from '../errors.ts'
 import { placeholdersOf } from '../messages/send-components.ts'
-import type { Answer } from '../answer.ts'
+import type { SimulatedResponse } from '../response.ts'
 
 /**
- * The checks that Meta makes of a new template, with its codes and titles: reference 2, sections 3.1 and 3.2. They were
- * written from the reference independently of our own rules, so that tests compare two sources.
+ * Meta's checks of a new template, with its codes and titles (reference 2, sections 3.1 and 3.2). They were written from
+ * the reference independently of our own rules, so that tests compare two sources.
  */
-export function checkNewTemplate(category: string, components: StoredComponent[]): Answer | undefined {
+export function checkNewTemplate(category: string, components: StoredComponent[]): SimulatedResponse | undefined {
   for (const component of components) {
     const problem = category === 'AUTHENTICATION' ? checkCodePart(component) : checkPart(component)
     if (problem) return problem
@@ -21,7 +21,7 @@ export function checkNewTemplate(category: string, components: StoredComponent[]
   return undefined
 }
 
-export function checkName(name: string): Answer | undefined {
+export function checkName(name: string): SimulatedResponse | undefined {
   return /^[a-z0-9_]{1,512}$/.test(name)
     ? undefined
     : invalid(
@@ -32,7 +32,7 @@ export function checkName(name: string): Answer | undefined {
       )
 }
 
-export function invalid(subcode: number | undefined, title: string, message: string, data?: object): Answer {
+export function invalid(subcode: number | undefined, title: string, message: string, data?: object): SimulatedResponse {
   return failPlainly(400, {
     message: 'Invalid parameter',
     type: 'OAuthException',
@@ -45,7 +45,7 @@ export function invalid(subcode: number | undefined, title: string, message: str
   })
 }
 
-function checkCodePart({ type, text, buttons }: StoredComponent): Answer | undefined {
+function checkCodePart({ type, text, buttons }: StoredComponent): SimulatedResponse | undefined {
   if (type === 'HEADER') return unexpected(type, 'type')
   if (text !== undefined) return unexpected(type, 'text')
   const [button] = buttons ?? []
@@ -60,11 +60,11 @@ function checkCodePart({ type, text, buttons }: StoredComponent): Answer | undef
 
 const maxLengths: Partial<Record<string, number>> = { HEADER: 60, BODY: 1024, FOOTER: 60 }
 
-function checkPart(component: StoredComponent): Answer | undefined {
+function checkPart(component: StoredComponent): SimulatedResponse | undefined {
   const { type, text = '' } = component
-  const most = maxLengths[type]
-  if (most !== undefined && [...text].length > most)
-    return invalid(2388040, 'Character Limit Exceeded', `The ${type} is limited to ${most} characters.`)
+  const maxLength = maxLengths[type]
+  if (maxLength !== undefined && [...text].length > maxLength)
+    return invalid(2388040, 'Character Limit Exceeded', `The ${type} is limited to ${maxLength} characters.`)
   switch (type) {
     case 'HEADER':
       return checkHeader(component)
@@ -85,7 +85,7 @@ function checkPart(component: StoredComponent): Answer | undefined {
   }
 }
 
-function checkHeader({ format = 'TEXT', text = '', example }: StoredComponent): Answer | undefined {
+function checkHeader({ format = 'TEXT', text = '', example }: StoredComponent): SimulatedResponse | undefined {
   if (format === 'LOCATION' || format === 'PRODUCT') return undefined
   if (format !== 'TEXT') return hasValues(example?.['header_handle']) ? undefined : missing('HEADER', 'example')
   const variables = placeholdersOf(text)
@@ -99,7 +99,7 @@ function checkHeader({ format = 'TEXT', text = '', example }: StoredComponent): 
   return variables.length > 0 && !given ? missing('HEADER', 'example') : undefined
 }
 
-function checkBody({ text, example }: StoredComponent): Answer | undefined {
+function checkBody({ text, example }: StoredComponent): SimulatedResponse | undefined {
   if (text === undefined || text.trim() === '') return missing('BODY', 'text')
   const variables = placeholdersOf(text)
   if (/^\s*\{\{|\}\}\s*$/.test(text))
@@ -114,7 +114,8 @@ function checkBody({ text, example }: StoredComponent): Answer | undefined {
     return invalid(2388072, 'Message Template Body Format Incorrect', 'The variables are not in sequence.')
   const values = example?.body_text?.[0] ?? example?.body_text_named_params ?? []
   if (values.length < variables.length) return missing('BODY', 'example')
-  // Meta does not publish its formula; fewer than two words for each variable is refused in every report.
+  // Meta does not publish its formula. All reported rejections have fewer than two words per variable; this check is
+  // more lenient.
   const words = text.replaceAll(/\{\{[^}]*\}\}/g, ' ').match(/[\p{L}\p{N}]+/gu)?.length ?? 0
   return variables.length > 0 && words < variables.length
     ? invalid(
@@ -127,7 +128,7 @@ function checkBody({ text, example }: StoredComponent): Answer | undefined {
 
 type Buttons = NonNullable<StoredComponent['buttons']>
 
-function checkButtons(buttons: Buttons): Answer | undefined {
+function checkButtons(buttons: Buttons): SimulatedResponse | undefined {
   if (buttons.length > 10) return invalid(undefined, 'Too many buttons', 'A template can have at most 10 buttons.')
   for (const [index, button] of buttons.entries()) {
     const { type, text = '', url = '' } = button
@@ -147,7 +148,7 @@ function checkButtons(buttons: Buttons): Answer | undefined {
     : undefined
 }
 
-function checkCards(cards: NonNullable<StoredComponent['cards']>): Answer | undefined {
+function checkCards(cards: NonNullable<StoredComponent['cards']>): SimulatedResponse | undefined {
   if (cards.length < 2 || cards.length > 10)
     return invalid(undefined, 'Number of cards is incorrect', 'A carousel has 2 to 10 cards.')
   for (const { components } of cards)
@@ -162,7 +163,7 @@ function hasValues(value: unknown): boolean {
   return typeof value === 'string' ? value !== '' : Array.isArray(value) && value.length > 0
 }
 
-function unexpected(type: string, field: string): Answer {
+function unexpected(type: string, field: string): SimulatedResponse {
   return invalid(
     2388042,
     'Message template "components" param contains unexpected field(s)',
@@ -170,7 +171,7 @@ function unexpected(type: string, field: string): Answer {
   )
 }
 
-function missing(type: string, field: string): Answer {
+function missing(type: string, field: string): SimulatedResponse {
   return invalid(
     2388043,
     'Message template "components" param is missing expected field(s)',

@@ -1,7 +1,7 @@
 import { type CallbackEndpoint, postCallback } from '../post-callback.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
-/** What the review makes of a template, by the end of its name. */
+/** The outcomes of a review, by the end of the template's name. */
 export const reviewedNames = [
   { ending: '_rejected', does: 'The review rejects it, with the reason `INVALID_FORMAT`' },
   { ending: '_promotional', does: 'WhatsApp creates it as `MARKETING`, and approves it' },

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import { pickFields } from '../fields.ts'
 import type { SimulatorState } from '../state.ts'
-import { type Answer, ok } from '../answer.ts'
+import { type SimulatedResponse, ok } from '../response.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 const defaultFields = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id']
@@ -12,9 +12,14 @@ const filters = ['language', 'status', 'category'] as const
 /**
  * `GET /<WABA id>/message_templates`: reference, section 3.1. `url` is the requested address, including the version.
  */
-export function listTemplates(state: SimulatorState, wabaId: string, query: URLSearchParams, url: string): Answer {
+export function listTemplates(
+  state: SimulatorState,
+  wabaId: string,
+  query: URLSearchParams,
+  url: string,
+): SimulatedResponse {
   const all = state.templates.get(wabaId)?.all() ?? []
-  const matching = all.filter((template) => isAskedFor(template, query))
+  const matching = all.filter((template) => matchesFilters(template, query))
   const limit = Number(query.get('limit') ?? defaultLimit)
   if (!Number.isInteger(limit) || limit < 1) return invalid('limit')
   const range = rangeOf(matching, query, limit)
@@ -44,12 +49,12 @@ function summarize(query: URLSearchParams, { total, all }: { total: number; all:
 }
 
 /** `GET /<template id>`. */
-export function getTemplate(lists: TemplateList[], id: string, query: URLSearchParams): Answer | undefined {
+export function getTemplate(lists: TemplateList[], id: string, query: URLSearchParams): SimulatedResponse | undefined {
   const template = lists.flatMap((list) => [...list.all()]).find((one) => one.id === id)
   return template && ok(pickFields(template, query, defaultFields))
 }
 
-function isAskedFor(template: GraphTemplate, query: URLSearchParams): boolean {
+function matchesFilters(template: GraphTemplate, query: URLSearchParams): boolean {
   const { name, quality_score } = template
   const text = textOf(template)
   return (
@@ -121,6 +126,6 @@ function toAddress(url: string, query: URLSearchParams, direction: 'before' | 'a
   return `${url}?${next.toString()}`
 }
 
-function invalid(parameter: string): Answer {
+function invalid(parameter: string): SimulatedResponse {
   return fail({ status: 400, code: 100, title: 'Invalid parameter', details: `Parameter ${parameter} is not valid` })
 }

@@ -1,6 +1,6 @@
 import type { AcceptedMessage } from '../state.ts'
 import { createWamid } from './wamid.ts'
-import type { PlannedAnswer } from './plans.ts'
+import type { PlannedAction } from './plans.ts'
 
 /** An item of a callback: the list that it belongs to, and the field of the callback. */
 export interface CallbackItem {
@@ -9,16 +9,16 @@ export interface CallbackItem {
   value: object
 }
 
-/** Undefined if the message has no button or flow to answer. */
-export function writeAnswer(
+/** Returns undefined if the message has no button or flow for the action. */
+export function writeAction(
   message: AcceptedMessage,
-  { answer }: PlannedAnswer,
+  { action }: PlannedAction,
   randomBytes: (size: number) => Uint8Array,
 ): CallbackItem | undefined {
-  if (answer.kind === 'preference') return writePreference(message, answer.value)
-  const content = writeContent(message, answer)
+  if (action.kind === 'preference') return writePreference(message, action.value)
+  const content = writeContent(message, action)
   if (!content) return undefined
-  const isReply = answer.kind !== 'text' || answer.isReply !== false
+  const isReply = action.kind !== 'text' || action.isReply !== false
   return {
     field: 'messages',
     list: 'messages',
@@ -32,14 +32,14 @@ export function writeAnswer(
   }
 }
 
-type Content = Exclude<PlannedAnswer['answer'], { kind: 'preference' }>
+type Content = Exclude<PlannedAction['action'], { kind: 'preference' }>
 
-function writeContent(message: AcceptedMessage, answer: Content): object | undefined {
-  switch (answer.kind) {
+function writeContent(message: AcceptedMessage, action: Content): object | undefined {
+  switch (action.kind) {
     case 'text':
-      return { type: 'text', text: { body: answer.body } }
+      return { type: 'text', text: { body: action.body } }
     case 'tap': {
-      const button = listButtons(message, 'QUICK_REPLY').at(answer.button === 'first' ? 0 : -1)
+      const button = listButtons(message, 'QUICK_REPLY').at(action.button === 'first' ? 0 : -1)
       // Without a payload in the send, WhatsApp returns the label.
       return button && { type: 'button', button: { text: button.text, payload: button.payload ?? button.text } }
     }

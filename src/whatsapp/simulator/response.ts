@@ -1,5 +1,5 @@
-/** How the simulator reacts to a request: with a response, or with a failure. */
-export type Answer =
+/** How the simulator responds to a request: with a response, or with a failure. */
+export type SimulatedResponse =
   | { kind: 'json'; status: number; body: unknown }
   /** A response of a proxy or a broken server. */
   | { kind: 'text'; status: number; contentType: string; text: string; headers?: Record<string, string> }
@@ -10,8 +10,8 @@ export type Answer =
   | { kind: 'drop' }
   /** Never responds; the connection stays open until the client or the simulator closes it. */
   | { kind: 'silence' }
-  | { kind: 'late'; delayMs: number; answer: Answer }
+  | { kind: 'late'; delayMs: number; response: SimulatedResponse }
 
-export function ok(body: unknown): Answer {
+export function ok(body: unknown): SimulatedResponse {
   return { kind: 'json', status: 200, body }
 }
