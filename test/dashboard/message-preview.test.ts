@@ -65,7 +65,7 @@ describe('placeProblems', () => {
   })
 
   test('returns problems without a field as a whole', () => {
-    expect(place({ variables: 'with them filled in, the body is too long.' })).toEqual({
+    expect(place({ variables: 'make the body too long.' })).toEqual({
       fields: {},
       rest: 'All of it.',
     })

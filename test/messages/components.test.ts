@@ -388,7 +388,7 @@ const mistakes: Mistake[] = [
     because: 'the header has more than 60 characters',
     template: 'text_header',
     values: { header: { text: 'x'.repeat(55) } },
-    says: `header.text (text header 'Order {{1}}'): with it filled in, the header has 61 characters; WhatsApp takes at most 60.`,
+    says: `header.text (text header 'Order {{1}}'): makes the header 61 characters long; WhatsApp allows at most 60.`,
   },
   {
     because: 'the header holds two values',
@@ -532,7 +532,7 @@ const mistakes: Mistake[] = [
     because: 'an address has more than 2,000 characters',
     template: 'long_url_button',
     values: { buttons: [{ index: 0, url: 'x'.repeat(81) }] },
-    says: `buttons[0].url (button index 0, 'Track order'): with it filled in, the address has 2001 characters; WhatsApp takes at most 2000.`,
+    says: `buttons[0].url (button index 0, 'Track order'): makes the URL 2001 characters long; WhatsApp allows at most 2000.`,
   },
   {
     because: 'a payload is too long',
@@ -550,7 +550,7 @@ const mistakes: Mistake[] = [
     because: 'a coupon code holds a hyphen',
     template: 'copy_code',
     values: { buttons: [{ index: 0, couponCode: 'SPRING-9' }] },
-    says: `buttons[0].couponCode (button index 0, 'Copy offer code'): must hold only letters from A to Z and digits.`,
+    says: `buttons[0].couponCode (button index 0, 'Copy offer code'): must contain only letters A to Z and digits.`,
   },
   {
     because: 'a coupon code has more than 20 characters',
@@ -587,7 +587,7 @@ const mistakes: Mistake[] = [
         },
       ],
     },
-    says: `buttons[0].products (button index 0, 'View items'): holds 31 products; WhatsApp takes at most 30.`,
+    says: `buttons[0].products (button index 0, 'View items'): contains 31 products; WhatsApp allows at most 30.`,
   },
   {
     because: 'there are more than 10 sections',
@@ -665,7 +665,7 @@ const mistakes: Mistake[] = [
     because: 'the body of a single product has more than 160 characters',
     template: 'product_header',
     values: { variables: { '1': 'x'.repeat(154) }, header: { product: { catalogId: '77', productId: 'sku-1' } } },
-    says: 'variables: with them filled in, the body has 161 characters; WhatsApp takes at most 160.',
+    says: 'variables: make the body 161 characters long; WhatsApp allows at most 160.',
   },
   {
     because: 'the cards are missing',
@@ -701,7 +701,7 @@ const mistakes: Mistake[] = [
     because: 'the body of a card has more than 160 characters',
     template: 'carousel',
     values: { cards: [aloe, { ...monstera, variables: { '1': 'x'.repeat(155) } }] },
-    says: 'cards[1].variables (card 1): with them filled in, the body has 161 characters; WhatsApp takes at most 160.',
+    says: 'cards[1].variables (card 1): make the body 161 characters long; WhatsApp allows at most 160.',
   },
   {
     because: 'the template has no cards',
@@ -729,7 +729,7 @@ const mistakes: Mistake[] = [
       buttons: [{ index: 0, couponCode: 'X' }],
       limitedTimeOffer: { expiresAt: '2029-01-01T00:00:00Z' },
     },
-    says: 'variables: with them filled in, the body has 601 characters; WhatsApp takes at most 600.',
+    says: 'variables: make the body 601 characters long; WhatsApp allows at most 600.',
   },
   {
     because: 'the template has no offer',

@@ -177,7 +177,7 @@ test('measures the filled body against the limit of the caller, and says both', 
   const template = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text: 'Hello {{1}}' }] }
   expect(findVariableProblems(template, { '1': '\u{1F98A}\u{1F98A}' }, 8)).toEqual([])
   expect(findVariableProblems(template, { '1': 'Ada' }, 8)).toEqual([
-    'with them filled in, the body has 9 characters; WhatsApp takes at most 8',
+    'make the body 9 characters long; WhatsApp allows at most 8',
   ])
   expect(findVariableProblems({ ...template, components: [{ type: 'FOOTER', text: 'Bye' }] }, {}, 0)).toEqual([])
 })

@@ -85,12 +85,12 @@ function findUrlProblem(url: string, value: string): string | undefined {
   const { length } = fillUrl(url, value)
   return length <= componentLimits.urlCharacters
     ? undefined
-    : `with it filled in, the address has ${length} characters; WhatsApp takes at most ${componentLimits.urlCharacters}`
+    : `makes the URL ${length} characters long; WhatsApp allows at most ${componentLimits.urlCharacters}`
 }
 
 export function findCouponProblem(code: string): string | undefined {
   if (code === '') return 'must not be empty'
-  if (!/^[A-Za-z0-9]+$/.test(code)) return 'must hold only letters from A to Z and digits'
+  if (!/^[A-Za-z0-9]+$/.test(code)) return 'must contain only letters A to Z and digits'
   return code.length <= componentLimits.couponCodeCharacters
     ? undefined
     : `must have at most ${componentLimits.couponCodeCharacters} characters`
@@ -102,7 +102,7 @@ function findSectionsProblem({ thumbnailProductId, sections = [] }: ButtonProduc
   const products = sections.reduce((count, { productIds }) => count + productIds.length, 0)
   return products <= componentLimits.products
     ? undefined
-    : `holds ${products} products; WhatsApp takes at most ${componentLimits.products}`
+    : `contains ${products} products; WhatsApp allows at most ${componentLimits.products}`
 }
 
 function findThumbnailProblem({ thumbnailProductId, sections }: ButtonProducts): string | undefined {

@@ -21,10 +21,10 @@ export function fitCards(
   return cards?.flatMap((card, index) => {
     // WhatsApp accepts more product cards than the template has; they all have the same parts.
     const part = parts[index] ?? parts[0]
-    const reportHere: ReportProblem = ({ path, part: of, problem: text }) =>
+    const reportHere: ReportProblem = ({ path, part: cardPart, problem: text }) =>
       report({
         path: ['cards', index, ...path],
-        part: `card ${index}${of === undefined ? '' : `, ${of}`}`,
+        part: `card ${index}${cardPart === undefined ? '' : `, ${cardPart}`}`,
         problem: text,
       })
     return part && problem === undefined ? fitCard(part, card, reportHere) : []

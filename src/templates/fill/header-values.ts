@@ -80,9 +80,7 @@ function findTextProblem({ text, key }: Extract<HeaderPart, { kind: 'text' }>, v
   if (problem !== undefined) return problem
   const limit = componentLimits.headerCharacters
   const length = countCharacters(fill(text, { [key]: value }), limit)
-  return length <= limit
-    ? undefined
-    : `with it filled in, the header has ${length} characters; WhatsApp takes at most ${limit}`
+  return length <= limit ? undefined : `makes the header ${length} characters long; WhatsApp allows at most ${limit}`
 }
 
 /** WhatsApp serves the samples of templates from this host, but does not download from it (reference, section 1.1). */

@@ -151,8 +151,9 @@ function readHeader(header: StoredComponent | undefined, parameterFormat: string
   }
   const keys = listKeys(text)
   const [key] = keys
-  if (key === undefined) return /\{\{.*?\}\}/.test(text) ? 'its header holds a variable that cannot be read' : undefined
-  if (keys.length > 1) return 'its header holds more than one variable'
+  if (key === undefined)
+    return /\{\{.*?\}\}/.test(text) ? 'its header contains a variable that cannot be parsed' : undefined
+  if (keys.length > 1) return 'its header contains more than one variable'
   const name = parameterFormat === 'NAMED' ? key : undefined
   return { kind: 'text', text, key, name, example: readHeaderExample(header?.example) }
 }

@@ -54,9 +54,7 @@ function describeLength(
   const limit =
     maxCharacters ?? (components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone)
   const length = countCharacters(fill(findText(components, 'BODY') ?? '', variables), limit)
-  return length <= limit
-    ? []
-    : [`with them filled in, the body has ${length} characters; WhatsApp takes at most ${limit}`]
+  return length <= limit ? [] : [`make the body ${length} characters long; WhatsApp allows at most ${limit}`]
 }
 
 /** A character has one or two UTF-16 units, so characters are only counted if the units exceed the limit. */
