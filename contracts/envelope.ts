@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { apiErrorCodes } from './errors.ts'
 
-/** Spec, Envelopes: what every successful answer under `/api/` looks like. */
+/** The envelope of every successful response under `/api/` (spec, Envelopes). */
 export function successEnvelope<Data extends z.ZodType>(data: Data) {
   return z.object({
     success: z.literal(true).describe('Always `true`: the request succeeded.'),
-    data: data.describe('What was asked for.'),
+    data: data.describe('The result of the request.'),
   })
 }
 
@@ -22,7 +22,7 @@ const ErrorDetail = z
   .describe('What went wrong.')
   .meta({ id: 'ErrorDetail' })
 
-/** Spec, Envelopes: any failure under `/api/`. */
+/** The envelope of every failure under `/api/` (spec, Envelopes). */
 export const ErrorResponse = z
   .object({
     success: z.literal(false).describe('Always `false`: the request failed.'),

@@ -1,10 +1,10 @@
 import type { ApiErrorCode } from './errors.ts'
 
-/** What the documentation page of an error code says. Code spans and links are Markdown. */
+/** Content of an error code's documentation page, in inline Markdown. */
 interface ErrorHelp {
   /** What the code means. */
   meaning: string
-  /** Why it happens, most frequent first. */
+  /** Causes, most frequent first. */
   causes: readonly string[]
   /** What to do about it. */
   fixes: readonly string[]
@@ -17,7 +17,7 @@ interface ErrorHelp {
 const noRetry = 'Do not repeat the request unchanged: it fails again.'
 const notSent = 'Nothing was sent.'
 
-/** The codes of the public API, and what `/mcp` answers to a page of another site. */
+/** The codes of the public API, and the one with which `/mcp` rejects pages of other sites. */
 export type DocumentedErrorCode = ApiErrorCode | 'FOREIGN_ORIGIN'
 
 /** One page per code, at `/docs/errors/CODE`. */
@@ -445,5 +445,5 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
   },
 }
 
-// The cast is what `Object.keys` forgets: the keys of a table are the keys of its type.
+// The cast is needed because `Object.keys` returns `string[]`.
 export const documentedErrorCodes = Object.keys(errorHelp) as DocumentedErrorCode[]

@@ -1,18 +1,18 @@
-interface ErrorTerms {
+interface ErrorDefinition {
   status: number
-  /** When it is met, for the document. */
+  /** When the error occurs, for the documentation. */
   summary: string
-  /** A message as a caller may read it. */
+  /** Example of an error message. */
   example: string
-  /** The answer says in `Retry-After` when to try again (RFC 9110, 10.2.3). */
+  /** The response has a `Retry-After` header (RFC 9110, 10.2.3). */
   retryAfter?: true
-  /** Only users of the dashboard meet it. Every other code is part of the public API too. */
+  /** Only the dashboard returns it. Every other code is part of the public API. */
   audience?: 'dashboard'
 }
 
 /**
- * Every failure a caller can see. A code, once published, keeps its meaning.
- * The first six are the spec's (section Errors); the rest fill what it leaves open.
+ * Every failure that a caller can see. A published code never changes its meaning. The first six are from the
+ * specification (section Errors); the others cover failures that it does not define.
  */
 export const errors = {
   VALIDATION_ERROR: {
@@ -220,7 +220,7 @@ export const errors = {
     example:
       "WhatsApp's answer is missing (the connection broke), so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.",
   },
-} as const satisfies Record<string, ErrorTerms>
+} as const satisfies Record<string, ErrorDefinition>
 
 export type ErrorCode = keyof typeof errors
 export type ErrorStatus = (typeof errors)[ErrorCode]['status']
@@ -231,16 +231,16 @@ type DashboardErrorCode = {
 /** The codes of the public API, which `openapi.json` lists. */
 export type ApiErrorCode = Exclude<ErrorCode, DashboardErrorCode>
 
-export function describeError(code: ErrorCode): ErrorTerms {
+export function describeError(code: ErrorCode): ErrorDefinition {
   return errors[code]
 }
 
-// The casts are what `Object.keys` forgets: the keys of a table are the keys of its type.
+// The casts are needed because `Object.keys` returns `string[]`.
 export const apiErrorCodes = (Object.keys(errors) as ErrorCode[]).filter(
   (code) => describeError(code).audience !== 'dashboard',
 ) as ApiErrorCode[]
 
-/** An error as it travels over tRPC, to holders of an API key. */
+/** The data of a tRPC error for API callers. */
 export interface ErrorData<Code extends ErrorCode = ErrorCode> {
   code: Code
   httpStatus: ErrorStatus
@@ -248,32 +248,32 @@ export interface ErrorData<Code extends ErrorCode = ErrorCode> {
   retryAfterSeconds?: number
 }
 
-/** An error as it travels over tRPC, to users of the dashboard. */
+/** The data of a tRPC error for the dashboard. */
 export interface DashboardErrorData extends ErrorData {
-  /** What is wrong with each field, by its dotted name, to be shown beside it. */
+  /** The problem of each field, by dotted name, to show beside the field. */
   fields?: Readonly<Record<string, string>>
 }
 
 interface ServiceErrorOptions {
   retryAfterSeconds?: number
   replayed?: boolean
-  /** The one field that the whole message is about; `fields` says it of several. */
+  /** The field that the whole message is about. For several fields, use `fields`. */
   field?: string
   fields?: Readonly<Record<string, string>>
   remedy?: string
   cause?: unknown
 }
 
-/** What a caller did or met, as one of the codes above. Its message is written for the caller. */
+/** An error that is reported to the caller with one of the codes above. Its message is written for the caller. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   /** Whole seconds after which a retry makes sense; sent as `Retry-After` (RFC 9110, 10.2.3). */
   readonly retryAfterSeconds: number | undefined
-  /** The answer to an earlier request with the same `Idempotency-Key`, given again. */
+  /** Whether this is the stored result of an earlier request with the same `Idempotency-Key`. */
   readonly replayed: boolean
-  /** What is wrong with each field, by its dotted name. */
+  /** The problem of each field, by dotted name. */
   readonly fields: Readonly<Record<string, string>>
-  /** What an operator can run about it. Other callers have no command line, so they never see it. */
+  /** A command that fixes the problem. Shown only on the command line. */
   readonly remedy: string | undefined
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
@@ -287,14 +287,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** One field that is wrong; `problem` is a sentence without its subject, such as `must be a number.` */
+/** Creates the error for one invalid field. `problem` is a sentence without its subject, such as `must be a number.` */
 export function invalidField(field: string, problem: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `${field}: ${problem}`, { fields: { [field]: problem } })
 }
 
-/** Writes the path of a field as messages name it: `['buttons', 0, 'url']` becomes `buttons[0].url`. */
+/** Formats the path of a field for messages: `['buttons', 0, 'url']` becomes `buttons[0].url`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path
-    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
+    .map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`))
     .join('')
 }

@@ -127,7 +127,7 @@ export const MessageRepliedEvent = event(
   }),
 )
 
-/** Something that happened to a message. */
+/** Events about messages. */
 export const MessageEvent = z
   .discriminatedUnion('type', [
     MessageSentEvent,
@@ -204,7 +204,7 @@ export const NumberQualityChangedEvent = event(
   ofAccount,
 )
 
-/** What happens to a WhatsApp account and its phone number. */
+/** Events about a WhatsApp account and its phone number. */
 export const WhatsAppAccountEvent = z.discriminatedUnion('type', [
   WhatsAppAccountInactiveEvent,
   WhatsAppAccountActiveEvent,
@@ -294,7 +294,7 @@ export const RecipientOptedInEvent = event(
   ofRecipient,
 )
 
-/** A recipient's own decision about messages. Changes that a user makes are not reported. */
+/** Opt-outs and opt-ins by recipients. Changes by users are not reported. */
 export const RecipientEvent = z.discriminatedUnion('type', [RecipientOptedOutEvent, RecipientOptedInEvent])
 export type RecipientEvent = z.infer<typeof RecipientEvent>
 
@@ -347,7 +347,7 @@ export const TemplateCategoryChangedEvent = event(
   ofTemplate,
 )
 
-/** Results of WhatsApp's review of a template, and later changes of its status or category. */
+/** Results of WhatsApp's template reviews, and later changes of a template's status or category. */
 export const TemplateEvent = z.discriminatedUnion('type', [
   TemplateApprovedEvent,
   TemplateRejectedEvent,
@@ -356,7 +356,7 @@ export const TemplateEvent = z.discriminatedUnion('type', [
 ])
 export type TemplateEvent = z.infer<typeof TemplateEvent>
 
-/** Sent on request only, to try an endpoint. */
+/** Sent on request only, to test an endpoint. */
 export const TestEvent = z
   .object({
     type: z.literal('webhook.test').describe('A test: nothing happened.'),
@@ -386,7 +386,7 @@ export const messageEventTypes = [
   'message.replied',
 ] as const satisfies MessageEvent['type'][]
 
-/** The events that an endpoint can ask for. */
+/** The events that an endpoint can subscribe to. */
 export const eventTypes = [
   ...messageEventTypes,
   'whatsapp_account.inactive',
@@ -409,5 +409,5 @@ export const eventTypes = [
 )['type'][]
 export type EventType = (typeof eventTypes)[number]
 
-/** The events that an endpoint gets by default. */
+/** The events that an endpoint subscribes to by default. */
 export const defaultEventTypes: readonly EventType[] = ['message.delivered', 'message.read', 'message.failed']

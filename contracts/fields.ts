@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * PostgreSQL keeps no NUL, and no reference or name has a use for the other control characters. The patterns of fields
- * write `\x00`, which the regular expressions of every language read; PHP's refuse `\u0000`.
+ * PostgreSQL cannot store NUL, and no reference or name needs the other control characters. Patterns use `\x00` because
+ * PHP's regular expressions do not support `\u0000`.
  */
 const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 
@@ -19,8 +19,8 @@ export function line(maxLength: number) {
 export const CustomerId = line(64)
 
 /**
- * The same field in a response: its description and example without its rules, which bind callers and
- * not us. Generated clients then accept values that WhatsApp adds later.
+ * The same field in a response: its description and example without its validation rules, so that generated clients
+ * accept values that WhatsApp adds later.
  */
 export function responseField(field: z.ZodString): z.ZodString {
   return z.string().meta({ ...field.meta() })
@@ -36,7 +36,7 @@ export const PhoneNumber = z
   .describe('Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.')
   .meta({ examples: ['34600111222'] })
 
-/** Stands in the place of a recipient's number that was erased (GDPR, article 17). */
+/** Replaces the number of an erased recipient (GDPR, article 17). */
 export const erasedRecipient = 'erased'
 
 /** WhatsApp's language codes: `en`, `en_US`, `prs_AF`. */
@@ -63,8 +63,8 @@ export const MessageId = line(64)
   .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
 /**
- * A message ID in a path. The document shows its pattern, so that no tool takes another route for an ID; a text that
- * doesn't match names no message, and is not found rather than invalid.
+ * A message ID in a path. `openapi.json` shows a pattern, so that tools do not confuse other routes with an ID. The
+ * pattern is not enforced: an ID that does not match returns "not found".
  */
 export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
 
@@ -109,11 +109,11 @@ export const PageLimit = z
   .describe('Items per page, 1 to 100.')
   .meta({ examples: [20] })
 
-/** Printable ASCII: what a header field can carry everywhere (RFC 9110, 5.5). */
+/** Printable ASCII, the characters that are safe in header fields (RFC 9110, 5.5). */
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, 'must have 1 to 255 printable ASCII characters')
   .describe(
-    'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry answers with the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
+    'A key of your own that makes a retry safe: the same request with the same key is sent once, and the retry returns the stored result. Kept for 24 hours, per account. Bare or in double quotes.',
   )
   .meta({ examples: ['order-1042-shipped'] })

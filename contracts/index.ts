@@ -8,7 +8,7 @@ import { createTemplate, deleteTemplate, duplicateTemplate, updateTemplate } fro
 import { getTemplate, listTemplates } from './api/template.ts'
 import type { ApiProcedure, ProcedureTree } from './procedure.ts'
 
-/** The table of contents: what Waybill promises, in the shape of its tRPC router. */
+/** All procedures of the public API, nested like its tRPC router. */
 export const contracts = {
   message: { send: sendMessage, preview: previewMessage, get: getMessage, list: listMessages },
   code: { send: sendCode, check: checkCode },
@@ -32,7 +32,7 @@ export const contracts = {
 } satisfies ProcedureTree<ApiProcedure>
 export type Contracts = typeof contracts
 
-/** What REST serves and `openapi.json` describes: the same, and what takes files, which tRPC does not carry. */
+/** The procedures that REST serves and `openapi.json` describes: the same, plus uploads, which tRPC cannot carry. */
 export const restContracts = {
   ...contracts,
   media: { upload: uploadMedia, ...contracts.media },

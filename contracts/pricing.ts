@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The categories by which WhatsApp charges, as statuses name them (Meta, "Pricing on the WhatsApp Business Platform"). */
+/** WhatsApp's pricing categories, as named in statuses (Meta, "Pricing on the WhatsApp Business Platform"). */
 export const pricingCategories = [
   'marketing',
   'utility',
@@ -15,16 +15,16 @@ export const pricingCategories = [
 ] as const
 export type PricingCategory = (typeof pricingCategories)[number]
 
-/** `other`: a category that this version does not know. */
+/** `other`: a category unknown to this version. */
 export const ReportedCategory = z.enum([...pricingCategories, 'other'])
 export type ReportedCategory = z.infer<typeof ReportedCategory>
 
-/** Why WhatsApp charges nothing, as statuses name it. `free`: for a reason that this version does not know. */
+/** Why WhatsApp charges nothing, as named in statuses. `free`: a reason unknown to this version. */
 export const freeReasons = ['free_customer_service', 'free_entry_point', 'free_group_customer_service', 'free'] as const
 export const FreeReason = z.enum(freeReasons)
 export type FreeReason = z.infer<typeof FreeReason>
 
-/** An exact decimal, such as `0.0509`: amounts of money are never floating-point numbers. */
+/** An exact decimal such as `0.0509`, because floating-point numbers would round amounts of money. */
 export const Amount = z.string()
 
 /** An ISO 4217 code. */

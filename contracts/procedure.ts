@@ -4,8 +4,8 @@ import { CustomerId } from './fields.ts'
 
 type Kind = 'query' | 'mutation'
 
-/** What any call with an API key can meet, whatever the procedure. */
-const everyProcedure = [
+/** Errors that every API procedure can return. */
+const commonErrors = [
   'VALIDATION_ERROR',
   'INVALID_API_KEY',
   'API_DISABLED',
@@ -14,18 +14,23 @@ const everyProcedure = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies ApiErrorCode[]
 
-/** What any call with a body can meet besides. */
-const everyMutation = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
+/** Additional errors of every procedure with a body. */
+const mutationErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
 
-/** What any query can meet besides: reads are limited by their work, sends by their number. */
-const everyQuery = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
+/** Additional errors of every query: reads are limited by their work, sends by their number. */
+const queryErrors = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
 
 const queryExamples = {
   RATE_LIMIT_EXCEEDED:
     'This account has too many concurrent reads: request one page after another. Try again in 1 second.',
 }
 
-interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType, Code extends ApiErrorCode> {
+interface ApiDefinition<
+  K extends Kind,
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  Code extends ApiErrorCode,
+> {
   kind: K
   method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
@@ -35,25 +40,25 @@ interface ApiTerms<K extends Kind, Input extends z.ZodObject, Output extends z.Z
   description: string
   input: Input
   output: Output
-  /** The codes of this procedure alone; what every procedure can answer is added. */
+  /** Error codes specific to this procedure; the common ones are added. */
   errors: readonly Code[]
-  /** Counts against the account's requests per minute (spec, Limits). */
+  /** Counts towards the account's requests per minute (spec, Limits). */
   rateLimited?: boolean
-  /** Takes an `Idempotency-Key` header. */
+  /** Accepts an `Idempotency-Key` header. */
   idempotent?: boolean
-  /** The part of a multipart/form-data body that holds a file, where JSON has `link`. */
+  /** The part of a multipart/form-data body that contains the file, which a JSON body gives as `link`. */
   fileField?: string
   example: {
     input: z.input<Input>
     output: z.output<Output>
-    /** Messages to show for codes whose example in the error table would not fit this procedure. */
+    /** Example messages that replace those of the error table where they do not fit this procedure. */
     errors?: Partial<Record<ApiErrorCode, string>>
   }
 }
 
 type CommonCode<K extends Kind> =
-  | (typeof everyProcedure)[number]
-  | (K extends 'mutation' ? (typeof everyMutation)[number] : (typeof everyQuery)[number])
+  | (typeof commonErrors)[number]
+  | (K extends 'mutation' ? (typeof mutationErrors)[number] : (typeof queryErrors)[number])
 
 /** A procedure for holders of an API key, served over REST and tRPC. */
 export interface ApiProcedure<
@@ -61,29 +66,30 @@ export interface ApiProcedure<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
   Code extends ApiErrorCode = ApiErrorCode,
-> extends Omit<ApiTerms<K, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
+> extends Omit<ApiDefinition<K, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
   readonly audience: 'api'
   readonly rateLimited: boolean
   readonly idempotent: boolean
 }
 
-/** The contract of an API procedure as a value: everything that is promised about it, in one place. */
+/** Defines the contract of an API procedure. */
 export function procedure<
   K extends Kind,
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Code extends ApiErrorCode = never,
->(terms: ApiTerms<K, Input, Output, Code>): ApiProcedure<K, Input, Output, Code | CommonCode<K>> {
+>(definition: ApiDefinition<K, Input, Output, Code>): ApiProcedure<K, Input, Output, Code | CommonCode<K>> {
   const common: readonly ApiErrorCode[] =
-    terms.kind === 'mutation' ? [...everyProcedure, ...everyMutation] : [...everyProcedure, ...everyQuery]
-  // The cast names what the line above builds: the type system cannot follow a conditional spread.
-  const codes = [...common, ...terms.errors] as (Code | CommonCode<K>)[]
-  const examples = terms.kind === 'query' ? { ...queryExamples, ...terms.example.errors } : terms.example.errors
-  const example = { ...terms.example, ...(examples && { errors: examples }) }
-  return { audience: 'api', rateLimited: false, idempotent: false, ...terms, errors: codes, example }
+    definition.kind === 'mutation' ? [...commonErrors, ...mutationErrors] : [...commonErrors, ...queryErrors]
+  // The cast is needed because TypeScript does not narrow the conditional above.
+  const codes = [...common, ...definition.errors] as (Code | CommonCode<K>)[]
+  const examples =
+    definition.kind === 'query' ? { ...queryExamples, ...definition.example.errors } : definition.example.errors
+  const example = { ...definition.example, ...(examples && { errors: examples }) }
+  return { audience: 'api', rateLimited: false, idempotent: false, ...definition, errors: codes, example }
 }
 
-/** `owner` may do everything in an account, `viewer` reads. */
+/** An `owner` may do everything in an account; a `viewer` may only read. */
 export const roles = ['owner', 'viewer'] as const
 export const Role = z.enum(roles)
 export type Role = z.infer<typeof Role>
@@ -94,7 +100,7 @@ export type Role = z.infer<typeof Role>
  */
 type AllowedCaller = 'anybody' | 'signed-in' | Role
 
-interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
+interface DashboardDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   kind: K
   allowed: AllowedCaller
   /** Whether operators who view the account are rejected. */
@@ -102,30 +108,30 @@ interface DashboardTerms<K extends Kind, Input extends z.ZodObject, Output exten
   summary: string
   input: Input
   output: Output
-  /** The audit log's words for a change; without words nothing is logged. No key, token, secret or recipient. */
+  /** Returns the audit log text of a change, or undefined to log nothing. It must contain no key, token, secret or recipient. */
   audit?: (input: z.output<Input>) => string | undefined
 }
 
-/** A procedure for users of the dashboard: served over tRPC only, to a session instead of an API key. */
+/** A procedure for dashboard users: called with a session instead of an API key, and served over tRPC only. */
 export interface DashboardProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardTerms<K, Input, Output>, 'audit' | 'membersOnly'> {
+> extends Omit<DashboardDefinition<K, Input, Output>, 'audit' | 'membersOnly'> {
   readonly audience: 'dashboard'
   readonly membersOnly: boolean
   audit: ((input: never) => string | undefined) | undefined
 }
 
 export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  terms: DashboardTerms<K, Input, Output>,
+  definition: DashboardDefinition<K, Input, Output>,
 ): DashboardProcedure<K, Input, Output> {
-  return { audience: 'dashboard', audit: undefined, membersOnly: false, ...terms }
+  return { audience: 'dashboard', audit: undefined, membersOnly: false, ...definition }
 }
 
 /**
- * A procedure for operators of the server, served like those of the dashboard. Its caller needs the grant of the command
- * line, an authenticator app, and a session that was started with its code.
+ * A procedure for operators of the server, served like those of the dashboard. The caller must be granted operator access
+ * on the command line, have an authenticator app, and have signed in with its code.
  */
 export interface OperatorProcedure<
   K extends Kind = Kind,
@@ -136,15 +142,15 @@ export interface OperatorProcedure<
 }
 
 export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  terms: Omit<DashboardTerms<K, Input, Output>, 'allowed' | 'membersOnly'>,
+  definition: Omit<DashboardDefinition<K, Input, Output>, 'allowed' | 'membersOnly'>,
 ): OperatorProcedure<K, Input, Output> {
-  return { audience: 'operator', audit: undefined, ...terms }
+  return { audience: 'operator', audit: undefined, ...definition }
 }
 
 /** A procedure that is called with a session instead of an API key. */
 export type SessionProcedure = DashboardProcedure | OperatorProcedure
 
-/** The input of a procedure about one account, and whatever else it takes. */
+/** The input of a procedure for one account, with further fields. */
 export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ accountId: CustomerId, ...shape })
 }
@@ -162,19 +168,19 @@ export function isProcedure<P extends Procedure>(node: P | ProcedureTree<P>): no
   return 'audience' in node && typeof node.audience === 'string'
 }
 
-/** Every procedure of a tree with its dotted name, such as `message.send`, in the order of the tree. */
+/** Lists every procedure of a tree with its dotted name, such as `message.send`, in tree order. */
 export function listProcedures<P extends Procedure = ApiProcedure>(
   tree: ProcedureTree<NoInfer<P>>,
   prefix = '',
 ): { name: string; contract: P }[] {
   return Object.entries<P | ProcedureTree<P>>(tree).flatMap(([key, node]) => {
     if (isProcedure<P>(node)) return [{ name: prefix + key, contract: node }]
-    // A type parameter cannot be excluded by narrowing: what is no procedure is a tree.
+    // TypeScript cannot narrow a type parameter; a node that is not a procedure is a tree.
     return listProcedures<P>(node as ProcedureTree<P>, `${prefix}${key}.`)
   })
 }
 
-/** The groups in which the procedures are shown. */
+/** The groups of procedures in the documentation. */
 export const tags = {
   Messages:
     'Send approved template messages, and read their statuses. A request that failed with 409, 429 or 503 was not sent: wait as long as `Retry-After` says, then repeat it. After a broken connection, 500 or 504 a message may have been sent; give each send an `Idempotency-Key` of your own, and a retry never sends twice.',

@@ -47,7 +47,7 @@ const exampleTemplate = {
   category: 'UTILITY',
 }
 
-/** Every webhook, with what it is for and how it looks. */
+/** Every webhook event with its documentation and an example. */
 export const webhooks = {
   'message.sent': {
     event: MessageSentEvent,

@@ -13,7 +13,7 @@ import { procedure } from '../procedure.ts'
 import { OneTimeCode } from './components.ts'
 import { SentMessage } from './message.ts'
 
-/** Fixed limits of one-time codes. The windows start with the first request that counts. */
+/** Fixed limits of one-time codes. Each time window starts with the first request that counts towards the limit. */
 export const codeLimits = {
   sendsPerRecipientAndHour: 5,
   secondsBetweenSends: 30,
@@ -128,7 +128,7 @@ export const checkCode = procedure({
   output: z
     .object({
       verified: z.literal(true).describe('The code is right. A wrong code is an error.'),
-      to: responseField(PhoneNumber).describe('The recipient who proved to have the number.'),
+      to: responseField(PhoneNumber).describe('The number that the recipient has verified.'),
       purpose: z
         .string()
         .describe('What the code was for.')

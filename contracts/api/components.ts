@@ -22,13 +22,16 @@ export const Variables = z
   .meta({ id: 'Variables', examples: [{ '1': 'Ada', '2': 'WB-1042' }] })
 export type Variables = z.infer<typeof Variables>
 
-/** How much JSON may nest in what WhatsApp alone understands. */
+/** Maximum nesting of JSON that is passed on to WhatsApp. */
 const maxDepth = 16
 
-/** Exactly one of the optional fields; `minProperties` and `maxProperties` say the same in JSON Schema. */
-function exactlyOne<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape, z.core.$strict>, besides: string[] = []) {
-  const names = Object.keys(schema.shape).filter((name) => !besides.includes(name))
-  const count = besides.length + 1
+/** Requires exactly one of the optional fields. `minProperties` and `maxProperties` express this in JSON Schema. */
+function exactlyOne<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape, z.core.$strict>,
+  additional: string[] = [],
+) {
+  const names = Object.keys(schema.shape).filter((name) => !additional.includes(name))
+  const count = additional.length + 1
   return schema
     .refine((value) => countFields(value, names) === 1, `must have exactly one of ${names.join(', ')}`)
     .meta({ minProperties: count, maxProperties: count })
@@ -145,7 +148,7 @@ export const MessageHeader = exactlyOne(
   })
 export type MessageHeader = z.infer<typeof MessageHeader>
 
-/** Caller JSON that we forward. Depth is limited because serializers recurse. */
+/** Whether JSON from the caller is shallow enough to be serialized recursively. */
 function isShallow(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth < maxDepth && Object.values(value).every((inner) => isShallow(inner, depth + 1))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AccountId, line, MediaId, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
-/** The kinds of files that the header of a template can show. */
+/** The kinds of files that a template header can show. */
 export const mediaKinds = ['image', 'video', 'document'] as const
 export type MediaKind = (typeof mediaKinds)[number]
 
@@ -17,7 +17,7 @@ const FileName = line(240)
   .describe('Name that the recipient of a document sees. Its extension determines the icon.')
   .meta({ examples: ['invoice.pdf'] })
 
-/** The fields that are not the file itself. As multipart/form-data, the part `file` stands for `link`. */
+/** The JSON body of an upload. A multipart/form-data body has the part `file` instead of `link`. */
 export const UploadMediaRequest = z
   .strictObject({
     link: z
@@ -35,7 +35,7 @@ export const UploadMediaRequest = z
   .meta({ id: 'UploadMediaRequest' })
 export type UploadMediaRequest = z.infer<typeof UploadMediaRequest>
 
-/** The same fields beside a file. */
+/** The fields that accompany an uploaded file. */
 export const MediaFields = UploadMediaRequest.omit({ link: true })
 export type MediaFields = z.infer<typeof MediaFields>
 
@@ -82,7 +82,7 @@ const exampleMedia = {
   expiresAt: '2027-02-18T09:30:00.000Z',
 } as const
 
-/** Served over REST only: tRPC carries no files. */
+/** Served over REST only, because tRPC cannot carry files. */
 export const uploadMedia = procedure({
   kind: 'mutation',
   method: 'POST',

@@ -38,7 +38,7 @@ export const MessageStatus = z
   .meta({ id: 'MessageStatus', examples: ['delivered'] })
 export type MessageStatus = z.infer<typeof MessageStatus>
 
-/** What fills a template. Everything but `variables` came after the spec, which announces it (Versioning). */
+/** The values of a template. The specification only has `variables`; it allows later additions (Versioning). */
 export const templateValues = {
   variables: Variables.optional(),
   header: MessageHeader.optional(),
@@ -67,7 +67,7 @@ export const SendMessageRequest = z
   .meta({ id: 'SendMessageRequest' })
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>
 
-const AnsweredExternalId = responseField(ExternalId).describe(
+const ReturnedExternalId = responseField(ExternalId).describe(
   "The caller's reference; present only when it was provided.",
 )
 
@@ -79,7 +79,7 @@ export const SentMessage = z
     status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
     to: responseField(PhoneNumber).describe('Recipient number as sent.'),
     template: responseField(TemplateName).describe('Template name used.'),
-    externalId: AnsweredExternalId.optional(),
+    externalId: ReturnedExternalId.optional(),
   })
   .describe('A message that WhatsApp accepted.')
   .meta({ id: 'SentMessage' })
@@ -245,7 +245,7 @@ export const Message = z
     template: responseField(TemplateName).describe('Template name used.'),
     language: responseField(LanguageCode),
     accountId: responseField(AccountId).describe('ID of the WhatsApp account that sends.'),
-    externalId: AnsweredExternalId.optional(),
+    externalId: ReturnedExternalId.optional(),
     createdAt: Timestamp.describe('When the message was recorded.'),
     sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
     deliveredAt: Timestamp.optional().describe('When it reached the recipient.'),
@@ -295,7 +295,7 @@ export const sendMessage = procedure({
   tag: 'Messages',
   summary: 'Send a template message to one recipient',
   description:
-    'Sends one approved template to one recipient. `sent` means that WhatsApp accepted the message; webhooks report delivery, reads and failures. With an `Idempotency-Key`, a retry returns with the stored result and never sends twice.',
+    'Sends one approved template to one recipient. `sent` means that WhatsApp accepted the message; webhooks report delivery, reads and failures. With an `Idempotency-Key`, a retry returns the stored result and never sends twice.',
   input: SendMessageRequest,
   output: SentMessage,
   errors: [

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AccountId, Cursor, NextCursor, PageLimit, PhoneNumber, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
-/** A recipient's own decision, or WhatsApp's report of it. */
+/** The reasons that come from the recipient, directly or through WhatsApp. */
 export const recipientReasons = ['reply', 'preference', 'rejected'] as const
 export const suppressionReasons = [...recipientReasons, 'manual', 'import'] as const
 

@@ -86,8 +86,8 @@ export const TemplateComponent = z
 export type TemplateComponent = z.infer<typeof TemplateComponent>
 
 /**
- * A request is closed and an answer must be able to grow, so the document has an open object here; whoever uses our
- * types gets a request that `message.send` takes.
+ * In `openapi.json`, the example is an open object, because responses must be extensible and requests are not. In our
+ * TypeScript types, it is a request that `message.send` accepts.
  */
 const TemplateExample = z.record(z.string(), z.unknown()) as unknown as z.ZodType<SendMessageRequest>
 

@@ -8,7 +8,7 @@ export type ChatFormat = (typeof chatFormats)[number]
 
 const Chat = z.object({
   format: z.enum(chatFormats),
-  /** Of the URL, whose rest is a secret. */
+  /** Host of the URL. The rest of the URL is a secret. */
   host: z.string(),
   /** Why the last post failed; absent if it did not. */
   problem: z.string().optional(),
@@ -20,7 +20,7 @@ export const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time 
 
 function isTimeZone(name: string): boolean {
   try {
-    // Older engines also take offsets, which know no daylight saving time.
+    // Excludes offsets such as +02:00, which some engines accept: they have no daylight saving time.
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
   } catch {
     return false
@@ -29,47 +29,47 @@ function isTimeZone(name: string): boolean {
 
 const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 22:00')
 
-/** Alerts that begin in these hours are sent when they end. */
+/** Alerts that begin during quiet hours are sent when the quiet hours end. */
 export const QuietHours = z
   .strictObject({
     timeZone: TimeZone,
     from: TimeOfDay,
     /** Earlier than `from` if the hours span midnight. */
     until: TimeOfDay,
-    /** Whether critical alerts are sent at once nevertheless. */
+    /** Whether critical alerts are still sent immediately. */
     exceptCritical: z.boolean(),
   })
   .refine(({ from, until }) => from !== until, { path: ['until'], message: 'must differ from the start' })
 export type QuietHours = z.infer<typeof QuietHours>
 
-/** How many messages of the last hour a failure rate needs. */
+/** Limits of `failureRateMinMessages`. */
 export const failureRateMinMessagesRange = { min: 1, max: 10_000 } as const
 
-/** How many messages without a status an alert can need. */
+/** Limits of `noStatusMinMessages`. */
 export const noStatusMinMessagesRange = { min: 1, max: 10_000 } as const
 
 const thresholds = {
-  /** Failed messages of the last hour, in percent of all; null: no alert. */
+  /** Alert if more than this percentage of the messages of the last hour failed; null: no alert. */
   failureRatePercent: z.int().min(1, 'must be at least 1').max(100, 'must be at most 100').nullable(),
-  /** With fewer messages in the last hour, the failure rate is not compared. */
+  /** The failure rate is ignored if there were fewer messages in the last hour. */
   failureRateMinMessages: z
     .int()
     .min(failureRateMinMessagesRange.min, 'must be at least 1')
     .max(failureRateMinMessagesRange.max, 'must be at most 10000'),
-  /** How late webhook deliveries may be; null: no alert. */
+  /** Alert if webhook deliveries are later than this; null: no alert. */
   deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
-  /** How many messages WhatsApp accepted without sending a status since; null: no alert. */
+  /** Alert if WhatsApp accepted at least this many messages without reporting any status since; null: no alert. */
   noStatusMinMessages: z
     .int()
     .min(noStatusMinMessagesRange.min, 'must be at least 1')
     .max(noStatusMinMessagesRange.max, 'must be at most 10000')
     .nullable(),
   quietHours: QuietHours.nullable(),
-  /** After how many hours an alert is sent again until it is acknowledged or resolved; null: once. */
+  /** Repeat an alert at this interval until it is acknowledged or resolved; null: send it once. */
   repeatHours: z.int().min(1, 'must be at least 1').max(168, 'must be at most 168').nullable(),
 }
 
-/** Without settings of their own, accounts have these. */
+/** The rules of accounts that have not changed them. */
 export const defaultAlertRules: AlertRules = {
   failureRatePercent: 20,
   failureRateMinMessages: 20,
@@ -116,7 +116,7 @@ export const getAlertRecipients = dashboardProcedure({
   output: AlertRecipients,
 })
 
-/** Each member decides for themselves, viewers too. */
+/** Each member, including viewers, decides for themselves. */
 export const setAlertEmails = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
@@ -133,7 +133,7 @@ export const EmailTest = z.object({
 })
 export type EmailTest = z.infer<typeof EmailTest>
 
-/** To the caller alone, who need not get alerts. */
+/** Sent to the caller only, even if they have turned off alert emails. */
 export const testEmail = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
@@ -149,11 +149,11 @@ export const setChat = dashboardProcedure({
   summary: 'Post alerts to a chat in Slack or Teams',
   input: ofAccount({
     url: line(2048),
-    /** By default, the format of the host, if it is known. */
+    /** Derived from the host by default, if the host is known. */
     format: z.enum(chatFormats).optional(),
   }),
   output: Chat,
-  // Without the URL, which is a secret.
+  // Omits the URL, which is a secret.
   audit: changes.setAlertChat,
 })
 
@@ -184,7 +184,7 @@ export const testChat = dashboardProcedure({
   audit: changes.testAlertChat,
 })
 
-/** Fields that are left out stay as they are. */
+/** Omitted fields stay unchanged. */
 export const updateAlertRules = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
@@ -203,14 +203,14 @@ const ruleNames = {
   repeatHours: 'repetition',
 } satisfies Record<keyof AlertRules, string>
 
-/** Names of the rules that are given, for the audit log. */
+/** Returns the names of the changed rules, for the audit log. */
 export function nameAlertRules(changed: { [Rule in keyof AlertRules]?: unknown }): string[] {
   return Object.entries(ruleNames).flatMap(([rule, name]) =>
     changed[rule as keyof AlertRules] === undefined ? [] : [name],
   )
 }
 
-/** Each kind of problem that members are alerted to. */
+/** The kinds of problems that cause alerts. */
 export const alertCodes = [
   'whatsapp_account_inactive',
   'token_expiring',
@@ -234,7 +234,7 @@ export const Alert = z.object({
   /** Page of the dashboard, relative to the account. */
   page: z.string(),
   openedAt: Timestamp,
-  /** When it was last sent; absent during quiet hours. */
+  /** When it was last sent; absent if it has not been sent yet, for example during quiet hours. */
   sentAt: Timestamp.optional(),
   acknowledgedAt: Timestamp.optional(),
   /** Email address of a user, or `operator`. */

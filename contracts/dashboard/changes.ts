@@ -1,4 +1,4 @@
-/** What the audit log says of a change, whether it was made in the dashboard or on the command line. */
+/** Audit log texts for changes in the dashboard and on the command line. */
 export const changes = {
   generateKey: () => 'generated the API key',
   regenerateKey: () => 'regenerated the API key',

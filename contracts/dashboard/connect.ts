@@ -5,7 +5,7 @@ import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
 import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
-/** The steps that connect a phone number, in the order in which they are done. Each can be repeated. */
+/** The steps that connect a phone number, in order. Each step can be repeated. */
 
 const Message = z.string().describe('What WhatsApp answered, in plain words.')
 const Fix = z.string().describe('What to do about it; absent if nothing has to be done.')
@@ -37,7 +37,7 @@ export const TokenReport = z.object({
   permissions: z.array(z.string()),
   /** Required permissions that the token lacks. */
   missing: z.array(z.string()),
-  /** The business accounts and numbers that it may use. */
+  /** The business accounts and numbers that the token can access. */
   accounts: z.array(ConnectableAccount),
 })
 export type TokenReport = z.infer<typeof TokenReport>
@@ -68,7 +68,7 @@ export const subscribeApp = dashboardProcedure({
   audit: ({ whatsAppAccountId }) => changes.subscribeApp(whatsAppAccountId),
 })
 
-/** What a person enters in the app dashboard of Meta, if it cannot be set for them. */
+/** Values to enter in Meta's app dashboard if Waybill cannot set them. */
 const CallbackValues = z.object({
   callbackUrl: z.string().optional(),
   verifyToken: z.string().optional(),
@@ -76,7 +76,7 @@ const CallbackValues = z.object({
 })
 
 export const CallbackStep = ConnectStep.extend({
-  /** Present if the values have to be entered at Meta by hand. */
+  /** Present if the values must be entered at Meta manually. */
   enter: CallbackValues.optional(),
 })
 export type CallbackStep = z.infer<typeof CallbackStep>
@@ -91,13 +91,13 @@ export const configureCallback = dashboardProcedure({
 })
 
 export const CallbackSetUp = z.object({
-  /** Why Waybill cannot set the callback URL by itself, and who does what about it; absent if it can. */
+  /** Why Waybill cannot set the callback URL, and how to fix that; absent if it can. */
   obstacle: z.object({ message: Message, fix: z.string() }).optional(),
   enter: CallbackValues,
 })
 export type CallbackSetUp = z.infer<typeof CallbackSetUp>
 
-/** For owners, because it holds the verify token. */
+/** Only for owners, because the output contains the verify token. */
 export const getCallbackSetUp = dashboardProcedure({
   kind: 'query',
   allowed: 'owner',

@@ -6,13 +6,13 @@ import { periodFields } from './overview.ts'
 
 const Count = z.int()
 
-/** Delivered messages. */
+/** The cost of delivered messages. */
 export const Cost = z.object({
   /** Messages that WhatsApp charges for. */
   billable: Count,
   /** Messages that WhatsApp delivered free of charge. */
   free: Count,
-  /** Billable messages without a rate: the amount lacks them. */
+  /** Billable messages without a rate, which the amount does not include. */
   unrated: Count,
   /** At the list rates; absent without a rate card. */
   amount: Amount.optional(),
@@ -20,23 +20,23 @@ export const Cost = z.object({
 export type Cost = z.infer<typeof Cost>
 
 export const Costs = z.object({
-  /** Of the rate cards; absent if none was imported. */
+  /** Currency of the rate cards; absent if none was imported. */
   currency: Currency.optional(),
-  /** The days from which the rate cards of the period are valid. */
+  /** First days of validity of the rate cards that apply to the period. */
   rateCards: z.array(z.iso.date()),
   totals: Cost,
-  /** Delivered messages for which WhatsApp reported no price. They are in no other number. */
+  /** Delivered messages for which WhatsApp reported no price. No other number includes them. */
   unpriced: Count,
-  /** The highest amount first. They add up to the totals. */
+  /** Highest amount first. The sum equals the totals. */
   categories: z.array(Cost.extend({ category: ReportedCategory })),
-  /** The highest amount first; ISO 3166, and empty if the country is not known. They add up to the totals. */
+  /** Highest amount first. ISO 3166 codes; empty if the country is unknown. The sum equals the totals. */
   countries: z.array(Cost.extend({ country: z.string() })),
-  /** Why messages were free. They add up to the free messages. */
+  /** Why messages were free. The sum equals the number of free messages. */
   freeReasons: z.array(z.object({ reason: FreeReason, count: Count })),
 })
 export type Costs = z.infer<typeof Costs>
 
-/** From the counts of the overview: delivered messages by the day on which they were recorded. */
+/** Uses the counts of the overview, which assign messages to the day on which they were recorded. */
 export const getCosts = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',

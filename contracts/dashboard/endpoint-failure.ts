@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 
-/** How the attempts at an endpoint fail, since the last one that succeeded. */
+/** How delivery attempts to an endpoint have failed since the last successful one. */
 export const EndpointFailure = z.object({
   since: Timestamp,
-  /** Status code of the last attempt; absent if there was no complete answer. */
+  /** Status code of the last attempt; absent if there was no complete response. */
   statusCode: z.int().optional(),
   error: z.string(),
-  /** The longest attempt that failed like this. */
+  /** Duration of the longest attempt with this error. */
   durationMilliseconds: z.number(),
-  /** Whether earlier attempts failed in another way. */
+  /** Whether earlier attempts failed with other errors. */
   isMixed: z.boolean(),
 })
 export type EndpointFailure = z.infer<typeof EndpointFailure>
 
-/** What to do about a status code. */
+/** How to fix the error, by status code. */
 const hints: Partial<Record<number, string>> = {
   400: 'check that your application accepts the event',
   401: 'check the signing secret',
@@ -27,17 +27,20 @@ const hints: Partial<Record<number, string>> = {
 }
 
 /**
- * Says in one sentence why an endpoint fails, such as `Answers 401 since 10:32; check the signing secret.` `describeTime`
- * writes a time as the reader expects it after "since".
+ * Describes in one sentence why an endpoint fails, such as `Answers 401 since 10:32; check the signing secret.`
+ * `describeTime` formats a time for use after "since".
  */
 export function describeEndpointFailure(failure: EndpointFailure, describeTime: (at: string) => string): string {
   const since = describeTime(failure.since)
-  const { text, hint } = describeAnswer(failure)
+  const { text, hint } = describeResponse(failure)
   if (failure.isMixed) return `Failing in several ways since ${since}; last: ${lowerFirst(text)}.`
   return `${text} since ${since}${hint === undefined ? '' : `; ${hint}`}.`
 }
 
-function describeAnswer({ statusCode, error, durationMilliseconds }: EndpointFailure): { text: string; hint?: string } {
+function describeResponse({ statusCode, error, durationMilliseconds }: EndpointFailure): {
+  text: string
+  hint?: string
+} {
   if (statusCode !== undefined && error === `HTTP ${statusCode}`) {
     if (statusCode >= 300 && statusCode < 400)
       return { text: `Redirects with ${statusCode}`, hint: 'enter the URL that it redirects to' }

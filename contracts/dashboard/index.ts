@@ -101,7 +101,7 @@ import {
   testWhatsAppAccount,
 } from './whatsapp-account.ts'
 
-/** The table of contents of the dashboard, in the shape of its tRPC router. */
+/** All procedures of the dashboard, nested like its tRPC router. */
 export const dashboardContracts = {
   settings: {
     session: {

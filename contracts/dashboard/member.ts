@@ -8,7 +8,7 @@ export const Member = z.object({
   email: z.string(),
   name: z.string(),
   role: Role,
-  /** Whether an authenticator app is asked for at sign-in. */
+  /** Whether sign-in requires an authenticator app. */
   twoFactor: z.boolean(),
 })
 export type Member = z.infer<typeof Member>
@@ -45,7 +45,7 @@ export const PendingInvitation = z.object({
   expiresAt: Timestamp,
   /** Email address of the owner who sent it; absent if an operator did. */
   invitedBy: z.string().optional(),
-  /** Whether its email has not been sent yet, for example because the SMTP server is down. */
+  /** True until the email has been sent, for example while the SMTP server is down. */
   emailWaiting: z.boolean(),
 })
 export type PendingInvitation = z.infer<typeof PendingInvitation>
@@ -62,16 +62,16 @@ export const SentInvitation = z.object({
   email: z.string(),
   role: Role,
   expiresAt: Timestamp,
-  /** The link, if this server sends no email: the owner passes it on. It cannot be shown again. */
+  /** Present if this server sends no email, so that the owner must pass the link on. It cannot be shown again. */
   link: z.string().optional(),
 })
 export type SentInvitation = z.infer<typeof SentInvitation>
 
-/** Inviting an address again replaces its earlier invitation, whose link becomes invalid. */
+/** A second invitation of an address replaces the first, whose link becomes invalid. */
 export const inviteMember = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Invite somebody by email, or create a link to pass on where no SMTP server is set up',
+  summary: 'Invite a user by email, or create a link to pass on if no SMTP server is set up',
   input: ofAccount({ email: Email, role: Role }),
   output: SentInvitation,
   audit: ({ email, role }) => changes.inviteMember(email, role),

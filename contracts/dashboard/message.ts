@@ -14,19 +14,19 @@ import { Delivery } from './webhook.ts'
 
 const { cursor, limit, ...filters } = publicListMessages.input.shape
 
-/** How a message failed: WhatsApp rejected it, or accepted it and reported the failure later. */
+/** Whether WhatsApp rejected a message, or accepted it and reported the failure later. */
 export const FailureStage = z.enum(['rejected', 'undelivered'])
 export type FailureStage = z.infer<typeof FailureStage>
 
 /** ISO 3166, in capitals. Territories that share a calling code count as its main country. */
 export const Country = z.string().regex(/^[A-Z]{2}$/, 'must be a country code such as ES')
 
-/** The filters of `message.list` (contracts/api/message.ts), more of them, and a search. */
+/** The filters of the API's `message.list`, further filters, and a search. */
 const messageFilters = {
   ...filters,
   whatsAppAccountId: line(64).optional().describe('Only messages from this WhatsApp account, which is one number.'),
   country: Country.optional().describe('Only messages to numbers with a calling code of this country.'),
-  failure: FailureStage.optional().describe('Only failed messages that WhatsApp rejected, or accepted before.'),
+  failure: FailureStage.optional().describe('Only failed messages that WhatsApp rejected, or that it had accepted.'),
   search: line(255)
     .optional()
     .describe(
@@ -38,7 +38,7 @@ const messageFilters = {
     .describe('Search for parts, even if a recipient or an external ID matches the search exactly.'),
 }
 
-/** `meaning`: why it failed, in plain words. `error` has WhatsApp's. */
+/** `meaning` explains in plain words why it failed; `error` has WhatsApp's text. */
 export const ListedMessage = Message.extend({ meaning: z.string().optional() })
 export type ListedMessage = z.infer<typeof ListedMessage>
 
@@ -49,9 +49,9 @@ export const listMessages = dashboardProcedure({
   input: ofAccount({ ...messageFilters, cursor, limit }),
   output: MessagePage.extend({
     items: z.array(ListedMessage),
-    /** What the search matched. Absent without a search. */
+    /** What the search matched; absent without a search. */
     matched: z.enum(['messageId', 'waMessageId', 'recipient', 'externalId', 'parts']).optional(),
-    /** The digits that were looked for in numbers, if a prefix was left out: `34600111222` for `0034600111222`. */
+    /** The digits that were searched for, if a prefix was removed: `34600111222` for `0034600111222`. */
     lookedFor: z.string().optional(),
   }),
 })
@@ -64,13 +64,13 @@ export const countMessages = dashboardProcedure({
   input: ofAccount(messageFilters),
   output: z.object({
     count: z.int(),
-    /** `minimum`: there are at least so many. */
+    /** `minimum`: there are at least this many. */
     kind: z.enum(['exact', 'estimate', 'minimum']),
   }),
 })
 export type MessageCount = z.infer<(typeof countMessages)['output']>
 
-/** Of all failed messages that match, also those on later pages. Examines a bounded number of messages. */
+/** Covers all failed messages that match, not only one page. Examines a bounded number of messages. */
 export const listFailureReasons = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
@@ -79,9 +79,9 @@ export const listFailureReasons = dashboardProcedure({
   output: z.object({
     /** The most frequent first, at most ten. */
     reasons: z.array(z.object({ code: z.string(), meaning: z.string(), count: z.int() })),
-    /** Failed messages with other reasons. */
+    /** Failed messages with less frequent reasons. */
     others: z.int(),
-    /** Present if only the newest messages were examined: how many. */
+    /** How many messages were examined; present only if there are older ones. */
     examined: z.int().optional(),
   }),
 })
@@ -89,7 +89,7 @@ export type FailureReasons = z.infer<(typeof listFailureReasons)['output']>
 
 /** WhatsApp's code in plain words. */
 export const FailureAdvice = z.object({
-  /** What happened, such as `The recipient has no WhatsApp.` */
+  /** The cause, such as `The recipient has no WhatsApp.` */
   meaning: z.string(),
   /** What the reader can do about it. */
   advice: z.string(),
@@ -112,22 +112,22 @@ export const getMessage = dashboardProcedure({
     message: Message,
     /** Present only when the message failed. */
     failure: FailureAdvice.optional(),
-    /** Those of every endpoint; the oldest first, and at most a hundred. */
+    /** Deliveries to all endpoints, oldest first, at most 100. */
     deliveries: z.array(MessageDelivery),
   }),
 })
 
-/** What a request brought to fill the template. */
+/** The values with which a request filled the template. */
 export type StoredValues = Pick<
   SendMessageRequest,
   'variables' | 'header' | 'buttons' | 'cards' | 'limitedTimeOffer' | 'components'
 >
 
-/** What a message said. Accounts choose whether Waybill stores it. */
+/** The content of a message. Accounts choose whether Waybill stores it. */
 export const MessageContent = z.object({
-  // Checked when the message was sent.
+  // Not validated again: it was validated when the message was sent.
   values: z.custom<StoredValues>(),
-  /** As the recipient saw it, whatever became of the template. */
+  /** As the recipient saw it, even if the template has changed since. */
   shown: MessagePreview.pick({
     header: true,
     headerMedia: true,
@@ -149,13 +149,14 @@ export const getMessageContent = dashboardProcedure({
     z.object({
       state: z.literal('stored'),
       content: MessageContent,
-      /** Whether the same values would make another message today. */
+      /** Whether the same values would produce a different message today. */
       templateChanged: z.boolean(),
     }),
     z.object({
       /**
-       * `off`: the account stores no contents. `not_stored`: it did not when the message was sent, the content has
-       * expired, its recipient was erased, or it has a one-time code. `unreadable`: no key of this server decrypts it.
+       * `off`: the account stores no contents. `not_stored`: contents were not stored when the message was sent, the
+       * content has expired, the recipient was erased, or it has a one-time code. `unreadable`: no key of this server
+       * decrypts it.
        */
       state: z.enum(['off', 'not_stored', 'unreadable']),
     }),
@@ -164,18 +165,18 @@ export const getMessageContent = dashboardProcedure({
 
 /** The outcome of a message that was sent from the dashboard. */
 export const SentFromDashboard = z.object({
-  /** It is in the log, whatever came of it. */
+  /** The message is in the log, whatever its outcome. */
   messageId: z.string(),
-  /** `sent`: WhatsApp took it. `pending`: its answer never came, so it may have been sent or not. */
+  /** `sent`: WhatsApp accepted it. `pending`: WhatsApp's response was lost, so the message may have been sent. */
   status: z.enum(['sent', 'failed', 'pending']),
   /** Present only when it failed. */
   failure: FailureAdvice.optional(),
 })
 
-// Whoever waits for a one-time code asks for a new one.
+// One-time codes are not repeated: the user requests a new one.
 const { code: _code, ...repeatableValues } = templateValues
 
-/** Sends a new message from the same number. It counts against the rate limit of the API. */
+/** Sends a new message from the same number. It counts towards the rate limit of the API. */
 export const sendMessageAgain = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',

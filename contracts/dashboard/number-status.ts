@@ -1,8 +1,8 @@
-/** Without the schemas, which the first page of the dashboard would have to load. */
+/** A separate file without schemas, because the first page of the dashboard loads it. */
 
 const unregistered: ReadonlySet<string> = new Set(['PENDING', 'UNVERIFIED', 'DISCONNECTED'])
 
-/** Whether a number with this status must be registered. One that WhatsApp restricts is registered all the same. */
+/** Whether a number with this status must be registered. A number that WhatsApp restricts is still registered. */
 export function needsRegistration(status: string): boolean {
   return unregistered.has(status)
 }

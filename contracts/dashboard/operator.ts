@@ -4,33 +4,33 @@ import { ofAccount, operatorProcedure } from '../procedure.ts'
 import { changes } from './changes.ts'
 import { Email } from './user.ts'
 
-/** An account as operators see it in the console. */
+/** An account in the operator console. */
 export const ConsoleAccount = z.object({
   accountId: z.string(),
   name: z.string(),
   createdAt: Timestamp,
   /** Absent if the account is not suspended. */
   suspendedAt: Timestamp.optional(),
-  /** Whether its owners accept API requests. */
+  /** Whether API access is enabled. */
   apiEnabled: z.boolean(),
   whatsAppAccounts: z.object({
     total: z.int(),
     /** Those that are inactive or have a problem. */
     withProblems: z.int(),
   }),
-  /** Messages of the last 24 hours, whole quarters of an hour. */
+  /** Messages of the last 24 hours, counted in 15-minute intervals. */
   messages: z.object({ total: z.int(), failed: z.int() }),
   endpoints: z.object({
     total: z.int(),
     /** Those whose last attempt failed. */
     failing: z.int(),
-    /** For how long the oldest due delivery has waited; absent if none is due. */
+    /** How long the oldest due delivery has waited; absent if none is due. */
     lagSeconds: z.number().optional(),
   }),
 })
 export type ConsoleAccount = z.infer<typeof ConsoleAccount>
 
-/** `failed`: the most failed messages first. `lag`: the longest delivery lag first. */
+/** `failed`: most failed messages first. `lag`: longest delivery lag first. */
 export const accountOrders = ['newest', 'failed', 'lag'] as const
 export type AccountOrder = (typeof accountOrders)[number]
 
@@ -54,7 +54,7 @@ export const createAccount = operatorProcedure({
   output: z.object({
     accountId: z.string(),
     name: z.string(),
-    /** The link of the invitation, if this server sends no email. It cannot be shown again. */
+    /** The invitation link, if this server sends no email. It cannot be shown again. */
     invitationLink: z.string().optional(),
   }),
 })
@@ -77,7 +77,7 @@ export const resumeAccount = operatorProcedure({
 
 export const viewAccount = operatorProcedure({
   kind: 'mutation',
-  summary: 'Read an account for an hour in this session; its owners see it in their audit log',
+  summary: 'View an account for an hour in this session; its audit log records this',
   input: ofAccount({}),
   output: z.object({ expiresAt: Timestamp }),
   audit: () => 'opened the account to view it as an operator of this server',
@@ -95,7 +95,7 @@ export const closeAccountView = operatorProcedure({
 export const Job = z.object({
   name: z.string(),
   everySeconds: z.int(),
-  /** When it last began; absent if it has not run since the process started. */
+  /** When it last started; absent if it has not run since the process started. */
   lastRunAt: Timestamp.optional(),
   lastMilliseconds: z.int().optional(),
   runs: z.int(),
@@ -130,15 +130,15 @@ export const getServerFacts = operatorProcedure({
     }),
     accounts: z.object({ total: z.int(), suspended: z.int() }),
     queue: z.object({
-      /** For how long the oldest due delivery has waited, over all accounts. */
+      /** How long the oldest due delivery of all accounts has waited. */
       lagSeconds: z.number(),
-      /** Deliveries that wait. Not counted beyond a million. */
+      /** Waiting deliveries, counted up to a million. */
       waiting: z.int(),
       failingEndpoints: z.int(),
     }),
-    /** Messages whose outcome is unknown for more than a minute. */
+    /** Messages whose outcome has been unknown for more than a minute. */
     pending: z.object({ count: z.int(), oldestSeconds: z.number() }),
-    /** Those of the last day, the last seen first, 50 at most. */
+    /** Processes of the last day, most recently seen first, at most 50. */
     processes: z.array(ServerProcess),
   }),
 })
@@ -147,7 +147,7 @@ export const SlowEndpoint = z.object({
   accountId: z.string(),
   accountName: z.string(),
   endpointId: z.string(),
-  /** Without path and query, which can hold credentials. */
+  /** Without the path and query, which can contain credentials. */
   host: z.string(),
   attempts: z.int(),
   failed: z.int(),
@@ -158,7 +158,7 @@ export type SlowEndpoint = z.infer<typeof SlowEndpoint>
 
 export const listSlowEndpoints = operatorProcedure({
   kind: 'query',
-  summary: 'List the ten endpoints that took longest on average in the last hour',
+  summary: 'List the ten endpoints with the longest average response time in the last hour',
   input: z.strictObject({}),
   output: z.object({ items: z.array(SlowEndpoint) }),
 })

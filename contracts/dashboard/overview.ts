@@ -7,20 +7,20 @@ import { changes } from './changes.ts'
 const Count = z.int()
 
 /**
- * Messages by the furthest state that they reached. Each stage includes the next: `attempted` is `accepted` plus
- * `refused`, and `accepted` is `delivered` plus `undelivered` plus the messages that are not delivered yet. Pending
- * messages have no outcome and are not counted.
+ * Counts messages by stage. Each stage includes the next: `attempted` is `accepted` plus `refused`, and `accepted` is
+ * `delivered` plus `undelivered` plus the messages that are not delivered yet. Pending messages have no outcome and are
+ * not counted.
  */
 export const Funnel = z.object({
   attempted: Count,
-  /** Accepted by WhatsApp, whatever came after. */
+  /** Accepted by WhatsApp, whatever happened later. */
   accepted: Count,
   /** Reached the recipient, read or not. */
   delivered: Count,
   read: Count,
   /** Failed without being accepted by WhatsApp. */
   refused: Count,
-  /** Accepted by WhatsApp, failed later, and did not reach the recipient on any device. */
+  /** Accepted by WhatsApp, but failed later on every device of the recipient. */
   undelivered: Count,
 })
 export type Funnel = z.infer<typeof Funnel>
@@ -29,11 +29,11 @@ export type Funnel = z.infer<typeof Funnel>
 export const DayCounts = Funnel.extend({
   /** In the account's time zone, such as `2026-11-20`. */
   date: z.string(),
-  /** Of an hour, such as `14:00`. */
+  /** Start of the hour, such as `14:00`; absent for a day. */
   time: z.string().optional(),
 })
 
-/** The messages of a template, of a WhatsApp account or to a country. */
+/** The messages of a template, from a WhatsApp account or to a country. */
 export const Share = Funnel.extend({
   /** The name of the template, the ID of the WhatsApp account or the ISO code of the country. */
   key: z.string(),
@@ -43,46 +43,43 @@ export const Share = Funnel.extend({
 export type Share = z.infer<typeof Share>
 
 export const FailureCount = Funnel.pick({ refused: true, undelivered: true }).extend({
-  /** WhatsApp's code, or one of ours; empty when there was none. */
+  /** WhatsApp's code or one of ours; empty if there is none. */
   code: z.string(),
-  /** In plain words. */
+  /** The cause in plain words. */
   meaning: z.string(),
-  /** What to do about it, if there is anything to say. */
+  /** How to fix it, if known. */
   advice: z.string().optional(),
 })
 
-/** One bar: messages that took less than `untilSeconds`, and no less than where the bar before ends. */
+/** A histogram bucket: messages that took less than `untilSeconds`, but not less than the bound of the previous bucket. */
 export const DurationCount = z.object({
-  /** Absent of the last one, which has no end. */
+  /** Absent for the last bucket, which has no upper bound. */
   untilSeconds: z.number().optional(),
   count: Count,
 })
 
-/**
- * The ten with the most messages and the ten with the most failed ones, most messages first. Other messages are only in the
- * totals.
- */
+/** The ten with the most messages and the ten with the most failures, most messages first. The totals include all others. */
 const Shares = z.array(Share)
 
 export const Overview = z.object({
-  /** The oldest first; days without a message are there too. */
+  /** Oldest first, including days without messages. */
   days: z.array(DayCounts),
   unit: z.enum(['day', 'hour']),
   timeZone: z.string(),
-  /** When the period starts, and when it ends or was read. */
+  /** Start of the period, and its end, or the time of this request if the period is not over. */
   from: Timestamp,
   until: Timestamp,
-  /** Whether the period ended, so that no message can be added to it. */
+  /** Whether the period has ended, so that no more messages are added to it. */
   isOver: z.boolean(),
-  /** The day of the oldest message that is counted, in any period; absent if there is none. */
+  /** The day of the oldest counted message of the account; absent if there is none. */
   firstDay: z.string().optional(),
-  /** Days before this one are in UTC. Absent if no day of the period is, or the account's time zone is UTC. */
+  /** Days before this one are UTC days. Absent if the period has no such days, or if the account's time zone is UTC. */
   utcBefore: z.string().optional(),
-  /** Messages recorded before this time have no template, number and country. Absent if the period starts later. */
+  /** Messages recorded before this time are missing in the breakdowns. Absent if the period starts later. */
   breakdownSince: Timestamp.optional(),
   /**
-   * The period that was asked for, or the one before, which is left out if messages are not counted for so long. If
-   * the period is not over, the one before it ends as early.
+   * The requested period to compare with, or the previous one. Absent if the counts do not go back that far. If the
+   * period is not over, the previous one is cut off at the same point.
    */
   previous: z.object({ from: z.string(), until: z.string(), totals: Funnel }).optional(),
   templates: Shares,
@@ -90,9 +87,9 @@ export const Overview = z.object({
   countries: Shares,
   /** The sum of the days. */
   totals: Funnel,
-  /** The most frequent first; at most ten. Less frequent ones are only in the totals. */
+  /** The ten most frequent, most frequent first. The totals include all others. */
   failures: z.array(FailureCount),
-  /** From `sent` to `delivered`, of the delivered messages for which WhatsApp reported both. */
+  /** Time from `sent` to `delivered`, for messages for which WhatsApp reported both. */
   timeToDelivered: z.array(DurationCount),
 })
 export type Overview = z.infer<typeof Overview>
@@ -100,7 +97,7 @@ export type Overview = z.infer<typeof Overview>
 const maxDays = 92
 const dayMilliseconds = 86_400_000
 
-/** Days as `2026-11-20`, both included, in the account's time zone. */
+/** Days such as `2026-11-20` in the account's time zone, both inclusive. */
 export const DayRange = z
   .strictObject({ from: z.iso.date(), until: z.iso.date() })
   .refine(({ from, until }) => from <= until, { path: ['until'], message: 'must not be before the start' })
@@ -113,22 +110,22 @@ export type DayRange = z.infer<typeof DayRange>
 /** The last 30 days by default. */
 export const periodFields = {
   days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30),
-  /** Instead of days. */
+  /** Replaces `days`. */
   hours: z.literal(24).optional(),
-  /** Instead of days: from the first of the month to today, or the week before this one. Weeks start on Monday. */
+  /** Replaces `days`: the current month to date, or the previous week. Weeks start on Monday. */
   calendar: z.enum(['thisMonth', 'previousWeek']).optional(),
-  /** Instead of the last days. */
+  /** Replaces `days`. */
   period: DayRange.optional(),
 }
 
-/** From counts that are kept beside the messages; it reads none of them. */
+/** Uses stored counts, so it reads no messages. */
 export const getOverview = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
   summary: 'What was sent, delivered, read and failed, by day',
   input: ofAccount({
     ...periodFields,
-    /** By default, the period before. */
+    /** The previous period by default. */
     compareWith: DayRange.optional(),
   }),
   output: Overview,

@@ -3,7 +3,7 @@ import { line, Timestamp } from '../fields.ts'
 import { changes } from './changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
-/** Contents are never kept longer than their messages (`WAYBILL_RETENTION_DAYS`). */
+/** Contents are never stored longer than their messages (`WAYBILL_RETENTION_DAYS`). */
 export const maxContentsDays = 365
 
 export const ApiAccess = z.object({
@@ -11,10 +11,10 @@ export const ApiAccess = z.object({
   /** Absent when there is no key. */
   key: z
     .object({
-      /** The first characters: all that is known of it. */
+      /** The first characters of the key, the only part that is stored readably. */
       start: z.string(),
       createdAt: Timestamp,
-      /** The minute of the last send since it was made, tests in the dashboard included; absent when none is known. */
+      /** The minute of the last send since the key was created, including tests in the dashboard; absent if there is none. */
       lastUsedAt: Timestamp.optional(),
     })
     .optional(),
@@ -26,17 +26,17 @@ export const ApiAccess = z.object({
   rateLimit: z.object({
     /** Sends per minute. */
     limit: z.int(),
-    /** Spent in the running minute. */
+    /** Sends in the current minute. */
     used: z.int(),
   }),
-  /** Whether this very request's address may call, and what it is. */
+  /** The address of this request, and whether the allow-list contains it. */
   you: z.object({ address: z.string(), allowed: z.boolean() }),
 })
 
-/** A key at the one moment when it can be read (spec, Authentication, 3). */
+/** A new key, which is shown only once (spec, Authentication, 3). */
 export const IssuedKey = z.object({
   apiKey: z.string(),
-  /** The first characters, by which the key is known from now on. */
+  /** The first characters, which identify the key from now on. */
   start: z.string(),
   createdAt: Timestamp,
 })
@@ -51,18 +51,18 @@ export const getApiAccess = dashboardProcedure({
 })
 
 export const RecentUse = z.object({
-  /** From when on the calls were examined: a day ago, or later if there were many. */
+  /** Start of the examined period: a day ago, or later if there were many requests. */
   since: Timestamp,
-  /** The IP addresses that called the API and were not rejected by the allow-list, the most frequent first. */
+  /** IP addresses whose requests the allow-list did not reject, most frequent first. */
   addresses: z.array(z.string()),
   /** The minute with the most sends by the API; absent if there were none. */
   highestMinute: z.object({ at: Timestamp, sends: z.int() }).optional(),
-  /** How many calls were answered with 429. */
+  /** Number of requests that were rejected with 429. */
   rejected: z.int(),
 })
 export type RecentUse = z.infer<typeof RecentUse>
 
-/** From the log of API requests, of which a bounded number is examined. */
+/** Examines a bounded number of entries in the API request log. */
 export const getRecentUse = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
@@ -74,7 +74,7 @@ export const getRecentUse = dashboardProcedure({
 export const setTemplateChanges = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Let the API key create, change and delete templates, or stop it',
+  summary: 'Set whether the API key can create, change and delete templates',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
@@ -83,9 +83,9 @@ export const setTemplateChanges = dashboardProcedure({
 export const setMessageContents = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Store what messages say for some days, or stop and delete what is stored',
+  summary: 'Store message contents for some days, or stop storing and delete them',
   input: ofAccount({
-    /** Null stops it. */
+    /** Null: store no contents. */
     keptDays: z.int().min(1).max(maxContentsDays).nullable(),
   }),
   output: z.object({ keptDays: z.int().nullable() }),
@@ -104,7 +104,7 @@ export const generateKey = dashboardProcedure({
 export const regenerateKey = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Replace the API key: the old one is useless at once',
+  summary: 'Replace the API key: the old one stops working immediately',
   input: ofAccount({}),
   output: IssuedKey,
   audit: changes.regenerateKey,
@@ -122,7 +122,7 @@ export const revokeKey = dashboardProcedure({
 export const setAccess = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Switch API access on or off',
+  summary: 'Enable or disable API access',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchApi(enabled),
@@ -131,7 +131,7 @@ export const setAccess = dashboardProcedure({
 export const setAllowList = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Replace the IP allow-list; an empty one lets every address call',
+  summary: 'Replace the IP allow-list; an empty list allows every address',
   input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),
   output: z.object({ allowList: z.array(z.string()) }),
   audit: ({ allowList }) => changes.setAllowList(allowList),

@@ -7,28 +7,28 @@ export type RequestOutcome = (typeof requestOutcomes)[number]
 
 export const RequestId = line(64).meta({ examples: ['req_019aab34c5d6_9f86d0811x'] })
 
-/** A call of the API. */
+/** An API request in the log. */
 export const ApiRequest = z.object({
-  /** As in the header `X-Request-Id` of the answer. */
+  /** As in the response header `X-Request-Id`. */
   requestId: z.string(),
-  /** When it arrived. */
+  /** When the request arrived. */
   at: Timestamp,
   method: z.string(),
-  /** Without the query. */
+  /** Without the query string. */
   path: z.string(),
   status: z.int(),
-  /** Present only if it failed. `UNKNOWN`: the answer has no code of ours. */
+  /** Present only if it failed. `UNKNOWN`: the response has no error code. */
   errorCode: z.string().optional(),
-  /** What the response said, cut after some hundred characters. Absent if it was not kept. */
+  /** Message of the response, truncated to some hundred characters. Absent if it was not stored. */
   errorMessage: z.string().optional(),
   durationMilliseconds: z.int(),
   /** The first characters of the API key. */
   keyStart: z.string(),
   /** IP address of the caller. */
   address: z.string(),
-  /** The messages that it caused or, with an idempotency key, repeated. */
+  /** Messages that the request sent or, with an idempotency key, replayed. */
   messageIds: z.array(MessageId),
-  /** Of failures only. */
+  /** For failures only. */
   externalId: z.string().optional(),
 })
 export type ApiRequest = z.infer<typeof ApiRequest>
@@ -37,9 +37,9 @@ export const ApiRequestPage = z.object({ items: z.array(ApiRequest), nextCursor:
 export type ApiRequestPage = z.infer<typeof ApiRequestPage>
 
 export const ApiRequestDetails = ApiRequest.extend({
-  /** The body or the query of a failure; codes, variables and secrets are hidden. */
+  /** Body or query of a failed request; codes, variables and secrets are redacted. */
   request: z.string().optional(),
-  /** The body of the answer to a failure. */
+  /** Response body of a failed request. */
   answer: z.string().optional(),
 })
 export type ApiRequestDetails = z.infer<typeof ApiRequestDetails>
@@ -53,7 +53,7 @@ const requestFilters = {
   until: Timestamp.optional(),
 }
 
-/** Examines a bounded number of requests: a page can have fewer items than its limit and still a next page. */
+/** Examines a bounded number of requests, so a page can have fewer items than its limit and still have a next page. */
 export const listRequests = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
@@ -66,7 +66,7 @@ export const listRequests = dashboardProcedure({
   output: ApiRequestPage,
 })
 
-/** Examines the newest requests only, so that a busy account does not count all of its own. */
+/** Examines only the newest requests, because counting all of a busy account would take too long. */
 export const summarizeRequests = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
@@ -74,11 +74,11 @@ export const summarizeRequests = dashboardProcedure({
   input: ofAccount(requestFilters),
   output: z.object({
     count: z.int(),
-    /** False if there are older requests that were not examined: then there are at least so many. */
+    /** False if older requests were not examined; then `count` is a minimum. */
     isComplete: z.boolean(),
-    /** The most frequent codes whatever the filter of the code, the most frequent first. */
+    /** The most frequent codes, most frequent first. Ignores the filter by error code. */
     errorCodes: z.array(z.object({ errorCode: z.string(), count: z.int() })),
-    /** For how many days requests are kept at least. Absent if this server does not say. */
+    /** Minimum number of days for which requests are kept. Absent if this server does not report it. */
     keptDays: z.int().optional(),
   }),
 })
@@ -87,7 +87,7 @@ export type RequestSummary = z.infer<(typeof summarizeRequests)['output']>
 export const getRequest = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'Read one API request with the bodies of a failure',
+  summary: 'Read one API request; a failed one with its bodies',
   input: ofAccount({ requestId: RequestId }),
   output: ApiRequestDetails,
 })

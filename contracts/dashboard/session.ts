@@ -13,7 +13,7 @@ export const Session = z.object({
   /** Recorded every few minutes. */
   lastSeenAt: Timestamp,
   expiresAt: Timestamp,
-  /** Whether it is the session of this request. */
+  /** Whether this request uses the session. */
   current: z.boolean(),
 })
 export type Session = z.infer<typeof Session>
@@ -42,16 +42,16 @@ export const revokeOtherSessions = dashboardProcedure({
   output: z.object({ revoked: z.int() }),
 })
 
-/** Answers the same, and as fast, whether the address belongs to a user or not. */
+/** Neither the response nor its timing reveals whether the address belongs to a user. */
 export const requestPasswordReset = dashboardProcedure({
   kind: 'mutation',
   allowed: 'anybody',
-  summary: 'Ask for an email with a link that sets a new password',
+  summary: 'Request an email with a link to set a new password',
   input: z.strictObject({ email: Email }),
   output: z.object({}),
 })
 
-/** Ends all sessions of the user. An authenticator app stays. */
+/** Ends all sessions of the user. Their authenticator app stays set up. */
 export const resetPassword = dashboardProcedure({
   kind: 'mutation',
   allowed: 'anybody',

@@ -58,15 +58,15 @@ export const duplicateTemplate = dashboardProcedure({
   audit: ({ name, language }) => changes.duplicateTemplate(name, language),
 })
 
-/** What the editor starts from. A template with parts that no definition can hold is not editable here. */
+/** Returns the template for the editor. A template with parts that a definition cannot express is not editable. */
 export const getTemplateDefinition = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'Read a template as its author writes it',
+  summary: 'Read the editable definition of a template',
   input: ofAccount({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
   output: z.object({
     definition: TemplateDefinition.optional(),
-    /** Why there is no definition. */
+    /** Why there is no definition; absent if there is one. */
     reason: z.string().optional(),
   }),
 })
@@ -74,8 +74,8 @@ export const getTemplateDefinition = dashboardProcedure({
 export const samplesPath = '/settings/samples'
 
 /**
- * Served at `samplesPath` instead of tRPC, which carries no files: the input is the query, and the file is the part `file`
- * of a multipart/form-data body.
+ * Served at `samplesPath`, because tRPC cannot carry files. The input is in the query, and the file in the part `file` of a
+ * multipart/form-data body.
  */
 export const uploadTemplateSample = dashboardProcedure({
   kind: 'mutation',

@@ -7,14 +7,14 @@ import { SentFromDashboard } from './message.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
-  /** `GREEN`, `YELLOW`, `RED` or `UNKNOWN`, as WhatsApp rates what recipients thought of it. */
+  /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
   qualityScore: z.string().optional(),
-  /** Why WhatsApp rejected it, in its own words. */
+  /** WhatsApp's reason for rejecting it. */
   rejectedReason: z.string().optional(),
 })
 export type OwnTemplate = z.infer<typeof OwnTemplate>
 
-/** By name, then language, of the WABA of one WhatsApp account: the default one when none is named. */
+/** Lists the templates of one WhatsApp account's WABA (of the default account by default), by name, then language. */
 export const listTemplates = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
@@ -28,12 +28,12 @@ export const listTemplates = dashboardProcedure({
   output: z.object({
     items: z.array(OwnTemplate),
     nextCursor: z.string().optional(),
-    /** When the templates were last read from WhatsApp; absent when they never were. */
+    /** When the templates were last synced from WhatsApp; absent if never. */
     syncedAt: Timestamp.optional(),
   }),
 })
 
-/** More are counted, and not listed. */
+/** Further problems are counted, but not listed. */
 export const maxTemplateProblems = 5
 
 export const listTemplateProblems = dashboardProcedure({
@@ -55,7 +55,7 @@ export const listTemplateProblems = dashboardProcedure({
 export const syncTemplates = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Read the templates from WhatsApp now',
+  summary: 'Sync the templates from WhatsApp now',
   input: ofAccount({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
   audit: changes.syncTemplates,
@@ -63,9 +63,7 @@ export const syncTemplates = dashboardProcedure({
 
 export type SentTest = z.infer<typeof SentFromDashboard>
 
-/**
- * Returns a request for each template that can be tried with made-up values, the simplest first. Media cannot be made up.
- */
+/** Returns an example request for each template that works with example values, simplest first. Media do not. */
 export function listTrials(templates: readonly OwnTemplate[]): SendMessageRequest[] {
   return templates
     .flatMap(({ sendable, example, placeholders }) =>
@@ -79,11 +77,11 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
   return [header, ...cards.map((card) => card.header)].some((part) => part !== undefined && part.text === undefined)
 }
 
-/** A real message, of the account's own number. It counts against the rate limit of the API. */
+/** Sends a real message from the account's number. It counts towards the rate limit of the API. */
 export const sendTest = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Send a template to a number of your own',
+  summary: 'Send a test message with a template',
   input: ofAccount({
     to: PhoneNumber,
     template: TemplateName,

@@ -7,22 +7,22 @@ export const Email = z
   .max(254, 'must have at most 254 characters')
   .transform((email) => email.toLowerCase())
 
-/** NIST SP 800-63B, 3.1.1.2: length is what counts; nothing is demanded of its letters. */
+/** Only the length is checked, as NIST SP 800-63B, 3.1.1.2, recommends: no composition rules. */
 export const Password = z
   .string()
   .min(12, 'must have at least 12 characters')
   .max(128, 'must have at most 128 characters')
 
-/** How one can sign in here. */
+/** The ways to sign in to this server. */
 export const getSignInOptions = dashboardProcedure({
   kind: 'query',
   allowed: 'anybody',
-  summary: 'How one can sign in',
+  summary: 'Read how users can sign in',
   input: z.strictObject({}),
   output: z.object({
-    /** The host of the organisation's own provider (OpenID Connect), such as `login.example.com`; absent when there is none. */
+    /** Host of the organisation's OpenID Connect provider, such as `login.example.com`; absent if there is none. */
     organisation: z.string().optional(),
-    /** How a forgotten password is reset: by email if present, else by the operator of this server. */
+    /** How a forgotten password is reset: by email if present, otherwise by the operator of this server. */
     passwordReset: z.literal('email').optional(),
   }),
 })
@@ -32,11 +32,11 @@ export const Invitation = z.object({
   email: z.string(),
   role: Role,
   expiresAt: Timestamp,
-  /** Whether it is for a new password of somebody who is in the account already. */
+  /** Whether the link only sets a new password for an existing member. */
   setsPassword: z.boolean(),
 })
 
-/** What the link of an invitation is for, before it is used. */
+/** Reads an invitation by its link before it is accepted. */
 export const getInvitation = dashboardProcedure({
   kind: 'query',
   allowed: 'anybody',
@@ -46,8 +46,8 @@ export const getInvitation = dashboardProcedure({
 })
 
 /**
- * Makes the person, with the role that the invitation gives. The link is spent. Without a password, where an
- * organisation's provider is set up, they sign in with that. An existing user keeps their name.
+ * Creates the user with the role of the invitation. The link becomes invalid. Without a password, the user signs in with
+ * the organisation's provider, if there is one. An existing user keeps their name.
  */
 export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',
@@ -58,14 +58,13 @@ export const acceptInvitation = dashboardProcedure({
 })
 
 /**
- * Gives the user who is signed in the role of an invitation, which is spent. The link is needed as well as the session,
- * and both must be for the same email address: a link that was forwarded, or opened in the browser of somebody else,
- * gives nobody a role.
+ * Gives the signed-in user the role of the invitation, which becomes invalid. The session and the link must be for the same
+ * email address, so that a forwarded link gives nobody else a role.
  */
 export const joinAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'signed-in',
-  summary: 'Accept an invitation as the user who is signed in',
+  summary: 'Accept an invitation as the signed-in user',
   input: z.strictObject({ token: line(128) }),
   output: z.object({ accountId: CustomerId }),
 })
@@ -74,9 +73,9 @@ export const Membership = z.object({
   accountId: z.string(),
   name: z.string(),
   role: Role,
-  /** Present while an operator has suspended the account: nothing is sent. */
+  /** Present while the account is suspended by an operator. Nothing is sent then. */
   suspendedAt: Timestamp.optional(),
-  /** Present if the user is no member but views the account as operator, until this time. */
+  /** Present if the user views the account as an operator, without being a member. The view ends at this time. */
   viewedUntil: Timestamp.optional(),
 })
 export type Membership = z.infer<typeof Membership>
@@ -91,19 +90,19 @@ export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
 export const getSession = dashboardProcedure({
   kind: 'query',
   allowed: 'signed-in',
-  summary: 'Who is signed in, and the accounts that they may see',
+  summary: 'Read the signed-in user and their accounts',
   input: z.strictObject({}),
   output: z.object({
     name: z.string(),
     email: z.string(),
-    /** Whether an authenticator app is asked for at sign-in. */
+    /** Whether sign-in requires an authenticator app. */
     twoFactor: z.boolean(),
     accounts: z.array(Membership),
     /** Present if the user is an operator of this server. */
     operator: OperatorAccess.optional(),
-    /** Where this request came from, after `TRUST_PROXY`. */
+    /** Source address of this request, after `TRUST_PROXY`. */
     address: z.string(),
-    /** Present only in the sandbox, which simulates WhatsApp. */
+    /** Present only in the sandbox. */
     sandbox: z.object({ recipients: z.array(SandboxRecipient) }).optional(),
   }),
 })
@@ -111,12 +110,12 @@ export const getSession = dashboardProcedure({
 export const AuditEntry = z.object({
   id: z.string(),
   at: Timestamp,
-  /** Email address of the person, which stays when the person goes; `operator`, or `waybill` itself. */
+  /** Email address of the user, which is kept after the user is removed; `operator`, or `waybill` itself. */
   who: z.string(),
   what: z.string(),
   /** IP address, `command line`, or `upgrade`. */
   address: z.string(),
-  /** `started`: under way, or interrupted by a crash. Then the outcome is unknown: the change may have been made. */
+  /** `started`: in progress, or interrupted by a crash. After a crash, the change may or may not have been made. */
   outcome: z.enum(['started', 'done', 'refused']),
 })
 
@@ -126,7 +125,7 @@ const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a p
 export const listAudit = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'List changes and sign-ins, with who and from where; the newest first',
+  summary: 'List changes and sign-ins with their user and address, newest first',
   input: ofAccount({ cursor: AuditCursor.optional(), limit: z.int().min(1).max(100).default(50) }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
 })

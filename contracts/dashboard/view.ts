@@ -9,7 +9,7 @@ export const viewLimits = { perPerson: 30, nameLength: 60 } as const
 /** Relative time ranges of the message log. */
 export const viewRanges = ['today', 'yesterday', '1h', '24h', '7d', '30d', '90d', 'custom'] as const
 
-/** Filters of the message log, as its address holds them. */
+/** Filters of the message log, as in the query of its URL. */
 export const ViewFilters = z.strictObject({
   status: MessageStatus.optional(),
   range: z.enum(viewRanges).optional(),
@@ -29,23 +29,23 @@ export type ViewFilters = z.infer<typeof ViewFilters>
 
 const ViewName = z.string().trim().pipe(line(viewLimits.nameLength))
 
-/** A named set of filters. Only the person who saved it sees it. */
+/** A named set of filters. Only the user who saved it sees it. */
 export const View = z.object({ name: z.string(), filters: ViewFilters })
 export type View = z.infer<typeof View>
 
 export const listViews = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: "List one's saved views of the message log, by name",
+  summary: 'List your saved views of the message log, by name',
   input: ofAccount({}),
   output: z.object({ items: z.array(View) }),
 })
 
-/** Viewers save views too: a view changes nothing of the account. That is also why the audit log omits it. */
+/** Allowed for viewers and not in the audit log, because a view changes nothing in the account. */
 export const saveView = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
-  summary: 'Save filters of the message log under a name; replaces the view that has this name',
+  summary: 'Save filters of the message log under a name; replaces a view with the same name',
   input: ofAccount({ name: ViewName, filters: ViewFilters }),
   output: View,
 })

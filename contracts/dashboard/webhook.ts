@@ -9,7 +9,7 @@ const EventType = z.enum(eventTypes)
 const EndpointId = line(64)
 const ofEndpoint = ofAccount({ endpointId: EndpointId })
 
-/** Limits of an endpoint, over all workers. */
+/** Maximum limits of an endpoint, for all workers together. */
 export const endpointLimits = { maxPerSecond: 1_000, maxConcurrent: 1_000 } as const
 
 function limit(max: number) {
@@ -24,7 +24,7 @@ export const Endpoint = z.object({
   url: z.string(),
   events: z.array(z.string()),
   state: z.enum(['enabled', 'disabled']),
-  /** Why it is disabled; absent when it is not. */
+  /** Why it is disabled; absent if it is not. */
   reason: z.string().optional(),
   description: z.string().optional(),
   hasHeaders: z.boolean(),
@@ -32,18 +32,18 @@ export const Endpoint = z.object({
   maxPerSecond: z.int().optional(),
   /** Maximum number of concurrent attempts; absent if there is no limit. */
   maxConcurrent: z.int().optional(),
-  /** Deliveries that wait or are under way. */
+  /** Waiting deliveries and those in progress. */
   waiting: z.int(),
-  /** Time of the oldest event that waits, or whose delivery failed for good since the endpoint fails; absent if there is none. */
+  /** Time of the oldest event that is waiting, or whose delivery failed permanently since `failingSince`; absent if there is none. */
   missedSince: Timestamp.optional(),
-  /** Deliveries that failed for good since the endpoint fails, of its latest 1,000; absent while it does not fail. */
+  /** Permanently failed deliveries since `failingSince`, among the latest 1,000; absent while the endpoint does not fail. */
   failed: z.int().optional(),
-  /** Since when every attempt has failed; absent while the last one succeeded. */
+  /** Since when every attempt has failed; absent if the last one succeeded. */
   failingSince: Timestamp.optional(),
-  /** How the last attempt failed; absent while none fails, and if no attempt since then is counted. */
+  /** How the last attempt failed; absent if it succeeded, or if no attempt since `failingSince` was counted. */
   failure: EndpointFailure.optional(),
   lastDeliveredAt: Timestamp.optional(),
-  /** Until when the secret before the last rotation signs too. */
+  /** Until when requests are also signed with the previous secret. */
   previousSecretUntil: Timestamp.optional(),
   createdAt: Timestamp,
 })
@@ -54,11 +54,11 @@ export const Attempt = z.object({
   number: z.int(),
   startedAt: Timestamp,
   durationMilliseconds: z.number(),
-  /** Absent when no answer came. */
+  /** Absent if there was no response. */
   statusCode: z.int().optional(),
-  /** Why it failed; absent when it did not. */
+  /** Why it failed; absent if it succeeded. */
   error: z.string().optional(),
-  /** The first bytes of the answer. */
+  /** The first bytes of the response body. */
   responseStart: z.string().optional(),
 })
 export type Attempt = z.infer<typeof Attempt>
@@ -68,12 +68,12 @@ export const deliveryStates = ['waiting', 'delivered', 'failed'] as const
 export const Delivery = z.object({
   deliveryId: z.string(),
   eventId: z.string(),
-  /** Absent, as is `messageId`, when the event is no longer kept. */
+  /** Absent, like `messageId`, if the event is no longer stored. */
   type: z.string().optional(),
   messageId: z.string().optional(),
   state: z.enum(deliveryStates),
   createdAt: Timestamp,
-  /** When it is tried next; absent when it is finished, or its endpoint disabled. */
+  /** Time of the next attempt; absent if the delivery is finished or the endpoint is disabled. */
   nextAttemptAt: Timestamp.optional(),
   finishedAt: Timestamp.optional(),
   attempts: z.array(Attempt),
@@ -91,7 +91,7 @@ export const listEndpoints = dashboardProcedure({
 export const addEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Add a webhook endpoint, and get the secret that signs for it',
+  summary: 'Add a webhook endpoint, and return its signing secret',
   input: ofAccount({
     url: line(2048),
     events: z
@@ -103,13 +103,13 @@ export const addEndpoint = dashboardProcedure({
     maxConcurrent: MaxConcurrent.optional(),
   }),
   output: z.object({ endpointId: z.string(), secret: z.string() }),
-  // Without the URL: its query often holds a token.
+  // Omits the URL, because its query often contains a token.
   audit: changes.addEndpoint,
 })
 
 const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
 
-/** Fields that are left out stay as they are. The signing secret and the deliveries are kept. */
+/** Omitted fields stay unchanged. The signing secret and the deliveries are kept. */
 export const updateEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
@@ -118,14 +118,14 @@ export const updateEndpoint = dashboardProcedure({
     endpointId: EndpointId,
     url: line(2048).optional(),
     events: z.array(EventType).min(1, 'must name at least one event').optional(),
-    /** Empty: removes it. */
+    /** An empty description removes it. */
     description: z.string().max(200, 'must have at most 200 characters').optional(),
     /** Replaces all custom headers. */
     headers: z
       .array(z.strictObject({ name: line(256), value: HeaderValue }))
       .max(20, 'must have at most 20 headers')
       .optional(),
-    /** Null: removes the limit. */
+    /** Null removes the limit. */
     maxPerSecond: MaxPerSecond.nullable().optional(),
     maxConcurrent: MaxConcurrent.nullable().optional(),
   }),
@@ -133,7 +133,7 @@ export const updateEndpoint = dashboardProcedure({
     /** True if the custom headers were removed because the host changed. */
     headersCleared: z.boolean(),
   }),
-  // Without the URL and the headers, which often hold credentials.
+  // Omits the URL and the header values, which often contain credentials.
   audit: ({ endpointId, ...changed }) => changes.updateEndpoint(endpointId, nameEndpointFields(changed)),
 })
 
@@ -147,7 +147,7 @@ const fieldNames = {
 }
 type FieldName = keyof typeof fieldNames
 
-/** Names of the fields that are given, for the audit log, with the values that hold no credential. */
+/** Returns the names of the changed fields for the audit log, with values that cannot contain credentials. */
 export function nameEndpointFields(changed: Partial<Record<FieldName, unknown>>): string[] {
   return Object.entries(fieldNames).flatMap(([field, name]) => {
     const value = changed[field as FieldName]
@@ -176,7 +176,7 @@ function describeValue(field: FieldName, value: unknown): string {
 export const enableEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Deliver to an endpoint again; what waited goes now',
+  summary: 'Enable an endpoint and deliver its waiting events',
   input: ofEndpoint,
   output: Endpoint,
   audit: ({ endpointId }) => changes.enableEndpoint(endpointId),
@@ -185,7 +185,7 @@ export const enableEndpoint = dashboardProcedure({
 export const disableEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Let the deliveries to an endpoint wait',
+  summary: 'Disable an endpoint; its deliveries wait',
   input: ofEndpoint,
   output: Endpoint,
   audit: ({ endpointId }) => changes.disableEndpoint(endpointId),
@@ -194,18 +194,18 @@ export const disableEndpoint = dashboardProcedure({
 export const removeEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Forget an endpoint, its secrets and what waits for it',
+  summary: 'Delete an endpoint with its secrets and waiting deliveries',
   input: ofEndpoint,
-  /** How many deliveries waited for it, and are gone. */
+  /** Number of waiting deliveries that were deleted. */
   output: z.object({ dropped: z.int() }),
   audit: ({ endpointId }) => changes.removeEndpoint(endpointId),
 })
 
-/** A mutation, since it is written down who saw it. */
+/** A mutation, because the audit log records it. */
 export const revealSecret = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Show the secret that signs for an endpoint',
+  summary: 'Show the signing secret of an endpoint',
   input: ofEndpoint,
   output: z.object({ secret: z.string() }),
   audit: ({ endpointId }) => `revealed the secret of ${endpointId}`,
@@ -214,7 +214,7 @@ export const revealSecret = dashboardProcedure({
 export const rotateSecret = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Make a new secret; the one before signs too for a while',
+  summary: 'Create a new signing secret; the previous one stays in use for a while',
   input: ofAccount({
     endpointId: EndpointId,
     overlapSeconds: z
@@ -225,7 +225,7 @@ export const rotateSecret = dashboardProcedure({
   }),
   output: z.object({
     secret: z.string(),
-    /** Absent when the one before stopped at once. */
+    /** Absent if the previous secret was dropped immediately. */
     previousSecretUntil: Timestamp.optional(),
   }),
   audit: ({ endpointId }) => changes.rotateSecret(endpointId),
@@ -234,7 +234,7 @@ export const rotateSecret = dashboardProcedure({
 export const testEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Send a test event to an endpoint, and see what it answers',
+  summary: 'Send a test event to an endpoint, and return its response',
   input: ofEndpoint,
   output: z.object({
     eventId: z.string(),
@@ -260,12 +260,12 @@ export const listDeliveries = dashboardProcedure({
   output: z.object({ items: z.array(Delivery), nextCursor: z.string().optional() }),
 })
 
-/** How many attempts ended in a slot of time, and how long they took. */
+/** Number and duration of the attempts that ended in a time slot. */
 const AttemptCounts = z.object({
   attempts: z.int(),
   /** Attempts that delivered their event. */
   succeeded: z.int(),
-  /** Over all attempts; absent if there were none. */
+  /** Average of all attempts; absent if there were none. */
   averageMilliseconds: z.number().optional(),
   slowestMilliseconds: z.number().optional(),
 })
@@ -306,15 +306,15 @@ export type FailureGroup = z.infer<typeof FailureGroup>
 export const getStatistics = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'Count the attempts at an endpoint over time, and the failed ones by answer',
+  summary: 'Count the attempts to an endpoint over time, and the failed ones by error',
   input: ofAccount({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
   output: Statistics.extend({
     totals: AttemptCounts,
     /** Slots without an attempt are absent. */
     slots: z.array(AttemptSlot),
-    /** The latest first. */
+    /** Most recent first. */
     failures: z.array(FailureGroup),
-    /** True if there are more kinds of failures than are listed. */
+    /** True if the list of failures is incomplete. */
     hasMoreFailures: z.boolean(),
   }),
 })
@@ -324,16 +324,16 @@ export const getPayload = dashboardProcedure({
   allowed: 'viewer',
   summary: 'Read the body that a delivery sends',
   input: ofAccount({ deliveryId: line(64) }),
-  /** As it is signed, byte for byte. */
+  /** The exact bytes that are signed. */
   output: z.object({ eventId: z.string(), payload: z.string() }),
 })
 
 export const retryDelivery = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Deliver one event now: one that waits, or one that is finished, again',
+  summary: 'Deliver one event now, whether its delivery is waiting or finished',
   input: ofAccount({ deliveryId: line(64) }),
-  /** A disabled endpoint gets it once it is enabled. */
+  /** A disabled endpoint receives the event once it is enabled. */
   output: z.object({ deliveryId: z.string(), endpointState: z.enum(['enabled', 'disabled']) }),
   audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
@@ -341,48 +341,48 @@ export const retryDelivery = dashboardProcedure({
 /** Why the last attempt of a delivery failed, such as `HTTP 500` or `timed out`. */
 export const LastError = line(200)
 
-/** What is redelivered: by default, all that the endpoint should have got since the time and did not. */
+/** What to redeliver: by default, every event since a given time that the endpoint missed. */
 const redelivery = {
   endpointId: EndpointId,
   since: Timestamp,
   /** Only deliveries whose last attempt failed with this error. */
   error: LastError.optional(),
-  /** Deliveries that wait for their next attempt are sent now, too. */
+  /** Whether deliveries that wait for their next attempt are also sent now. */
   includeWaiting: z.boolean().optional(),
 }
 
 export const countRecoverable = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
-  summary: 'Count what a recovery would queue',
+  summary: 'Count the events that a recovery would queue',
   input: ofAccount(redelivery),
   output: z.object({
-    /** Deliveries that failed for good, and events without a delivery. */
+    /** Permanently failed deliveries, and events without a delivery. */
     missed: z.int(),
     /** Deliveries that wait for their next attempt; 0 unless they are included. */
     waiting: z.int(),
-    /** True if only the first events were counted, so that there may be more. */
+    /** True if only the first events were counted; there may be more. */
     isPartial: z.boolean(),
   }),
 })
 
 /**
- * One part of a recovery at a time, so that the caller sees the progress: call again with `next` until
- * there is none. Stopped in the middle, it can be begun anew.
+ * Queues one part of a recovery, so that the caller can show progress: call again with `next` until it is absent. An
+ * interrupted recovery can be restarted.
  */
 export const recoverDeliveries = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Queue what an endpoint should have got since a time and did not',
+  summary: 'Redeliver events that an endpoint missed since a given time',
   input: ofAccount({ ...redelivery, next: line(1024).optional() }),
   output: z.object({
     /** How many deliveries this part queued. */
     recovered: z.int(),
-    /** Up to when events were looked at. */
+    /** Time of the last event that was examined. */
     reachedAt: Timestamp,
     next: z.string().optional(),
   }),
-  // Once, however many parts it has.
+  // Recorded once, with the first part.
   audit: ({ endpointId, since, error, next }) =>
     next === undefined ? changes.recoverDeliveries(endpointId, since, error) : undefined,
 })

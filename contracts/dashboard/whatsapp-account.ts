@@ -5,7 +5,7 @@ import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/
 
-/** As WhatsApp Manager shows it: digits. What is often given in its place is the telephone number with a plus. */
+/** Digits, as WhatsApp Manager shows them. Users often enter the telephone number instead. */
 const MetaId = z
   .string()
   .trim()
@@ -13,7 +13,7 @@ const MetaId = z
 
 export const metaSecretPattern = /^[\u0021-\u007e]{1,4096}$/
 
-/** What Meta issues: no space and nothing beyond ASCII. It goes in and never comes out again. */
+/** A secret issued by Meta: printable ASCII without spaces. It is write-only. */
 export const MetaSecret = z.string().trim().regex(metaSecretPattern, 'must not be empty or hold a space')
 
 export const WhatsAppAccount = z.object({
@@ -22,9 +22,9 @@ export const WhatsAppAccount = z.object({
   wabaId: z.string(),
   isDefault: z.boolean(),
   active: z.boolean(),
-  /** Why it is not active; absent when it is. */
+  /** Why it is inactive; absent if it is active. */
   reason: z.string().optional(),
-  /** Whether a person took it out of use, and not WhatsApp. Absent when it is active. */
+  /** True if a user deactivated it, false if WhatsApp disabled it; absent if it is active. */
   switchedOff: z.boolean().optional(),
   /** Telephone number and name, as WhatsApp reported them last; absent until then. */
   displayPhoneNumber: z.string().optional(),
@@ -61,7 +61,7 @@ export const addWhatsAppAccount = dashboardProcedure({
   }),
   output: z.object({
     whatsAppAccountId: z.string(),
-    /** Whether the app is subscribed to the WABA: without it, no status arrives. */
+    /** Whether the app is subscribed to the WABA. Without a subscription, no status arrives. */
     subscribed: z.boolean(),
     subscriptionProblem: z.string().optional(),
   }),
@@ -69,9 +69,9 @@ export const addWhatsAppAccount = dashboardProcedure({
 })
 
 export const WhatsAppAccountTest = z.object({
-  /** Whether WhatsApp took the token. */
+  /** Whether WhatsApp accepted the token. */
   ok: z.boolean(),
-  /** What WhatsApp answered, when it did not. */
+  /** WhatsApp's response if it rejected the token. */
   reason: z.string().optional(),
   displayPhoneNumber: z.string().optional(),
   verifiedName: z.string().optional(),
@@ -79,11 +79,11 @@ export const WhatsAppAccountTest = z.object({
   throughputLevel: z.string().optional(),
 })
 
-/** A refusal takes the account out of use, as one of a send would. */
+/** If WhatsApp rejects the token, the account is disabled, as after a rejected send. */
 export const testWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Ask WhatsApp whether the token works, and what it knows of the number',
+  summary: 'Test the token with WhatsApp, and read the facts about its number',
   input: ofWhatsAppAccount,
   output: WhatsAppAccountTest,
   audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
@@ -96,7 +96,7 @@ export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
 })
 export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 
-/** The old ones are forgotten. A new access token that WhatsApp accepts makes an account active again that it rejected. */
+/** Deletes the old secrets. A new access token that WhatsApp accepts reactivates an account that WhatsApp had disabled. */
 export const replaceSecrets = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
@@ -119,7 +119,7 @@ export const replaceSecrets = dashboardProcedure({
 export const setDefaultWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Send from this WhatsApp account when a request names none',
+  summary: 'Make this WhatsApp account the default for requests that name none',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.makeDefault(whatsAppAccountId),
@@ -128,7 +128,7 @@ export const setDefaultWhatsAppAccount = dashboardProcedure({
 export const activateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Send from this WhatsApp account again',
+  summary: 'Activate this WhatsApp account again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.activate(whatsAppAccountId),
@@ -137,7 +137,7 @@ export const activateWhatsAppAccount = dashboardProcedure({
 export const deactivateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Send nothing from this WhatsApp account until it is activated again',
+  summary: 'Deactivate this WhatsApp account until it is activated again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
@@ -146,7 +146,7 @@ export const deactivateWhatsAppAccount = dashboardProcedure({
 export const removeWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
-  summary: 'Forget a WhatsApp account, its token and its app secret',
+  summary: 'Delete a WhatsApp account with its token and app secret',
   input: ofWhatsAppAccount,
   output: z.object({ removed: z.boolean() }),
   audit: ({ whatsAppAccountId }) => changes.removeWhatsAppAccount(whatsAppAccountId),

@@ -25,10 +25,10 @@ export const templateLimits = {
 export const templateCategories = ['AUTHENTICATION', 'MARKETING', 'UTILITY'] as const
 export type TemplateCategory = (typeof templateCategories)[number]
 
-/** More than any text of a template may have, so that the rules name the real limit of each. */
+/** Longer than any text of a template may be, so that `findTemplateProblems` reports the real limit of each. */
 const maxCharacters = 8192
 
-/** The rules check the length, together with everything else; JSON Schema says it too. */
+/** `findTemplateProblems` enforces the maximum length; here, it is only documented in JSON Schema. */
 function text(characters: number) {
   return z
     .string()
@@ -254,7 +254,7 @@ export const templateDefinitionShape = {
     .meta({ examples: [600] }),
 }
 
-/** A template as its author writes it. Whether WhatsApp accepts it is for `findTemplateProblems` to say. */
+/** A template as its author writes it. `findTemplateProblems` checks it against WhatsApp's rules. */
 export const TemplateDefinition = z
   .strictObject(templateDefinitionShape)
   .describe('A template as its author writes it.')
@@ -263,12 +263,12 @@ export type TemplateDefinition = z.infer<typeof TemplateDefinition>
 
 const variablePattern = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g
 
-/** The variables of a text, without repetitions, in the order of the text. */
+/** Lists the distinct variables of a text in order of appearance. */
 export function listVariables(text: string): string[] {
   return [...new Set([...text.matchAll(variablePattern)].map(([, key = '']) => key))]
 }
 
-/** Whether the variables of a template are numbered; one without variables counts as numbered. */
+/** Whether the variables of a template are numbered. A template without variables counts as numbered. */
 export function isNumbered({
   header,
   body,

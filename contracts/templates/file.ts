@@ -6,7 +6,7 @@ import {
   TemplateSample,
 } from './definition.ts'
 
-/** A sample can also be a file beside the template. */
+/** In a template file, a sample can also be a local file. */
 const FileSample = TemplateSample.extend({
   file: z
     .string()
@@ -23,7 +23,7 @@ const FileHeader = TemplateHeaderDefinition.extend({
   sample: FileSample.optional().describe('Of the formats `IMAGE`, `VIDEO` and `DOCUMENT`.'),
 }).meta({ id: 'TemplateFileHeader' })
 
-/** A template in a file of a repository. */
+/** A template file, for example in a repository. */
 export const TemplateFile = z
   .strictObject({
     ...templateDefinitionShape,
@@ -38,7 +38,7 @@ export const TemplateFile = z
   .meta({ id: 'TemplateFile' })
 export type TemplateFile = z.infer<typeof TemplateFile>
 
-/** The JSON Schema that editors complete and check the files with. */
+/** Returns the JSON Schema with which editors complete and validate template files. */
 export function writeTemplateFileSchema(): string {
   const schema = z.toJSONSchema(TemplateFile, { io: 'input' })
   return `${JSON.stringify({ title: 'Waybill template', ...schema }, null, 2)}\n`

@@ -1,7 +1,7 @@
 export const galleryLanguages = ['en', 'es', 'pt_BR', 'de', 'fr'] as const
 export type GalleryLanguage = (typeof galleryLanguages)[number]
 
-/** What a ready template says in one language. */
+/** The texts of a gallery template in one language. */
 export interface GalleryText {
   header?: string
   body: string
@@ -10,7 +10,7 @@ export interface GalleryText {
   labels?: readonly string[]
 }
 
-/** What the ready templates say. WhatsApp writes the text of one-time codes itself. */
+/** The texts of the gallery templates. One-time codes have none, because WhatsApp provides their text. */
 export const galleryTexts = {
   order_confirmed: {
     en: {

@@ -6,16 +6,16 @@ interface GalleryItem {
   title: string
   description: string
   category: TemplateDefinition['category']
-  /** Examples of the variables of the body, by number. */
+  /** Example values of the body variables, by number. */
   examples?: readonly string[]
-  /** Example of the variable of the header. */
+  /** Example value of the header variable. */
   headerExample?: string
   /** The buttons without their labels. */
   buttons?: readonly Omit<TemplateButtonDefinition, 'text'>[]
   authentication?: NonNullable<TemplateDefinition['authentication']>
 }
 
-/** The ready templates, in the order in which they are shown. */
+/** The gallery templates, in display order. */
 export const galleryItems = [
   {
     name: 'order_confirmed',
@@ -88,13 +88,13 @@ export const galleryItems = [
 
 export type GalleryName = (typeof galleryItems)[number]['name']
 
-/** A ready template in a language, to submit as it is or to adapt. */
+/** Returns a gallery template in a language, to submit unchanged or to adapt. */
 export function makeGalleryTemplate(name: GalleryName, language: GalleryLanguage): TemplateDefinition {
   const item: GalleryItem | undefined = galleryItems.find((one) => one.name === name)
   if (!item) throw new Error(`The gallery has no template ${name}`)
   const { category, examples = [], headerExample, buttons, authentication } = item
   if (authentication) return { name, language, category, authentication: { ...authentication } }
-  // Every template but one-time codes has a text in each language.
+  // All templates except one-time codes have texts in each language.
   const text: GalleryText = galleryTexts[name as keyof typeof galleryTexts][language]
   return {
     name,

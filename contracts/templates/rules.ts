@@ -13,7 +13,7 @@ import {
 } from './definition.ts'
 import { isSampleFormat } from './samples.ts'
 
-/** What WhatsApp would reject, and how to fix it. */
+/** A problem that WhatsApp would reject, and how to fix it. */
 export interface TemplateProblem {
   /** Such as `['buttons', 0, 'url']`. */
   path: readonly (string | number)[]
@@ -23,17 +23,17 @@ export interface TemplateProblem {
 
 type Path = readonly (string | number)[]
 
-/** Finds everything that WhatsApp's published rules forbid, before WhatsApp is asked. Empty if it may be submitted. */
+/** Checks a template against WhatsApp's published rules before it is submitted. Returns an empty list if it complies. */
 export function findTemplateProblems(template: TemplateDefinition): TemplateProblem[] {
   const { name, language, category, ttlSeconds } = template
   return [
-    ...when(
+    ...problemIf(
       !/^[a-z0-9_]+$/.test(name),
       ['name'],
       'must have lower-case letters (a to z), digits and underscores only, such as order_shipped',
     ),
     ...checkLength(name, ['name'], limits.nameCharacters),
-    ...when(
+    ...problemIf(
       !templateLanguages.includes(language),
       ['language'],
       'must be a language of WhatsApp, such as en, en_US, es or pt_BR',
@@ -43,22 +43,22 @@ export function findTemplateProblems(template: TemplateDefinition): TemplateProb
   ]
 }
 
-/** One line for each problem: `body.text: must not end with a variable`. */
+/** Formats a problem as one line, such as `body.text: must not end with a variable.` */
 export function describeTemplateProblem({ path, problem }: TemplateProblem): string {
   return `${formatPath(path)}: ${problem}.`
 }
 
-function when(condition: boolean, path: Path, problem: string): TemplateProblem[] {
+function problemIf(condition: boolean, path: Path, problem: string): TemplateProblem[] {
   return condition ? [{ path, problem }] : []
 }
 
-/** In characters as people count them, not in UTF-16 units. */
+/** Counts Unicode code points, not UTF-16 units. */
 function checkLength(text: string | undefined, path: Path, limit: number): TemplateProblem[] {
   const length = [...(text ?? '')].length
-  return when(length > limit, path, `must have at most ${limit} characters; it has ${length}`)
+  return problemIf(length > limit, path, `must have at most ${limit} characters; it has ${length}`)
 }
 
-/** Seconds by category (Meta, "Time-to-live"); marketing messages take one with another API only. */
+/** Allowed seconds by category (Meta, "Time-to-live"). For marketing messages, only another API supports it. */
 const ttlRanges: Partial<Record<TemplateDefinition['category'], [number, number]>> = {
   AUTHENTICATION: [30, 900],
   UTILITY: [30, 43_200],
@@ -69,12 +69,12 @@ function checkTtl(category: TemplateDefinition['category'], seconds: number | un
   const range = ttlRanges[category]
   if (!range)
     return [{ path: ['ttlSeconds'], problem: 'must be left out: a MARKETING template of the Cloud API has none' }]
-  const [least, most] = range
-  const isWithin = seconds >= least && seconds <= most
-  return when(!isWithin, ['ttlSeconds'], `must be ${least} to ${most} in the category ${category}`)
+  const [min, max] = range
+  const isWithin = seconds >= min && seconds <= max
+  return problemIf(!isWithin, ['ttlSeconds'], `must be ${min} to ${max} in the category ${category}`)
 }
 
-/** WhatsApp writes these templates itself, so they have nothing else. */
+/** WhatsApp provides the content of authentication templates, so these parts are not allowed. */
 const notInAuthentication = ['header', 'body', 'footer', 'buttons', 'cards', 'limitedTimeOffer'] as const
 
 function inAuthentication(field: string): Path {
@@ -83,14 +83,14 @@ function inAuthentication(field: string): Path {
 
 function checkAuthentication(template: TemplateDefinition): TemplateProblem[] {
   const { authentication: code } = template
-  const tooMuch = notInAuthentication
+  const disallowed = notInAuthentication
     .filter((part) => template[part] !== undefined)
     .flatMap((part) =>
-      when(true, [part], 'must be left out: WhatsApp writes the text of an AUTHENTICATION template itself'),
+      problemIf(true, [part], 'must be left out: WhatsApp writes the text of an AUTHENTICATION template itself'),
     )
   if (!code)
     return [
-      ...tooMuch,
+      ...disallowed,
       {
         path: ['authentication'],
         problem: 'is required in the category AUTHENTICATION, such as { "otpType": "COPY_CODE" }',
@@ -99,37 +99,37 @@ function checkAuthentication(template: TemplateDefinition): TemplateProblem[] {
   const { otpType, expirationMinutes: minutes, apps = [] } = code
   const isWithin = minutes === undefined || (minutes >= 1 && minutes <= limits.maxExpirationMinutes)
   return [
-    ...tooMuch,
-    ...when(!isWithin, inAuthentication('expirationMinutes'), `must be 1 to ${limits.maxExpirationMinutes}`),
+    ...disallowed,
+    ...problemIf(!isWithin, inAuthentication('expirationMinutes'), `must be 1 to ${limits.maxExpirationMinutes}`),
     ...checkLabel(code.text, inAuthentication('text')),
     ...checkLabel(code.autofillText, inAuthentication('autofillText')),
-    ...when(
+    ...problemIf(
       otpType === 'COPY_CODE' && code.autofillText !== undefined,
       inAuthentication('autofillText'),
       'must be left out: COPY_CODE has no one-tap button',
     ),
-    ...when(
+    ...problemIf(
       otpType === 'COPY_CODE' && apps.length > 0,
       inAuthentication('apps'),
       'must be left out: COPY_CODE opens no app',
     ),
-    ...when(
+    ...problemIf(
       otpType !== 'COPY_CODE' && (apps.length < 1 || apps.length > limits.apps),
       inAuthentication('apps'),
       `must have 1 to ${limits.apps} apps: ${otpType} hands the code to an Android app`,
     ),
-    ...when(
+    ...problemIf(
       otpType === 'ZERO_TAP' && code.zeroTapTermsAccepted !== true,
       inAuthentication('zeroTapTermsAccepted'),
       'must be true: WhatsApp requires that you accept its terms for zero-tap codes',
     ),
     ...apps.flatMap(({ packageName, signatureHash }, index) => [
-      ...when(
+      ...problemIf(
         !/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/.test(packageName) || packageName.length > 224,
         [...inAuthentication('apps'), index, 'packageName'],
         'must be an Android package of two or more segments, such as com.example.shop',
       ),
-      ...when(
+      ...problemIf(
         !/^[A-Za-z0-9+/=]{11}$/.test(signatureHash),
         [...inAuthentication('apps'), index, 'signatureHash'],
         'must be the 11 characters of the app’s signing key hash',
@@ -142,7 +142,7 @@ function checkContent(template: TemplateDefinition): TemplateProblem[] {
   const { header, body, footer, buttons = [], cards, limitedTimeOffer, authentication, category } = template
   const numbered = isNumbered(template)
   return [
-    ...when(authentication !== undefined, ['authentication'], `must be left out in the category ${category}`),
+    ...problemIf(authentication !== undefined, ['authentication'], `must be left out in the category ${category}`),
     ...(header ? checkHeader(header, ['header'], numbered) : []),
     ...(body
       ? checkBody(body, ['body'], { numbered, maxCharacters: maxBodyOf(template) })
@@ -150,27 +150,27 @@ function checkContent(template: TemplateDefinition): TemplateProblem[] {
     ...(footer === undefined ? [] : checkFooter(footer)),
     ...checkButtons(buttons, ['buttons']),
     ...checkProduct(header?.format, buttons, ['buttons']),
-    ...when(template.buttons?.length === 0, ['buttons'], 'must not be empty: leave it out instead'),
+    ...problemIf(template.buttons?.length === 0, ['buttons'], 'must not be empty: leave it out instead'),
     ...(cards ? checkCards(cards, template, numbered) : []),
     ...(limitedTimeOffer ? checkOffer(template) : []),
   ]
 }
 
-/** In characters. */
+/** Maximum length of the body, in characters. */
 export function maxBodyOf({ header, limitedTimeOffer }: TemplateDefinition): number {
   if (header?.format === 'PRODUCT') return limits.productBodyCharacters
   return limitedTimeOffer ? limits.offerBodyCharacters : limits.bodyCharacters
 }
 
-/** A product and the button that shows it go together; other combinations are not documented. */
+/** A product header requires an SPM button and vice versa; other combinations are not documented. */
 function checkProduct(
   format: TemplateHeaderDefinition['format'] | undefined,
   buttons: TemplateButtonDefinition[],
   path: Path,
 ): TemplateProblem[] {
   const kinds = buttons.map(({ type }) => type)
-  if (format === 'PRODUCT') return when(kinds.join() !== 'SPM', path, 'must be one SPM button under a product')
-  return when(kinds.includes('SPM'), path, 'must have SPM under a header of format PRODUCT only')
+  if (format === 'PRODUCT') return problemIf(kinds.join() !== 'SPM', path, 'must be one SPM button under a product')
+  return problemIf(kinds.includes('SPM'), path, 'must have SPM under a header of format PRODUCT only')
 }
 
 function checkHeader(
@@ -182,14 +182,18 @@ function checkHeader(
   if (format !== 'TEXT') {
     const takesSample = isSampleFormat(format)
     return [
-      ...when(text !== undefined, at('text'), `must be left out: a header of format ${format} has no text`),
-      ...when(example !== undefined, at('example'), `must be left out: a header of format ${format} has no variable`),
-      ...when(
+      ...problemIf(text !== undefined, at('text'), `must be left out: a header of format ${format} has no text`),
+      ...problemIf(
+        example !== undefined,
+        at('example'),
+        `must be left out: a header of format ${format} has no variable`,
+      ),
+      ...problemIf(
         takesSample && countOf(sample?.link, sample?.handle) !== 1,
         at('sample'),
         'must have exactly one of link and handle: WhatsApp reviews a sample of the file',
       ),
-      ...when(
+      ...problemIf(
         !takesSample && sample !== undefined,
         at('sample'),
         `must be left out: a header of format ${format} has no file`,
@@ -200,19 +204,23 @@ function checkHeader(
   const keys = listVariables(text)
   const [key] = keys
   return [
-    ...when(sample !== undefined, at('sample'), 'must be left out: a header of format TEXT has no file'),
+    ...problemIf(sample !== undefined, at('sample'), 'must be left out: a header of format TEXT has no file'),
     ...checkLength(text, at('text'), limits.headerCharacters),
     ...checkOneLine(text, at('text')),
-    ...checkMarks(text, at('text')),
+    ...checkFormatting(text, at('text')),
     ...checkVariableNames(text, at('text')),
-    ...when(keys.length > 1, at('text'), 'must have at most one variable'),
-    ...when(keys.length === 1 && numbered && key !== '1', at('text'), 'must number its variable {{1}}'),
-    ...when(
+    ...problemIf(keys.length > 1, at('text'), 'must have at most one variable'),
+    ...problemIf(keys.length === 1 && numbered && key !== '1', at('text'), 'must number its variable {{1}}'),
+    ...problemIf(
       keys.length > 0 && (example ?? '').trim() === '',
       at('example'),
       `is required: WhatsApp reviews an example value of {{${key}}}`,
     ),
-    ...when(keys.length === 0 && example !== undefined, at('example'), 'must be left out: the text has no variable'),
+    ...problemIf(
+      keys.length === 0 && example !== undefined,
+      at('example'),
+      'must be left out: the text has no variable',
+    ),
   ]
 }
 
@@ -230,19 +238,19 @@ function checkBody(
   const missing = keys.filter((key) => (examples[key] ?? '').trim() === '')
   const unknown = Object.keys(examples).filter((key) => !keys.includes(key))
   return [
-    ...when(text.trim() === '', at('text'), 'must not be blank'),
+    ...problemIf(text.trim() === '', at('text'), 'must not be blank'),
     ...checkLength(text, at('text'), maxCharacters),
     ...checkVariableNames(text, at('text')),
-    ...checkVariablePlaces(text, at('text')),
+    ...checkVariablePositions(text, at('text')),
     ...checkNumbering(keys, at('text'), numbered),
-    ...when(/\n{3}/.test(text), at('text'), 'must not have more than two line breaks in a row'),
+    ...problemIf(/\n{3}/.test(text), at('text'), 'must not have more than two line breaks in a row'),
     ...missing.map((key) => ({
       path: at('examples', key),
       problem: `is required: WhatsApp reviews an example value of {{${key}}}`,
     })),
     ...unknown.map((key) => ({ path: at('examples', key), problem: `must be left out: the text has no {{${key}}}` })),
     ...keys.flatMap((key) =>
-      when(
+      problemIf(
         /[\n\t]| {5}/.test(examples[key] ?? ''),
         at('examples', key),
         'must not have a line break, a tab or more than four spaces in a row',
@@ -251,18 +259,18 @@ function checkBody(
   ]
 }
 
-/** Finds `{{ }}`, `{1}` and `{{first name}}`, which WhatsApp reads as text or rejects. */
+/** Finds `{{ }}`, `{1}` and `{{first name}}`, which WhatsApp treats as text or rejects. */
 function checkVariableNames(text: string, path: Path): TemplateProblem[] {
   const rest = text.replaceAll(/\{\{\s*[A-Za-z0-9_]+\s*\}\}/g, '')
   const keys = listVariables(text)
   const capital = keys.find((key) => /[A-Z]/.test(key))
   return [
-    ...when(
+    ...problemIf(
       /\{\{|\}\}|\{\s*\w+\s*\}/.test(rest),
       path,
       'must write each variable as {{1}} or {{first_name}}: two braces, and letters, digits and underscores inside',
     ),
-    ...when(
+    ...problemIf(
       capital !== undefined,
       path,
       `must name variables in lower case: {{${capital?.toLowerCase()}}}, not {{${capital}}}`,
@@ -270,12 +278,16 @@ function checkVariableNames(text: string, path: Path): TemplateProblem[] {
   ]
 }
 
-function checkVariablePlaces(text: string, path: Path): TemplateProblem[] {
+function checkVariablePositions(text: string, path: Path): TemplateProblem[] {
   const trimmed = text.trim()
   return [
-    ...when(/^\{\{[^{}]*\}\}/.test(trimmed), path, 'must not start with a variable: put words before it'),
-    ...when(/\{\{[^{}]*\}\}$/.test(trimmed), path, 'must not end with a variable: put words or a full stop after it'),
-    ...when(
+    ...problemIf(/^\{\{[^{}]*\}\}/.test(trimmed), path, 'must not start with a variable: put words before it'),
+    ...problemIf(
+      /\{\{[^{}]*\}\}$/.test(trimmed),
+      path,
+      'must not end with a variable: put words or a full stop after it',
+    ),
+    ...problemIf(
       /\}\}\s*\{\{/.test(trimmed),
       path,
       'must not have two variables next to each other: put words between them',
@@ -283,16 +295,16 @@ function checkVariablePlaces(text: string, path: Path): TemplateProblem[] {
   ]
 }
 
-/** WhatsApp counts `{{1}}`, `{{2}}` … without a gap. */
+/** WhatsApp requires consecutive numbers: `{{1}}`, `{{2}}` … */
 function checkNumbering(keys: string[], path: Path, numbered: boolean): TemplateProblem[] {
   if (!numbered)
-    return when(
+    return problemIf(
       keys.some((key) => /^\d+$/.test(key)),
       path,
       'must have either numbered variables such as {{1}} or named ones such as {{first_name}}, not both',
     )
   const gap = keys.findIndex((_, index) => !keys.includes(String(index + 1)))
-  return when(
+  return problemIf(
     gap >= 0,
     path,
     `must number its variables without a gap, from {{1}} to {{${keys.length}}}: {{${gap + 1}}} is missing`,
@@ -300,12 +312,12 @@ function checkNumbering(keys: string[], path: Path, numbered: boolean): Template
 }
 
 function checkOneLine(text: string, path: Path): TemplateProblem[] {
-  return when(/[\n\r\t]/.test(text), path, 'must be one line: no line break and no tab')
+  return problemIf(/[\n\r\t]/.test(text), path, 'must be one line: no line break and no tab')
 }
 
-/** WhatsApp's formatting marks and emoji are for the body. */
-function checkMarks(text: string, path: Path): TemplateProblem[] {
-  return when(
+/** WhatsApp allows formatting and emoji only in the body. */
+function checkFormatting(text: string, path: Path): TemplateProblem[] {
+  return problemIf(
     /[*~`]|(?:^|\s)_\S|\p{Extended_Pictographic}/u.test(text.replaceAll(/\{\{[^{}]*\}\}/g, '')),
     path,
     'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)',
@@ -316,7 +328,7 @@ function checkFooter(footer: string): TemplateProblem[] {
   return [
     ...checkLength(footer, ['footer'], limits.footerCharacters),
     ...checkOneLine(footer, ['footer']),
-    ...when(/\{\{/.test(footer), ['footer'], 'must not have variables'),
+    ...problemIf(/\{\{/.test(footer), ['footer'], 'must not have variables'),
   ]
 }
 
@@ -325,11 +337,11 @@ function checkLabel(text: string | undefined, path: Path): TemplateProblem[] {
   return [
     ...checkLength(text, path, limits.labelCharacters),
     ...checkOneLine(text, path),
-    ...when(/\{\{/.test(text), path, 'must not have variables'),
+    ...problemIf(/\{\{/.test(text), path, 'must not have variables'),
   ]
 }
 
-/** How many buttons of a kind a template may have; 10 of any other. */
+/** Maximum number of buttons of each type; 10 for all other types. */
 const maxOfKind: Partial<Record<TemplateButtonType, number>> = {
   URL: 2,
   PHONE_NUMBER: 1,
@@ -342,24 +354,24 @@ const maxOfKind: Partial<Record<TemplateButtonType, number>> = {
 }
 
 function checkButtons(buttons: TemplateButtonDefinition[], path: Path): TemplateProblem[] {
-  const counts = Object.entries(maxOfKind).flatMap(([type, most]) => {
+  const counts = Object.entries(maxOfKind).flatMap(([type, max]) => {
     const count = buttons.filter((button) => button.type === type).length
-    return when(count > most, path, `must have at most ${most} of type ${type}; there are ${count}`)
+    return problemIf(count > max, path, `must have at most ${max} of type ${type}; there are ${count}`)
   })
   const alone = buttons.find(({ type }) => type === 'CATALOG' || type === 'MPM')
   return [
-    ...when(
+    ...problemIf(
       buttons.length > limits.buttons,
       path,
       `must have at most ${limits.buttons} buttons; there are ${buttons.length}`,
     ),
     ...counts,
-    ...when(
+    ...problemIf(
       countReplyBlocks(buttons) > 1 || isReplyInside(buttons),
       path,
       'must have all QUICK_REPLY buttons together, before or after the others',
     ),
-    ...when(alone !== undefined && buttons.length > 1, path, `must have no other button beside ${alone?.type}`),
+    ...problemIf(alone !== undefined && buttons.length > 1, path, `must have no other button beside ${alone?.type}`),
     ...buttons.flatMap((button, index) => checkButton(button, [...path, index])),
   ]
 }
@@ -373,7 +385,7 @@ function isReply({ type }: TemplateButtonDefinition): boolean {
   return type === 'QUICK_REPLY'
 }
 
-/** U, Q, U: one block, but neither first nor last. */
+/** Whether there are quick replies, but neither first nor last, as in URL, QUICK_REPLY, URL. */
 function isReplyInside(buttons: TemplateButtonDefinition[]): boolean {
   const [first] = buttons
   const last = buttons.at(-1)
@@ -382,46 +394,48 @@ function isReplyInside(buttons: TemplateButtonDefinition[]): boolean {
 
 type ButtonField = Exclude<keyof TemplateButtonDefinition, 'type'>
 
-/** The fields that each kind of button must have and may have. */
-const buttonFields: Record<TemplateButtonType, { must: ButtonField[]; may: ButtonField[] }> = {
-  QUICK_REPLY: { must: ['text'], may: [] },
-  URL: { must: ['text', 'url'], may: ['example'] },
-  PHONE_NUMBER: { must: ['text', 'phoneNumber'], may: [] },
-  COPY_CODE: { must: ['example'], may: [] },
-  FLOW: { must: ['text', 'flowId'], may: ['flowAction', 'navigateScreen'] },
-  VOICE_CALL: { must: ['text'], may: [] },
-  CATALOG: { must: [], may: [] },
-  MPM: { must: [], may: [] },
-  SPM: { must: [], may: [] },
+/** The required and optional fields of each button type. */
+const buttonFields: Record<TemplateButtonType, { required: ButtonField[]; optional: ButtonField[] }> = {
+  QUICK_REPLY: { required: ['text'], optional: [] },
+  URL: { required: ['text', 'url'], optional: ['example'] },
+  PHONE_NUMBER: { required: ['text', 'phoneNumber'], optional: [] },
+  COPY_CODE: { required: ['example'], optional: [] },
+  FLOW: { required: ['text', 'flowId'], optional: ['flowAction', 'navigateScreen'] },
+  VOICE_CALL: { required: ['text'], optional: [] },
+  CATALOG: { required: [], optional: [] },
+  MPM: { required: [], optional: [] },
+  SPM: { required: [], optional: [] },
 }
 
 function checkButton(button: TemplateButtonDefinition, path: Path): TemplateProblem[] {
   const { type, text, url, phoneNumber, example } = button
-  const { must, may } = buttonFields[type]
+  const { required, optional } = buttonFields[type]
   const at = (field: string): Path => [...path, field]
-  // The fields of a button are those of its schema.
+  // The schema allows no other fields.
   const given = (Object.keys(button) as (keyof TemplateButtonDefinition)[]).filter(
     (field) => button[field] !== undefined,
   )
   return [
-    ...must.flatMap((field) => when(button[field] === undefined, at(field), `is required in a button of type ${type}`)),
+    ...required.flatMap((field) =>
+      problemIf(button[field] === undefined, at(field), `is required in a button of type ${type}`),
+    ),
     ...given
-      .filter((field) => field !== 'type' && !must.includes(field) && !may.includes(field))
+      .filter((field) => field !== 'type' && !required.includes(field) && !optional.includes(field))
       .map((field) => ({ path: at(field), problem: `must be left out: a button of type ${type} has none` })),
     ...checkLabel(text, at('text')),
     ...(type === 'URL' && url !== undefined ? checkUrl(url, example, path) : []),
-    ...when(
+    ...problemIf(
       type === 'PHONE_NUMBER' && phoneNumber !== undefined && !/^\+?[1-9][0-9]{6,18}$/.test(phoneNumber),
       at('phoneNumber'),
       'must be the country code and the number, such as +34600111222: digits only, at most 20 characters',
     ),
-    ...when(
+    ...problemIf(
       type === 'COPY_CODE' && example !== undefined && !/^[A-Za-z0-9]+$/.test(example),
       at('example'),
       'must have letters (a to z) and digits only',
     ),
     ...(type === 'COPY_CODE' ? checkLength(example, at('example'), limits.couponCodeCharacters) : []),
-    ...when(
+    ...problemIf(
       type === 'FLOW' && button.navigateScreen !== undefined && button.flowAction === 'data_exchange',
       at('navigateScreen'),
       'must be left out: with data_exchange your endpoint chooses the screen',
@@ -435,29 +449,33 @@ function checkUrl(url: string, example: string | undefined, path: Path): Templat
   const base = url.replace(/\{\{[^{}]*\}\}$/, '')
   return [
     ...checkLength(url, at('url'), limits.urlCharacters),
-    ...when(
+    ...problemIf(
       !/^https?:\/\/[^\s/?#]+\.[^\s]*$/.test(base.replaceAll(/[{}]/g, '')) ||
         !URL.canParse(base.replaceAll(/[{}]/g, '')),
       at('url'),
       'must be a complete address, such as https://example.com/track/{{1}}',
     ),
-    ...when(
+    ...problemIf(
       /[{}]/.test(base),
       at('url'),
       'must have its variable at the very end, such as https://example.com/track/{{1}}',
     ),
-    ...when(keys.length === 1 && keys[0] !== '1', at('url'), 'must number its variable {{1}}'),
-    ...when(
+    ...problemIf(keys.length === 1 && keys[0] !== '1', at('url'), 'must number its variable {{1}}'),
+    ...problemIf(
       /^https?:\/\/(?:[^/]*\.)?(?:wa\.me|whatsapp\.com)(?:[/?#]|$)/i.test(url),
       at('url'),
       'must not lead to WhatsApp itself: WhatsApp rejects wa.me links',
     ),
-    ...when(
+    ...problemIf(
       keys.length > 0 && (example ?? '').trim() === '',
       at('example'),
       'is required: WhatsApp reviews an example value of the variable in the address',
     ),
-    ...when(keys.length === 0 && example !== undefined, at('example'), 'must be left out: the address has no variable'),
+    ...problemIf(
+      keys.length === 0 && example !== undefined,
+      at('example'),
+      'must be left out: the address has no variable',
+    ),
   ]
 }
 
@@ -465,7 +483,7 @@ const cardButtonTypes: readonly TemplateButtonType[] = ['QUICK_REPLY', 'URL', 'P
 const cardFormats: ReadonlySet<TemplateHeaderDefinition['format']> = new Set(['IMAGE', 'VIDEO', 'PRODUCT'])
 const notWithCards = ['header', 'footer', 'buttons', 'limitedTimeOffer'] as const
 
-/** Cards all have the same parts (Meta, "Media card carousel templates"). */
+/** All cards must have the same parts (Meta, "Media card carousel templates"). */
 function checkCards(
   cards: TemplateCardDefinition[],
   template: TemplateDefinition,
@@ -473,27 +491,27 @@ function checkCards(
 ): TemplateProblem[] {
   const [first] = cards
   return [
-    ...when(
+    ...problemIf(
       cards.length < 2 || cards.length > limits.cards,
       ['cards'],
       `must have 2 to ${limits.cards} cards; there are ${cards.length}`,
     ),
     ...notWithCards.flatMap((part) =>
-      when(template[part] !== undefined, [part], 'must be left out: a carousel has a body and cards only'),
+      problemIf(template[part] !== undefined, [part], 'must be left out: a carousel has a body and cards only'),
     ),
     ...cards.flatMap((card, index) => [
       ...checkCard(card, ['cards', index], numbered),
-      ...when(
+      ...problemIf(
         card.header.format !== first?.header.format,
         ['cards', index, 'header', 'format'],
         `must be ${first?.header.format}, as on the first card`,
       ),
-      ...when(
+      ...problemIf(
         (card.body === undefined) !== (first?.body === undefined),
         ['cards', index, 'body'],
         'must be on all cards or on none',
       ),
-      ...when(
+      ...problemIf(
         listKinds(card) !== (first ? listKinds(first) : ''),
         ['cards', index, 'buttons'],
         'must have the same kinds of buttons in the same order as the first card',
@@ -515,21 +533,25 @@ function checkCard(
   const isProduct = header.format === 'PRODUCT'
   const wrong = buttons.findIndex(({ type }) => !cardButtonTypes.includes(type))
   return [
-    ...when(
+    ...problemIf(
       !cardFormats.has(header.format),
       at('header', 'format'),
       'must be IMAGE, VIDEO or PRODUCT: a card shows a picture, a video or a product',
     ),
-    ...when(isProduct && body !== undefined, at('body'), 'must be left out: a product card has no text'),
+    ...problemIf(isProduct && body !== undefined, at('body'), 'must be left out: a product card has no text'),
     ...checkProduct(header.format, buttons, at('buttons')),
     ...checkHeader(header, at('header'), numbered),
     ...(body ? checkBody(body, at('body'), { numbered, maxCharacters: limits.cardBodyCharacters }) : []),
-    ...when(
+    ...problemIf(
       !isProduct && (buttons.length < 1 || buttons.length > limits.cardButtons),
       at('buttons'),
       `must have 1 or ${limits.cardButtons} buttons`,
     ),
-    ...when(!isProduct && wrong >= 0, at('buttons', wrong, 'type'), `must be ${cardButtonTypes.join(', ')} on a card`),
+    ...problemIf(
+      !isProduct && wrong >= 0,
+      at('buttons', wrong, 'type'),
+      `must be ${cardButtonTypes.join(', ')} on a card`,
+    ),
     ...buttons.flatMap((button, index) => checkButton(button, at('buttons', index))),
   ]
 }
@@ -544,16 +566,16 @@ function checkOffer({
 }: TemplateDefinition): TemplateProblem[] {
   const kinds = buttons.map(({ type }) => type).join()
   return [
-    ...when(category !== 'MARKETING', ['limitedTimeOffer'], 'requires the category MARKETING'),
-    ...when(limitedTimeOffer?.text.trim() === '', ['limitedTimeOffer', 'text'], 'must not be blank'),
+    ...problemIf(category !== 'MARKETING', ['limitedTimeOffer'], 'requires the category MARKETING'),
+    ...problemIf(limitedTimeOffer?.text.trim() === '', ['limitedTimeOffer', 'text'], 'must not be blank'),
     ...checkLength(limitedTimeOffer?.text, ['limitedTimeOffer', 'text'], limits.offerCharacters),
-    ...when(footer !== undefined, ['footer'], 'must be left out: a limited-time offer has no footer'),
-    ...when(
+    ...problemIf(footer !== undefined, ['footer'], 'must be left out: a limited-time offer has no footer'),
+    ...problemIf(
       header !== undefined && header.format !== 'IMAGE' && header.format !== 'VIDEO',
       ['header', 'format'],
       'must be IMAGE or VIDEO in a limited-time offer',
     ),
-    ...when(
+    ...problemIf(
       kinds !== 'URL' && kinds !== 'COPY_CODE,URL',
       ['buttons'],
       'must be one URL button, or COPY_CODE followed by URL, in a limited-time offer',

@@ -9,7 +9,7 @@ interface SampleRule {
   words: string
 }
 
-/** The files that WhatsApp takes as samples of media headers, whose formats are fewer than those of messages. */
+/** The file types that WhatsApp accepts as samples of media headers: fewer than for messages. */
 export const sampleRules = {
   IMAGE: { kind: 'image', mimeTypes: ['image/jpeg', 'image/png'], words: 'a JPEG or PNG image' },
   VIDEO: { kind: 'video', mimeTypes: ['video/mp4'], words: 'an MP4 video' },

@@ -13,8 +13,8 @@ export type { ApprovedTemplates, SendMessageInput } from './templates.ts'
 export type { AppRouter, RootTypesOf, RouterRecordOf, ServiceErrorShape } from './trpc.ts'
 
 /**
- * The functions of the client, one per procedure: `client.message.send.mutate({ … })`. They are declared here instead
- * of with the types of tRPC's client, which compile only in projects that have the types of a browser.
+ * The functions of the client, one per procedure: `client.message.send.mutate({ … })`. They are declared without the types
+ * of tRPC's client, which only compile in projects with DOM types.
  */
 export type WaybillClient = ClientOf<Contracts>
 
@@ -31,12 +31,12 @@ type Calling<C extends ApiProcedure> = (
 
 declare const codes: unique symbol
 
-/** The promise of a call. Its type carries the error codes of its procedure, which `safe` reads. */
+/** The promise of a call. Its type carries the error codes of its procedure, for `safe`. */
 export interface Call<Output, Code extends ApiErrorCode> extends Promise<Output> {
   readonly [codes]?: Code
 }
 
-/** What a rejected call throws. Without `data`, no answer of Waybill was received, such as after a network failure. */
+/** The error of a failed call. `data` is absent if no response from Waybill was received, for example after a network failure. */
 export interface WaybillError<Code extends ApiErrorCode = ApiErrorCode> extends Error {
   readonly data?: ErrorData<Code> | null | undefined
 }
@@ -46,9 +46,9 @@ export type SafeResult<Output, Code extends ApiErrorCode> =
   | readonly [data: undefined, error: WaybillError<Code>]
 
 /**
- * A typed client: `client.message.send.mutate({ … })`. Each call is one HTTP request, so that an
- * idempotency key belongs to one send: `mutate(input, { context: { idempotencyKey: 'order-1042' } })`.
- * Wrap a call in `safe()` to have its error as a value, with the codes of that very procedure.
+ * Creates a typed client: `client.message.send.mutate({ … })`. Each call is one HTTP request, so an idempotency key belongs
+ * to one send: `mutate(input, { context: { idempotencyKey: 'order-1042' } })`. Wrap a call in `safe()` to get its error
+ * as a value, typed with the error codes of the procedure.
  */
 export function createClient({ url, apiKey, fetch }: ClientOptions): WaybillClient {
   return createTRPCClient<AppRouter>({
@@ -72,11 +72,11 @@ export function createClient({ url, apiKey, fetch }: ClientOptions): WaybillClie
 export async function safe<Output, Code extends ApiErrorCode>(
   call: Call<Output, Code>,
 ): Promise<SafeResult<Output, Code>> {
-  // tRPC marks the same promise with a type of its own, which it does not export.
+  // tRPC types this promise with a brand that it does not export.
   return safeTrpc(call as never) as Promise<SafeResult<Output, Code>>
 }
 
-/** Whether a caught value was thrown by a call of the client. */
+/** Whether a caught value is the error of a client call. */
 export function isWaybillError(error: unknown): error is WaybillError {
   return isTRPCClientError(error)
 }

@@ -1,4 +1,4 @@
-// `dom` and `@types/node` both declare these; a project with neither of them compiles too.
+// `dom` and `@types/node` both declare these types. The fallbacks are for projects with neither.
 type AbortSignalOfPlatform = typeof globalThis extends { AbortSignal: { prototype: infer T } }
   ? T
   : { readonly aborted: boolean }
@@ -8,7 +8,7 @@ type FetchOfPlatform = typeof globalThis extends { fetch: infer T }
 export type BlobOfPlatform = typeof globalThis extends { Blob: { prototype: infer T } } ? T : object
 
 export interface ClientOptions {
-  /** Where Waybill runs, such as `https://waybill.example.com`. */
+  /** URL of the Waybill server, such as `https://waybill.example.com`. */
   url: string
   /** The account's API key. Keep it on the server side (spec, Authentication, 7). */
   apiKey: string
@@ -16,7 +16,7 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** A send with an idempotency key can be repeated safely: the message is sent once. */
+  /** With an idempotency key, a send can be retried safely: the message is sent once. */
   context?: { idempotencyKey?: string | undefined } | undefined
   signal?: AbortSignalOfPlatform | undefined
 }

@@ -3,19 +3,19 @@ import type { SendMessageRequest, templateValues } from '../../contracts/api/mes
 import type { ApiProcedure } from '../../contracts/procedure.ts'
 
 /**
- * The approved templates of the account, by name and language, each with those fields of a send that depend on the
- * template. It is empty, and any template compiles, until `waybill-client types` has written a file that fills it.
+ * The approved templates of the account by name and language, each with the fields of a send that depend on it. Empty, so
+ * that any template compiles, until `waybill-client types` generates a file that extends it.
  */
 export interface ApprovedTemplates {}
 
 type AnySend = z.input<typeof SendMessageRequest>
 
-/** The fields that depend on the template; every other field is the same for all. */
+/** The fields that depend on the template. All other fields are the same for every template. */
 type TemplateField = 'template' | 'language' | keyof typeof templateValues
 
 type Merge<T> = { [Key in keyof T]: T[Key] }
 
-/** One member for each template and language; `template` and `language` tell them apart. */
+/** A union with one member per template and language, discriminated by `template` and `language`. */
 type TypedSend = {
   [Name in keyof ApprovedTemplates]: {
     [Language in keyof ApprovedTemplates[Name]]: Merge<

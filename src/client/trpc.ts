@@ -5,7 +5,7 @@ import type { Contracts } from '../../contracts/index.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
 import type { InputOfCall } from './templates.ts'
 
-/** An error as it travels over tRPC: `data.code` is the code that REST answers too. */
+/** The shape of an error over tRPC: `data.code` is the same code as over REST. */
 export type ServiceErrorShape<Code extends ApiErrorCode = ApiErrorCode> = TRPCErrorShape<ErrorData<Code>>
 
 interface TypesOf<C extends ApiProcedure> {
@@ -23,7 +23,7 @@ export type RouterRecordOf<Tree> = {
   [Name in keyof Tree]: Tree[Name] extends ApiProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>
 }
 
-/** The root types of the router; a client needs no more of the server than this. */
+/** The root types of the router, all that a client needs to know about the server. */
 export interface RootTypesOf<Context extends object> {
   ctx: Context
   meta: object
@@ -31,5 +31,5 @@ export interface RootTypesOf<Context extends object> {
   transformer: false
 }
 
-/** The type of the tRPC router, made from the contracts alone: it drags in no server code. */
+/** The type of the tRPC router, derived from the contracts alone, so that it imports no server code. */
 export type AppRouter = TRPCBuiltRouter<RootTypesOf<object>, RouterRecordOf<Contracts>>

@@ -3,7 +3,7 @@ import type { Media, uploadMedia as contract } from '../../contracts/api/media.t
 import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
 import type { BlobOfPlatform, ClientOptions } from './options.ts'
 
-/** Written out, because the contract itself would bring zod along. */
+/** Repeated here, because importing the contract would import zod. */
 const path: (typeof contract)['path'] = '/api/v1/media/upload'
 
 interface MediaDetails {
@@ -17,26 +17,26 @@ interface MediaDetails {
 export type MediaToUpload = MediaDetails & ({ file: BlobOfPlatform } | { link: string })
 
 /**
- * Uploads a file for the header of a template, and returns its `mediaId` among others. It throws what the calls of the
- * client throw, so that `isWaybillError` knows it.
+ * Uploads a file for the header of a template, and returns its `mediaId` and other facts. Errors are the same as those of
+ * client calls, so `isWaybillError` recognizes them.
  */
 export async function uploadMedia({ url, apiKey, fetch }: ClientOptions, media: MediaToUpload): Promise<Media> {
-  // Both exist on every platform that the client runs on, whatever its types say.
-  const { fetch: ownFetch, FormData: Form } = globalThis as unknown as Platform
-  const send = (fetch as Platform['fetch'] | undefined) ?? ownFetch
+  // Both exist on every supported platform, even if the project has no types for them.
+  const { fetch: platformFetch, FormData: Form } = globalThis as unknown as Platform
+  const send = (fetch as Platform['fetch'] | undefined) ?? platformFetch
   const response = await send(new URL(path, url).href, {
     method: 'POST',
     ...('link' in media
       ? writeJson(media, apiKey)
       : { headers: { 'X-API-Key': apiKey }, body: writeForm(media, Form) }),
   })
-  const answer = (await response.json()) as Answer
-  if (answer.success) return answer.data
-  const { code, message } = answer.error
+  const body = (await response.json()) as ResponseBody
+  if (body.success) return body.data
+  const { code, message } = body.error
   const retryAfter = response.headers.get('retry-after')
   throw TRPCClientError.from({
     error: {
-      // tRPC's number for a bad request; `data` has the code that counts.
+      // tRPC's generic code for a bad request; `data` has the specific code.
       code: -32_600,
       message,
       data: {
@@ -60,7 +60,7 @@ interface Form {
   append(name: string, value: object | string, filename?: string): void
 }
 
-type Answer = { success: true; data: Media } | { success: false; error: { code: ErrorCode; message: string } }
+type ResponseBody = { success: true; data: Media } | { success: false; error: { code: ErrorCode; message: string } }
 
 function writeJson(media: object, apiKey: string) {
   return { headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' }, body: JSON.stringify(media) }

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Builds `src/client/dist/` for the package `waybill-client`: the same sources once as ES modules and once as CommonJS,
- * each with its own declarations. Bundling would repeat the contracts in every entry.
+ * Builds `src/client/dist/` for the package `waybill-client`: the sources as ES modules and as CommonJS, each with its own
+ * declarations. They are not bundled, because a bundle would repeat the contracts in every entry.
  */
 const root = path.resolve(import.meta.dirname, '../..')
 const client = path.join(root, 'src/client')
@@ -24,7 +24,7 @@ function compile(project: string): void {
   execFileSync(process.execPath, [tsc, '-p', project], { cwd: client, stdio: 'inherit' })
 }
 
-/** A project fills `ApprovedTemplates` once, for both formats, so that it must be one interface. */
+/** Makes both formats share the interface `ApprovedTemplates`, because a project extends it only once. */
 async function shareTemplates(): Promise<void> {
   await writeFile(
     path.join(dist, 'esm/src/client/templates.d.ts'),
@@ -32,7 +32,7 @@ async function shareTemplates(): Promise<void> {
   )
 }
 
-/** The compiler changes the extension of imports in JavaScript, but not in declarations. */
+/** Rewrites `.ts` extensions of imports in declarations, which the compiler only does in JavaScript. */
 async function nameCompiledFiles(): Promise<void> {
   for await (const file of glob('**/*.d.ts', { cwd: dist })) {
     const declarations = await readFile(path.join(dist, file), 'utf8')

@@ -8,14 +8,14 @@ import { listPackages } from './bundled-packages.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const source = path.join(root, 'src/dashboard')
 const built = path.join(source, 'built')
-/** Stored beside the pages, not among the served files. */
+/** Stored next to the page, outside the served files. */
 const stampName = 'inputs.sha256'
-/** The paths of the packages that were bundled, for the software bill of materials. */
+/** Lists the paths of bundled packages, for the software bill of materials. */
 export const bundledPackagesName = 'packages.json'
 
 /**
- * Builds `src/dashboard/built` unless it is up to date with its sources. Several processes may build at once, and one
- * may die, so the folder with its stamp is renamed into place as a whole.
+ * Builds `src/dashboard/built` unless it is up to date with its sources. Several processes may build at once, and any may
+ * crash, so the complete folder with its stamp is renamed into place.
  */
 export async function buildDashboard(): Promise<void> {
   const stamp = await hashInputs()
@@ -31,9 +31,9 @@ export async function buildDashboard(): Promise<void> {
   }
 }
 
-/** Builds for production in any environment, because Vite and React read `NODE_ENV`. */
+/** Sets `NODE_ENV`, which Vite and React read, so that the build is always for production. */
 async function buildForProduction(outDir: string): Promise<void> {
-  const before = process.env['NODE_ENV']
+  const original = process.env['NODE_ENV']
   process.env['NODE_ENV'] = 'production'
   try {
     const output = await build({
@@ -47,8 +47,8 @@ async function buildForProduction(outDir: string): Promise<void> {
       JSON.stringify(listPackages(listModules(output)), null, 2) + '\n',
     )
   } finally {
-    if (before === undefined) delete process.env['NODE_ENV']
-    else process.env['NODE_ENV'] = before
+    if (original === undefined) delete process.env['NODE_ENV']
+    else process.env['NODE_ENV'] = original
   }
 }
 
@@ -64,13 +64,13 @@ function moduleIdsOf(file: object): string[] {
 async function putInPlace(fresh: string, stamp: string): Promise<void> {
   if ((await readStamp(built)) === stamp) return
   const old = `${fresh}-old`
-  if (existsSync(built)) await unlessAnotherDid(rename(built, old))
-  await unlessAnotherDid(rename(fresh, built))
+  if (existsSync(built)) await ignoreConcurrentRename(rename(built, old))
+  await ignoreConcurrentRename(rename(fresh, built))
   await rm(old, { recursive: true, force: true })
 }
 
-/** Another process that built the same sources was faster; its folder is equivalent. */
-async function unlessAnotherDid(renamed: Promise<void>): Promise<void> {
+/** If another process that built the same sources was faster, its folder is equivalent. */
+async function ignoreConcurrentRename(renamed: Promise<void>): Promise<void> {
   try {
     await renamed
   } catch (error) {

@@ -13,14 +13,14 @@ import { formatLicenses } from './bundled-packages.ts'
 import { createSbom } from './sbom.ts'
 
 /**
- * Builds `dist/` for the package and the container image: the server as a bundle, and the modules that the package
- * exports one by one, with their types. The repository itself runs from its sources.
+ * Builds `dist/` for the package and the container image: the server as a bundle, and the exported modules unbundled with
+ * their types. The repository itself runs from source.
  */
 const root = path.resolve(import.meta.dirname, '../..')
 const dist = path.join(root, 'dist')
 const command = path.join(dist, 'src/cli/waybill.js')
 
-/** The package whose one file is the API reference of the documentation. */
+/** The package whose standalone file renders the API reference. */
 const scalar = 'node_modules/@scalar/api-reference'
 
 await rm(dist, { recursive: true, force: true })
@@ -42,35 +42,35 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 }
 
-/** Copies the entry point and the static files. Guides are rendered instead, and the gallery is larger than all else. */
+/** Copies the entry point and the static files. Guides are rendered instead, and the gallery is omitted for its size. */
 async function copyStaticFiles(): Promise<void> {
-  const apart = ['src/client', 'src/dashboard', 'src/packaging', 'src/http/docs/guides/images/gallery']
-  const isApart = (file: string) => apart.some((folder) => file.startsWith(folder + path.sep))
+  const excluded = ['src/client', 'src/dashboard', 'src/packaging', 'src/http/docs/guides/images/gallery']
+  const isExcluded = (file: string) => excluded.some((folder) => file.startsWith(folder + path.sep))
   for await (const file of glob('src/**/*.*', { cwd: root }))
-    if (!/\.(ts|tsx|md)$/.test(file) && !isApart(path.normalize(file)))
+    if (!/\.(ts|tsx|md)$/.test(file) && !isExcluded(path.normalize(file)))
       await cp(path.join(root, file), path.join(dist, file))
 }
 
-/** The dashboard for browsers; the server looks for it here. */
+/** Copies the built dashboard to where the server expects it. */
 async function copyDashboard(): Promise<void> {
   await cp(path.join(root, 'src/dashboard/built'), path.join(dist, 'src/dashboard/built'), { recursive: true })
 }
 
-/** One file instead of the 400 packages that it was built from; the server looks for it here. */
+/** Copies Scalar's standalone file, built from 400 packages, to where the server expects it. */
 async function copyScalar(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('@scalar/api-reference'))
   const standalone = path.join(path.dirname(entry), 'browser/standalone.js')
   await copyFile(standalone, path.join(dist, 'src/http/docs/scalar.js'))
 }
 
-/** The guides and error pages; the server reads them from here, without the Markdown renderer. */
+/** Renders the guides and error pages, so that the server does not need the Markdown renderer. */
 async function renderGuides(): Promise<void> {
   const file = path.join(dist, 'src/http/docs/site', path.basename(renderedPagesFile.pathname))
   await mkdir(path.dirname(file), { recursive: true })
   await writeFile(file, JSON.stringify(renderPages().filter(({ slug }) => slug !== gallerySlug)))
 }
 
-/** Lists the components of the package and the image, for vulnerability scanners, and the licences of bundled ones. */
+/** Writes the software bill of materials, for vulnerability scanners, and the licences of bundled packages. */
 async function describePackages(): Promise<void> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
@@ -79,13 +79,13 @@ async function describePackages(): Promise<void> {
   await writeFile(path.join(dist, 'licenses.txt'), await formatLicenses([...server, ...dashboard, scalar]))
 }
 
-/** The exported modules import their version from here; the other fields are not needed at run time. */
+/** Exported modules import the version from this file. The other fields are not needed at run time. */
 async function writePackageJson(): Promise<void> {
   const { name, version, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
   await writeFile(path.join(dist, 'package.json'), JSON.stringify({ name, version, type }, null, 2) + '\n')
 }
 
-/** Starts and stops the built server. A build that does not start fails, and an image keeps the code that Node compiles. */
+/** Starts and stops the built server: the build fails if it does not start, and the image keeps Node's compile cache. */
 async function startOnce(): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'waybill-build-'))
   const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', WAYBILL_DATA_DIR: dataDir, LOG_LEVEL: 'error' }

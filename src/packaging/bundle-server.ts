@@ -3,13 +3,13 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { listPackages } from './bundled-packages.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-/** Where chunks are written, in the sources and below `dist/`: modules find files relative to `import.meta.url`. */
+/** Folder of the chunks in `dist/`, like the entry point in the sources: modules find files relative to `import.meta.url`. */
 const folder = 'src/cli'
 
 /**
- * PGlite reads its WebAssembly and its archives beside its own files. The renderers need packages that are installed for
- * development only, and a package has the pages and documents that they wrote. The parts of Fastify are never loaded: no
- * route has a JSON schema, and nobody injects requests.
+ * PGlite reads WebAssembly and archives next to its own files. The renderers need development dependencies, and the package
+ * contains their output. The Fastify modules are never loaded, because no route has a JSON schema and no code injects
+ * requests.
  */
 const notBundled = [
   /^@electric-sql\/pglite/,
@@ -19,10 +19,9 @@ const notBundled = [
 ]
 
 /**
- * Bundles the server and the commands with their packages into `dist/src/cli`, because resolving and reading 1,200
- * files took most of a start. Dynamic imports become files of their own, so they still load when they are needed.
- * Nothing is minified, so that stack traces name functions and lead to readable lines. Returns the paths of the bundled
- * packages, as in the lock file.
+ * Bundles the server and the commands with their packages into `dist/src/cli`, because resolving and reading 1,200 files
+ * took most of the startup time. Dynamic imports become separate files, so they still load on demand. The code is not
+ * minified, so that stack traces are readable. Returns the paths of the bundled packages, as in the lock file.
  */
 export async function bundleServer(dist: string): Promise<string[]> {
   await using bundle = await rolldown({
@@ -34,36 +33,36 @@ export async function bundleServer(dist: string): Promise<string[]> {
       'cluster-process': path.join(root, 'src/platform/db/embedded/cluster-process.ts'),
     },
     external: (id) => notBundled.some((pattern) => pattern.test(id)),
-    plugins: [keepLocations(), spareMemory()],
+    plugins: [keepLocations(), reduceMemory()],
   })
   const { output } = await bundle.write({
     dir: path.join(dist, folder),
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
-    // A fifth of the text that V8 would keep.
+    // Comments are a fifth of the source text that V8 would keep in memory.
     comments: { jsdoc: false, legal: false, annotation: false },
   })
   const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk')
   return listPackages(chunks.flatMap(({ moduleIds }) => moduleIds))
 }
 
-/** Lets a module find its files where the sources have them, although its code has moved into a chunk. */
+/** Rewrites `import.meta.url`, so that a module finds its files at the same paths as in the sources. */
 function keepLocations(): Plugin {
   return {
     name: 'keep-locations',
     transform(code, id) {
       if (!id.startsWith(path.join(root, 'src')) || !code.includes('import.meta.url')) return undefined
-      const place = path.relative(path.join(root, folder), id).replaceAll(path.sep, '/').replace(/\.ts$/, '.js')
-      return code.replaceAll('import.meta.url', `new URL('${place}', import.meta.url).href`)
+      const location = path.relative(path.join(root, folder), id).replaceAll(path.sep, '/').replace(/\.ts$/, '.js')
+      return code.replaceAll('import.meta.url', `new URL('${location}', import.meta.url).href`)
     },
   }
 }
 
-/** Changes to the text of chunks that spare the memory of a server. */
-function spareMemory(): Plugin {
+/** Changes chunks to reduce the server's memory. */
+function reduceMemory(): Plugin {
   return {
-    name: 'spare-memory',
+    name: 'reduce-memory',
     generateBundle(_options, bundle) {
       for (const file of Object.values(bundle))
         if (file.type === 'chunk') file.code = escapeToAscii(loadHttpLazily(file.code))
@@ -71,10 +70,7 @@ function spareMemory(): Plugin {
   }
 }
 
-/**
- * An `import` reads all exports of `node:http`, and `WebSocket` among them loads Node's implementation of `fetch`, which
- * takes 3 MB.
- */
+/** An `import` reads all exports of `node:http`, including `WebSocket`, which loads Node's `fetch` and takes 3 MB. */
 function loadHttpLazily(code: string): string {
   return code.replaceAll(
     /^import \{ (.+) \} from "node:http";$/gm,
@@ -82,7 +78,7 @@ function loadHttpLazily(code: string): string {
   )
 }
 
-/** With a single character beyond ASCII, Node keeps two bytes for each character of a file. */
+/** If a file contains a non-ASCII character, V8 stores two bytes for every character. */
 function escapeToAscii(code: string): string {
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error('an escaped character would change a raw string')
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

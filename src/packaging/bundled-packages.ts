@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Returns the packages that these modules belong to, by paths such as `node_modules/react`, as in the lock file. */
+/** Returns the packages of these modules, as paths in the lock file such as `node_modules/react`. */
 export function listPackages(moduleIds: readonly string[]): string[] {
   const folders = moduleIds.flatMap((id) => {
     const file = path.relative(root, id.replace(/[?].*$/, '')).replaceAll(path.sep, '/')
@@ -14,7 +14,7 @@ export function listPackages(moduleIds: readonly string[]): string[] {
   return [...new Set(folders)].toSorted()
 }
 
-/** The licence texts of bundled packages, which must accompany every copy of their code. */
+/** Returns the licence texts of bundled packages, which must accompany every copy of their code. */
 export async function formatLicenses(packages: readonly string[]): Promise<string> {
   const texts = await Promise.all([...new Set(packages)].toSorted().map(formatLicense))
   return `Waybill contains code of these packages.\n\n${texts.join('\n')}`
@@ -27,6 +27,6 @@ async function formatLicense(folder: string): Promise<string> {
   ).toSorted()
   const texts = await Promise.all(files.map((file) => readFile(path.join(root, folder, file), 'utf8')))
   const holder = typeof author === 'string' ? author : author?.name
-  const without = `License: ${license}${holder === undefined ? '' : `, ${holder}`}`
-  return ['='.repeat(80), `${name} ${version} (${license})`, '', texts.join('\n').trim() || without, ''].join('\n')
+  const fallback = `License: ${license}${holder === undefined ? '' : `, ${holder}`}`
+  return ['='.repeat(80), `${name} ${version} (${license})`, '', texts.join('\n').trim() || fallback, ''].join('\n')
 }

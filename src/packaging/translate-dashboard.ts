@@ -9,7 +9,7 @@ const config = makeConfig(linguiConfig, { skipValidation: true })
 
 /**
  * Compiles the texts of the dashboard: the macros `t`, `msg` and `<Trans>` in the code, and the catalogues of the other
- * languages. Only files with macros pass through Babel, which changes nothing but their macros.
+ * languages. Only files with macros pass through Babel, which changes nothing else.
  */
 export function translateDashboard(): Plugin {
   return {
@@ -40,9 +40,9 @@ export function translateDashboard(): Plugin {
   }
 }
 
-/** The translations of a language by message ID. */
+/** Returns the translations of a language by message ID. */
 async function readCatalogue(locale: string): Promise<Record<string, string>> {
-  // Loaded only for builds: the rules of the tests need the macros alone.
+  // Loaded on demand, because only builds need it; tests only compile macros.
   const { getCatalogs } = await import('@lingui/cli/api')
   const [catalogue] = await getCatalogs(config)
   const messages = (await catalogue?.read(locale)) ?? {}
@@ -50,8 +50,8 @@ async function readCatalogue(locale: string): Promise<Record<string, string>> {
 }
 
 /**
- * Compiles the English texts, which stay where they are used. So English needs no catalogue, each page brings its own
- * texts, and the parser of messages stays out of the bundle.
+ * Compiles the English texts in place. So English needs no catalogue, each page contains its own texts, and the message
+ * parser is not bundled.
  */
 const compileMessages: PluginObj = {
   name: 'compile-messages',

@@ -41,7 +41,7 @@ export function createWebhookHandler({ secret, on }: WebhookHandlerOptions): Web
   }
 }
 
-// `dom` and `@types/node` both declare these; a project with neither of them compiles too.
+// `dom` and `@types/node` both declare these types. The fallbacks are for projects with neither.
 type RequestOfPlatform = typeof globalThis extends { Request: { prototype: infer T } }
   ? T
   : { readonly headers: WebhookHeaders; arrayBuffer(): Promise<ArrayBuffer> }
@@ -49,7 +49,7 @@ type ResponseOfPlatform = typeof globalThis extends { Response: { prototype: inf
   ? T
   : { readonly status: number; text(): Promise<string> }
 
-/** The same for frameworks whose handlers take a `Request` and return a `Response`. */
+/** Like `createWebhookHandler`, for frameworks whose handlers take a `Request` and return a `Response`. */
 export function createFetchWebhookHandler(
   options: WebhookHandlerOptions,
 ): (request: RequestOfPlatform) => Promise<ResponseOfPlatform> {

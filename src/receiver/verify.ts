@@ -32,7 +32,7 @@ export function verifyWebhook(
   return createVerifier(secrets)(rawBody, headers)
 }
 
-/** The secret itself is never repeated. */
+/** The error message never contains the secret. */
 function readSecret(secret: string): Webhook {
   try {
     return new Webhook(secret)

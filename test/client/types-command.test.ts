@@ -144,7 +144,7 @@ test.each([
     problem: 'a server that does not answer',
     args: ['--url', 'http://user:password@127.0.0.1:1', '--api-key', 'x'],
     exitCode: 1,
-    says: 'No answer of Waybill from http://127.0.0.1:1.',
+    says: 'No response from Waybill at http://127.0.0.1:1.',
   },
   { problem: 'an unknown option', args: ['--force'], exitCode: 2, says: "Unknown option '--force'" },
 ])('$problem ends with $exitCode, and no key is printed', async ({ args, exitCode, says }) => {

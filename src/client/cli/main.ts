@@ -11,8 +11,8 @@ Writes TypeScript declarations of the account's approved templates, so that a mi
 or a wrong language does not compile.
 
 Options:
-  --url URL        Where Waybill runs; WAYBILL_URL without it
-  --api-key KEY    The API key; WAYBILL_API_KEY without it, which no process list shows
+  --url URL        URL of the Waybill server (default: WAYBILL_URL)
+  --api-key KEY    The API key (default: WAYBILL_API_KEY, which process lists do not show)
   --account-id WA  Templates of this WhatsApp account instead of the default one
   --output FILE    Where to write (default: ${defaultOutput})
   --check          Write nothing; exit with 1 and name the templates if the file is out of date

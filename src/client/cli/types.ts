@@ -10,7 +10,7 @@ export interface TypesOptions {
   /** Templates of this WhatsApp account instead of the default one. */
   accountId: string | undefined
   output: string
-  /** Compares, and writes nothing. */
+  /** Whether to compare only, without writing. */
   isCheck: boolean
 }
 
@@ -18,18 +18,18 @@ export interface TypesResult {
   /** False if a check found a difference. */
   isCurrent: boolean
   text: string
-  /** The same for programs. */
+  /** The result for programs. */
   json: TypesReport
 }
 
 interface TypesReport extends TypeChanges {
   output: string
   templates: number
-  /** Approved templates that no send can fill, with the reason. */
+  /** Approved templates that cannot be sent, with the reason. */
   leftOut: string[]
 }
 
-/** What the caller can correct; its message repeats no key. */
+/** An error that the caller can correct. Its message never contains the API key. */
 export class TypesError extends Error {
   readonly isUsage: boolean
 
@@ -43,13 +43,13 @@ export class TypesError extends Error {
 /** Writes the types of the account's approved templates to a file, or compares the file with them. */
 export async function updateTypes(options: TypesOptions): Promise<TypesResult> {
   const { output, isCheck } = options
-  const before = await readOutput(output)
+  const existing = await readOutput(output)
   const approved = await listApprovedTemplates(options)
   const sendable = approved.filter((template) => template.sendable)
-  const after = generateTypes(sendable)
-  const changes = compareTypes(before ?? '', after)
-  const isCurrent = before !== undefined && countChanges(changes) === 0
-  if (!isCheck && !isCurrent) await writeOutput(output, after)
+  const generated = generateTypes(sendable)
+  const changes = compareTypes(existing ?? '', generated)
+  const isCurrent = existing !== undefined && countChanges(changes) === 0
+  if (!isCheck && !isCurrent) await writeOutput(output, generated)
   const leftOut = approved.filter((template) => !template.sendable).map(describeLeftOut)
   const json = { output, templates: sendable.length, ...changes, leftOut }
   return { isCurrent: isCurrent || !isCheck, text: describe(json, { isCheck, isCurrent }), json }
@@ -76,7 +76,7 @@ function readUrl(url: string): string {
   throw new TypesError('--url must be the address of Waybill, such as https://waybill.example.com.', { isUsage: true })
 }
 
-/** An HTTP header takes no other characters, and the error of `fetch` would repeat the key. */
+/** HTTP headers allow no other characters, and the error that `fetch` throws would contain the key. */
 function readKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
   throw new TypesError('The API key must consist of printable characters without spaces.', { isUsage: true })
@@ -85,7 +85,7 @@ function readKey(apiKey: string): string {
 function describeFailure(error: unknown, origin: string): unknown {
   if (!isWaybillError(error)) return error
   if (error.data) return new TypesError(`${error.data.code}: ${error.message}`, { cause: error })
-  return new TypesError(`No answer of Waybill from ${origin}. Check the address, and that the server is running.`, {
+  return new TypesError(`No response from Waybill at ${origin}. Check the URL, and that the server is running.`, {
     cause: error,
   })
 }
@@ -118,6 +118,6 @@ function describe(report: TypesReport, { isCheck, isCurrent }: { isCheck: boolea
     ...removed.map((template) => `  removed  ${template}`),
     ...changed.map((template) => `  changed  ${template}`),
     ...leftOut.map((template) => `  left out ${template}`),
-    ...(templates === 0 ? ['No approved template can be sent, so that any template compiles.'] : []),
+    ...(templates === 0 ? ['No approved template can be sent, so any template name compiles.'] : []),
   ].join('\n')
 }

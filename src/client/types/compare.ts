@@ -1,18 +1,20 @@
-/** How the templates of two files differ, each named as `order_shipped (en)`. */
+/** The differences between the templates of two files, named like `order_shipped (en)`. */
 export interface TypeChanges {
   added: string[]
   removed: string[]
   changed: string[]
 }
 
-/** Compares what two files declare. How they are formatted makes no difference. */
+/** Compares the declarations of two files, ignoring their formatting. */
 export function compareTypes(before: string, after: string): TypeChanges {
-  const old = readVersions(before)
+  const previous = readVersions(before)
   const current = readVersions(after)
   return {
-    added: [...current.keys()].filter((name) => !old.has(name)),
-    removed: [...old.keys()].filter((name) => !current.has(name)),
-    changed: [...current].filter(([name, text]) => old.has(name) && old.get(name) !== text).map(([name]) => name),
+    added: [...current.keys()].filter((name) => !previous.has(name)),
+    removed: [...previous.keys()].filter((name) => !current.has(name)),
+    changed: [...current]
+      .filter(([name, text]) => previous.has(name) && previous.get(name) !== text)
+      .map(([name]) => name),
   }
 }
 
@@ -20,7 +22,7 @@ export function countChanges({ added, removed, changed }: TypeChanges): number {
   return added.length + removed.length + changed.length
 }
 
-/** The declaration of each template and language, as its tokens. */
+/** Returns the tokens of each declaration, by template and language. */
 function readVersions(text: string): Map<string, string> {
   const tokens = tokenize(text)
   const versions = new Map<string, string>()
@@ -51,7 +53,7 @@ function readVersions(text: string): Map<string, string> {
 
 const tokenPattern = /\/\*\*[^]*?\*\/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[\w$]+|[{}:?|<>[\]]/g
 
-/** Without separators, and with every name and string in one spelling. */
+/** Omits separators and normalizes the quotes of names and strings, because formatters change both. */
 function tokenize(text: string): string[] {
   const declarations = text.replaceAll(/^\s*\/\/.*$/gm, '')
   return [...declarations.matchAll(tokenPattern)].map(([token]) => {

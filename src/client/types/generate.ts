@@ -1,19 +1,19 @@
 import type { Template } from '../../../contracts/api/template.ts'
 import { indent, type JsonSchema, printComment, printFields, printName } from './json-schema.ts'
 
-/** Where the declarations are written unless the caller names another file. */
+/** Default output file. */
 export const defaultOutput = 'waybill-templates.d.ts'
 
-/** The first line of each file, by which it is recognized before it is overwritten. */
+/** The first line of a generated file. A file without it is not overwritten. */
 export const marker = '// Written by `waybill-client types` from the approved templates of the account.'
 
-/** The fields of a send that every template has. */
+/** The fields of a send that do not depend on the template. */
 const commonFields = new Set(['to', 'template', 'language', 'externalId', 'accountId'])
 
-/** `sendSchema` as the JSON Schema that it is. A server of an earlier version sends none. */
+/** Types `sendSchema`, which servers of earlier versions do not send. */
 type DescribedTemplate = Template & { sendSchema?: JsonSchema }
 
-/** Prints the declarations of the templates. The same templates give the same text, in whatever order they come. */
+/** Prints the declarations of the templates. The result does not depend on the order of the templates. */
 export function generateTypes(templates: readonly Template[]): string {
   const names = [...new Set(templates.map(({ name }) => name))].toSorted(byCodeUnit)
   const declared = names.map((name) => printTemplate(templates.filter((template) => template.name === name)))
@@ -28,7 +28,7 @@ ${declared.join('')}  }
 `
 }
 
-/** One template in all its languages. */
+/** Prints one template with all its languages. */
 function printTemplate(versions: readonly Template[]): string {
   const [first] = versions
   if (first === undefined) return ''
@@ -70,7 +70,7 @@ function schemaOfVariables({ placeholders }: Template): JsonSchema {
   }
 }
 
-/** The same order on every machine, whatever its locale. */
+/** Sorts independently of the machine's locale. */
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

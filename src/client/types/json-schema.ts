@@ -1,4 +1,4 @@
-/** What a schema of a send holds, of JSON Schema 2020-12. */
+/** The keywords of JSON Schema 2020-12 that a send schema uses. */
 export interface JsonSchema {
   const?: unknown
   enum?: readonly unknown[]
@@ -15,7 +15,7 @@ export interface JsonSchema {
 
 const indentation = '  '
 
-/** Prints a schema as a TypeScript type. What a type cannot say, such as a length, is left to the server. */
+/** Prints a schema as a TypeScript type. The server checks what a type cannot express, such as a length. */
 function printType(schema: JsonSchema, depth: number): string {
   if (schema.const !== undefined) return printLiteral(schema.const)
   if (schema.enum) return schema.enum.map(printLiteral).join(' | ')
@@ -55,7 +55,7 @@ export function printName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : printLiteral(name)
 }
 
-/** A JSON string is a TypeScript string; the single quotes are for formatters. */
+/** A JSON string is also a TypeScript string. Uses single quotes, as most formatters do. */
 function printLiteral(value: unknown): string {
   const json = JSON.stringify(value)
   if (typeof value !== 'string') return json
@@ -64,7 +64,7 @@ function printLiteral(value: unknown): string {
 
 const maxCommentCharacters = 300
 
-/** The texts come from templates, so that a comment must not end where they say. */
+/** Escapes the text, because it comes from templates and could end the comment. */
 export function printComment(text: string, depth: number): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   const short = line.length > maxCommentCharacters ? `${line.slice(0, maxCommentCharacters).trimEnd()} …` : line

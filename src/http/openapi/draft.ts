@@ -51,7 +51,7 @@ function nameEnvelope(output: z.ZodType): z.ZodType {
   const known = envelopes.get(output)
   if (known) return known
   const envelope = successEnvelope(output)
-    .describe('The answer to a request that succeeded.')
+    .describe('The response to a successful request.')
     .meta({ id: `${output.meta()?.id}Response` })
   envelopes.set(output, envelope)
   return envelope

@@ -5,7 +5,7 @@ import { type Header, refer, type Reference } from './document.ts'
 /** The header fields of our responses. */
 export const headers = {
   'X-Request-Id': {
-    description: 'ID of this request. Our log has it too: name it when you report a problem.',
+    description: 'ID of this request, which is also in our log. Include it when you report a problem.',
     schema: { type: 'string' },
     example: 'req_9f86d081884c_1x',
   },

@@ -65,7 +65,7 @@ function generateOpenApi(): OpenApiDocument {
 }
 
 const description =
-  'Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures by webhook. Every request carries the API key of the account in the header `X-API-Key`. A success is `{"success": true, "data": …}`, a failure `{"success": false, "error": {"code": …, "message": …}}`: programs read `code`, people read `message`. Answers may gain fields, and listed values such as codes, statuses and event types may gain values: ignore the fields that you do not know, and expect values that are not listed.'
+  'Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures by webhook. Every request carries the API key of the account in the header `X-API-Key`. A success is `{"success": true, "data": …}`, a failure `{"success": false, "error": {"code": …, "message": …}}`: programs read `code`, people read `message`. Responses may gain fields, and lists of values such as codes, statuses and event types may gain values: ignore fields that you do not know, and expect values that are not listed.'
 
 /** Returns the exact content of each file of the document. */
 export function printOpenApi(): Record<'openapi.json' | 'openapi.yaml' | 'openapi-3.0.json', string> {

@@ -34,11 +34,11 @@ const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
 
 /** How we handle the receiver's response. */
 const responses = {
-  '2XX': { description: 'Received. Answer at once and do the work afterwards; the body is not used.' },
+  '2XX': { description: 'Received. Respond immediately and process the event afterwards; the body is not used.' },
   '410': { description: 'Gone: the endpoint is disabled until the account owner enables it again.' },
   default: {
     description:
-      'Anything else, or no complete answer in time (15 seconds by default), is a failed attempt. It is repeated, by default after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10 and 10 hours; a longer `Retry-After` is honoured. Redirects are not followed. An endpoint without a success for five days is disabled.',
+      'Anything else, or no complete response in time (15 seconds by default), is a failed attempt. It is retried, by default after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10 and 10 hours; a longer `Retry-After` is honoured. Redirects are not followed. An endpoint without a success for five days is disabled.',
   },
 }
 

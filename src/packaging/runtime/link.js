@@ -1,11 +1,11 @@
-// Plain JavaScript for whatever Node the machine has.
+// Plain JavaScript, because it runs on any Node version that the machine has.
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * npm 10 installs the Node of this platform, drops those of the others, and with them the name `node`
- * in `.bin`, which is the same for all of them. npm 11 keeps it, and then there is nothing to do.
+ * Restores `node_modules/.bin/node`. npm 10 removes it together with the Node packages of other platforms, because they all
+ * share this name. npm 11 keeps it.
  */
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const link = path.join(modules, '.bin', 'node')
