@@ -6,7 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { Agent, requestThrough } from '../platform/undici.ts'
 import { describeAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
-import { cacheAnswers, createDnsResolve, type Resolve, resolveAsTheMachine } from '../webhooks/sender/resolve.ts'
+import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
 import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
 
 /** Opens files of other servers, under the address rules of webhooks. */
@@ -43,7 +43,7 @@ export function createDownloader({
     headersTimeout: timeoutMilliseconds,
     bodyTimeout: timeoutMilliseconds,
     connect: createConnector({
-      resolve: cacheAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+      resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
       isAllowed: allowPrivate ? () => true : isPublicAddress,
       connectTimeoutMilliseconds: timeoutMilliseconds,
       ...(ca !== undefined && { ca }),

@@ -70,7 +70,7 @@ test('a token revoked in the middle of a load is known within 10 seconds everywh
         data: { accountId: account.whatsAppAccountId, by: 'whatsapp', isDefault: true },
       },
     ])
-    await expect.poll(() => logged('nothing can be sent from it').length).toBe(1)
+    await expect.poll(() => logged('it cannot send until').length).toBe(1)
     expect(await metric()).toMatch(/ 0$/)
     const health = (await account.get('/api/v1/account/health')).json().data
     expect(health).toMatchObject({

@@ -312,7 +312,7 @@ test('encrypts the URL, and logs neither the URL nor an alert', async () => {
   )
   expect(rows.some(({ row }) => row.includes('s3cr3t'))).toBe(false)
   expect(server.log.some((line) => line.includes('s3cr3t') || line.includes('It happened'))).toBe(false)
-  expect(server.log.some((line) => line.includes('the chat rejected an alert for good'))).toBe(true)
+  expect(server.log.some((line) => line.includes('dropped an alert that the chat rejected permanently'))).toBe(true)
 })
 
 test('encrypts URL and waiting alerts with the current key after a rotation', async () => {

@@ -165,7 +165,7 @@ test('describes a failure rate with its most frequent code', () => {
       title: '21% of the messages of +1 555 fail',
       paragraphs: [
         '21 of 100 messages of the last hour failed, most often with code 131026.',
-        'Each failed message says what its code means and what to do.',
+        'Open a failed message to see what its code means and what to do.',
       ],
     },
   })
@@ -231,7 +231,7 @@ test('describes a lag and its end', () => {
     text: {
       title: 'Webhook deliveries are late',
       paragraphs: [
-        'Messages are still sent; only the reports about them are late.',
+        'Messages are still sent; only their status webhooks are late.',
         'The oldest delivery has been due for 301 seconds.',
         'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
       ],
@@ -282,7 +282,7 @@ test('describes missing statuses and their end', () => {
       title: 'No statuses arrive for +1 555',
       paragraphs: [
         'WhatsApp accepted 12 messages more than ten minutes ago, and no status has arrived since.',
-        'Messages are still sent, but Waybill does not learn whether they arrive.',
+        'Messages are still sent, but Waybill cannot tell whether they arrive.',
         'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
       ],
     },

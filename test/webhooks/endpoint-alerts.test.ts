@@ -75,7 +75,7 @@ test('the alert names the endpoint by its host and description', async () => {
       title: 'The webhook endpoint at 127.0.0.1:9 fails',
       body: [
         'Deliveries to 127.0.0.1:9 (Customer database) have failed since 2026-11-19 14:08 UTC.',
-        'Messages are still sent, but this system does not learn whether they arrive. Waybill repeats the deliveries. Ask whoever runs the system to check it.',
+        'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',
       ].join('\n'),
     },
   ])

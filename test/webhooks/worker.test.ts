@@ -276,9 +276,7 @@ test('repeats an attempt with the same ID if its worker was paused past the leas
 })
 
 test('rejects a lease that is not longer than the timeout', () => {
-  expect(() => new Worker(webhooks.deps, webhookConfig, { leaseSeconds: 1 })).toThrow(
-    'must be longer than the timeout',
-  )
+  expect(() => new Worker(webhooks.deps, webhookConfig, { leaseSeconds: 1 })).toThrow('must be longer than the timeout')
 })
 
 test('finishes attempts in progress when a worker stops', async () => {

@@ -578,11 +578,11 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Waybill disabled the endpoint at {name}: {reason}.' }),
   msg({
     message:
-      'Messages are still sent, but this system does not learn whether they arrive. Waybill repeats the deliveries. Ask whoever runs the system to check it.',
+      'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',
   }),
   msg({
     message:
-      'Messages are still sent, but this system does not learn whether they arrive. Its deliveries wait. Repair the server that receives them, then enable the endpoint.',
+      'Messages are still sent, but your system does not receive their statuses. Deliveries wait until the endpoint is enabled. Fix the receiving server, then enable the endpoint.',
   }),
   // From webhooks/alerts/templates.ts.
   msg({ message: 'WhatsApp rejected the template {name}' }),
@@ -594,11 +594,11 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'It can be sent.' }),
   // From webhooks/alerts/rules/thresholds.ts.
   msg({ message: '{value}% of the messages of {name} fail' }),
-  msg({ message: 'Each failed message says what its code means and what to do.' }),
+  msg({ message: 'Open a failed message to see what its code means and what to do.' }),
   msg({ message: 'The messages of {name} fail less often' }),
   msg({ message: '{failed} of {total} messages of the last hour failed.' }),
   msg({ message: 'Webhook deliveries are late' }),
-  msg({ message: 'Messages are still sent; only the reports about them are late.' }),
+  msg({ message: 'Messages are still sent; only their status webhooks are late.' }),
   msg({ message: 'The oldest delivery has been due for {value} seconds.' }),
   msg({
     message:
@@ -611,7 +611,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({
     message: 'WhatsApp accepted {withoutStatus} messages more than ten minutes ago, and no status has arrived since.',
   }),
-  msg({ message: 'Messages are still sent, but Waybill does not learn whether they arrive.' }),
+  msg({ message: 'Messages are still sent, but Waybill cannot tell whether they arrive.' }),
   msg({
     message:
       'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',

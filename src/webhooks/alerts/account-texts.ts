@@ -2,7 +2,7 @@ import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import type { AlertChange } from './report.ts'
 import { formatTime } from './text.ts'
 
-/** The alert of an event about a WhatsApp account. */
+/** Returns the alert for an event of a WhatsApp account. */
 export function toAccountChange(accountId: string, event: WhatsAppAccountEvent): AlertChange {
   const number = event.data.displayPhoneNumber ?? `phone number ID ${event.data.phoneNumberId}`
   const about = { accountId, subjectId: event.data.accountId }
@@ -73,7 +73,7 @@ function describeDays(days: number): string {
   return `expires in ${days} ${days === 1 ? 'day' : 'days'}`
 }
 
-/** The alert of a token that was replaced or refreshed. */
+/** Returns the recovery for a token that was replaced or refreshed. */
 export function toTokenRenewed(
   accountId: string,
   {

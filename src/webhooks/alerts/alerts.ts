@@ -7,12 +7,12 @@ import { toSeverity } from './report.ts'
 import { type AlertRow, changeAlert, findAlerts, lockAlert } from './store.ts'
 import { isAlertCode, pageOf } from './text.ts'
 
-/** Open alerts of an account, then solved ones. */
+/** Lists open alerts of an account first, then resolved ones. */
 export async function listAlerts(db: Kysely<Database>, accountId: string): Promise<Alert[]> {
   return (await findAlerts(db, accountId)).map(toAlert)
 }
 
-/** An acknowledged alert is not sent again until its problem was solved. Acknowledging it again changes nothing. */
+/** An acknowledged alert is not repeated, unless it becomes critical. Acknowledging it again changes nothing. */
 export async function acknowledgeAlert(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   { accountId, alertId, by }: { accountId: string; alertId: string; by: string },
@@ -23,7 +23,7 @@ export async function acknowledgeAlert(
       throw new ServiceError('NOT_FOUND', `No alert has the ID ${alertId}.`, {
         remedy: `List the alerts: waybill alert list ${accountId}`,
       })
-    if (row.recovered_at !== null) throw new ServiceError('SETTING_REFUSED', 'This alert is resolved already.')
+    if (row.recovered_at !== null) throw new ServiceError('SETTING_REFUSED', 'This alert is already resolved.')
     if (row.acknowledged_at !== null) return toAlert(row)
     const changes = { acknowledged_at: now(), acknowledged_by: by, due_at: null }
     return toAlert((await changeAlert(trx, row, changes)) ?? row)

@@ -6,8 +6,8 @@ import { type ReportDeps, reportChanges } from './report.ts'
 import { toInactiveEvent } from './whatsapp-accounts.ts'
 
 /**
- * Records the event of a WhatsApp account that lost its number, and alerts the members. Its row is deleted in the same transaction, so the
- * periodic announcement would never find it.
+ * Records the event of a WhatsApp account that lost its number to another account, and alerts the members. The row is
+ * deleted in the same transaction, so the periodic job would never find it.
  */
 export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
   return async (trx, { row, isKnownInactive }) => {

@@ -7,8 +7,8 @@ import { type AlertText, formatTime } from './text.ts'
 import { type ChangedEndpointRow, findChangedEndpoints, markEndpoint } from './endpoints-store.ts'
 
 /**
- * Announces endpoints that fail, each once, whichever node does it: with a log line, and with an event for the other
- * endpoints of the account; its members are alerted. Also reports when an announced endpoint works again. Returns the number of changes.
+ * Announces failing endpoints and recoveries, each once across all nodes: logs them and alerts the members of the
+ * account. A failure is also reported to the other endpoints of the account as an event. Returns the number of changes.
  */
 export async function announceEndpoints(
   deps: ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>,
@@ -16,13 +16,13 @@ export async function announceEndpoints(
   if ((await findChangedEndpoints(deps.db, { claim: false })).length === 0) return 0
   const rows = await deps.db.transaction().execute(async (trx) => {
     const claimed = await findChangedEndpoints(trx, { claim: true })
-    for (const row of claimed) await markEndpoint(trx, row, row.fails)
+    for (const row of claimed) await markEndpoint(trx, row, row.is_failing)
     const events = claimed
-      .filter(({ fails }) => fails)
+      .filter((row) => row.is_failing)
       .map((row) => ({
         accountId: row.account_id,
         type: 'endpoint.failing',
-        // The column holds the ID of what the event is about.
+        // The column holds the ID of the subject of the event.
         messageId: row.id,
         payload: JSON.stringify(toEvent(row, deps.now())),
         exceptEndpointId: row.id,
@@ -31,24 +31,25 @@ export async function announceEndpoints(
     await reportChanges(deps, trx, claimed.map(toChange))
     return claimed
   })
-  if (rows.some(({ fails }) => fails)) deps.announcements.announce('deliveries')
+  if (rows.some((row) => row.is_failing)) deps.announcements.announce('deliveries')
   if (rows.length > 0) wakeSenders(deps)
-  for (const { account_id: accountId, id: endpointId, fails, disabled_reason: reason } of rows)
-    if (fails) deps.log.warn({ accountId, endpointId, ...(reason !== null && { reason }) }, 'a webhook endpoint fails')
+  for (const { account_id: accountId, id: endpointId, is_failing: isFailing, disabled_reason: reason } of rows)
+    if (isFailing)
+      deps.log.warn({ accountId, endpointId, ...(reason !== null && { reason }) }, 'a webhook endpoint fails')
     else deps.log.info({ accountId, endpointId }, 'a webhook endpoint works again')
   return rows.length
 }
 
-/** A URL often holds a token, so only its host is named, with the description that tells two endpoints of it apart. */
+/** Names only the host of the URL, which often contains a token, and the description, which distinguishes endpoints. */
 function nameEndpoint({ url, description }: ChangedEndpointRow): string {
   const { host } = new URL(url)
   return description === null ? host : `${host} (${description})`
 }
 
 function toChange(row: ChangedEndpointRow): AlertChange {
-  const { account_id: accountId, id: subjectId, fails, enabled } = row
+  const { account_id: accountId, id: subjectId, is_failing: isFailing, enabled } = row
   const about = { accountId, subjectId, code: 'endpoint_failing' } as const
-  if (!fails) return { ...about, kind: 'recovered', severity: 'warning', text: describeRecovery(row) }
+  if (!isFailing) return { ...about, kind: 'recovered', severity: 'warning', text: describeRecovery(row) }
   return enabled
     ? { ...about, kind: 'raised', severity: 'warning', text: describeFailing(row) }
     : { ...about, kind: 'raised', severity: 'critical', text: describeDisabled(row) }
@@ -73,7 +74,7 @@ function describeFailing(row: ChangedEndpointRow): AlertText {
       since === null
         ? `Deliveries to ${name} have failed for several minutes.`
         : `Deliveries to ${name} have failed since ${since}.`,
-      'Messages are still sent, but this system does not learn whether they arrive. Waybill repeats the deliveries. Ask whoever runs the system to check it.',
+      'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',
     ],
   }
 }
@@ -88,7 +89,7 @@ function describeDisabled(row: ChangedEndpointRow): AlertText {
       reason === null
         ? `Waybill disabled the endpoint at ${name}.`
         : `Waybill disabled the endpoint at ${name}: ${reason}.`,
-      'Messages are still sent, but this system does not learn whether they arrive. Its deliveries wait. Repair the server that receives them, then enable the endpoint.',
+      'Messages are still sent, but your system does not receive their statuses. Deliveries wait until the endpoint is enabled. Fix the receiving server, then enable the endpoint.',
     ],
   }
 }

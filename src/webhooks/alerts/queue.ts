@@ -10,7 +10,7 @@ interface QueueFinding {
 /** A worker claims a delivery within a second of its due time. */
 const maxLagSeconds = 60
 
-/** Turns the state of the delivery queue into findings. */
+/** Returns the problems of the delivery queue. */
 export function findQueueProblems({ oldestDueSeconds }: Pick<QueueState, 'oldestDueSeconds'>): QueueFinding[] {
   if (oldestDueSeconds <= maxLagSeconds) return []
   return [
@@ -22,14 +22,14 @@ export function findQueueProblems({ oldestDueSeconds }: Pick<QueueState, 'oldest
   ]
 }
 
-/** Logs findings about the delivery queue when they appear and when they are gone. */
+/** Logs problems of the delivery queue when they appear and when they are resolved. */
 export function createQueueWatch(): (deps: Pick<Deps, 'db' | 'log'>) => Promise<void> {
-  let before = new Set<string>()
+  let previous = new Set<string>()
   return async ({ db, log }) => {
     const findings = findQueueProblems(await readQueueState(db))
-    const after = new Set(findings.map(({ code }) => code))
-    for (const { code, message, fix } of findings) if (!before.has(code)) log.error({ finding: code, fix }, message)
-    for (const code of before.difference(after)) log.info({ finding: code }, 'webhook deliveries are on time again')
-    before = after
+    const current = new Set(findings.map(({ code }) => code))
+    for (const { code, message, fix } of findings) if (!previous.has(code)) log.error({ finding: code, fix }, message)
+    for (const code of previous.difference(current)) log.info({ finding: code }, 'webhook deliveries are on time again')
+    previous = current
   }
 }

@@ -8,7 +8,7 @@ interface Recipient {
   email: string
 }
 
-/** The members of these accounts who get alerts by email. */
+/** Returns the members of these accounts who receive alerts by email. */
 export function findRecipients(db: Kysely<Database>, accountIds: readonly string[]): Promise<Recipient[]> {
   return db
     .selectFrom('owner_roles')
@@ -21,15 +21,15 @@ export function findRecipients(db: Kysely<Database>, accountIds: readonly string
     .execute()
 }
 
-interface MemberChoice {
+interface MemberPreference {
   userId: string
   email: string
   role: Role
   receives: boolean
 }
 
-/** All members of an account with their choice. */
-export function findMemberChoices(db: Kysely<Database>, accountId: string): Promise<MemberChoice[]> {
+/** Returns all members of an account and whether they receive alert emails. */
+export function findMemberPreferences(db: Kysely<Database>, accountId: string): Promise<MemberPreference[]> {
   return db
     .selectFrom('owner_roles')
     .innerJoin('owners', 'owners.id', 'owner_roles.owner_id')
@@ -39,7 +39,7 @@ export function findMemberChoices(db: Kysely<Database>, accountId: string): Prom
     .execute()
 }
 
-export async function saveMemberChoice(
+export async function saveMemberPreference(
   db: Kysely<Database>,
   { accountId, userId }: { accountId: string; userId: string },
   receives: boolean,
@@ -52,8 +52,8 @@ export async function saveMemberChoice(
     .execute()
 }
 
-/** Deletes the alerts that wait to be sent to somebody. */
-export async function deleteWaitingAlerts(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
+/** Deletes the waiting alert emails of a recipient. */
+export async function deleteWaitingAlertEmails(db: Kysely<Database>, accountId: string, email: string): Promise<void> {
   await db
     .deleteFrom('emails')
     .where('account_id', '=', accountId)

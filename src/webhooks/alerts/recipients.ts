@@ -1,19 +1,18 @@
 import type { AlertRecipients } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
-import { deleteWaitingAlerts, findMemberChoices, saveMemberChoice } from './recipients-store.ts'
+import { deleteWaitingAlertEmails, findMemberPreferences, saveMemberPreference } from './recipients-store.ts'
 
-/** A member of an account, who is signed in. */
 interface SignedInMember {
   accountId: string
   userId: string
 }
 
-/** Whether a member gets alerts by email. Owners also see who else does. */
+/** Returns whether a member receives alerts by email. Owners also see the preferences of the other members. */
 export async function getAlertRecipients(
   { db, mail }: Pick<Deps, 'db' | 'mail'>,
   { accountId, userId }: SignedInMember,
 ): Promise<AlertRecipients> {
-  const members = await findMemberChoices(db, accountId)
+  const members = await findMemberPreferences(db, accountId)
   const self = members.find((member) => member.userId === userId)
   return {
     emails: mail !== undefined,
@@ -22,15 +21,15 @@ export async function getAlertRecipients(
   }
 }
 
-/** Changes the choice of the member alone. Alerts that wait for the SMTP server are not sent to them any more. */
+/** Changes the preference of this member only. Alert emails that are still waiting are not sent to them. */
 export async function setAlertEmails(
   deps: Pick<Deps, 'db' | 'mail'>,
   { email, ...member }: SignedInMember & { email: string },
   receives: boolean,
 ): Promise<AlertRecipients> {
   await deps.db.transaction().execute(async (trx) => {
-    await saveMemberChoice(trx, member, receives)
-    if (!receives) await deleteWaitingAlerts(trx, member.accountId, email)
+    await saveMemberPreference(trx, member, receives)
+    if (!receives) await deleteWaitingAlertEmails(trx, member.accountId, email)
   })
   return getAlertRecipients(deps, member)
 }

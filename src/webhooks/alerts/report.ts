@@ -8,11 +8,11 @@ import { sendAlerts, type MemberAlert } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
 import { type AlertText, linkTo } from './text.ts'
 
-/** A problem that began or changed, or that is solved. */
+/** A problem that began, changed or was resolved. */
 export interface AlertChange {
   accountId: string
   code: AlertCode
-  /** ID of what the alert is about. */
+  /** ID of the object that the alert is about. */
   subjectId: string
   kind: 'raised' | 'recovered'
   severity: AlertSeverity
@@ -21,7 +21,9 @@ export interface AlertChange {
 
 export type ReportDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log' | 'now'>
 
-/** Records what changed, and alerts the members of the accounts, now or after quiet hours, if the transaction commits. */
+/**
+ * Records the changes and alerts the members of the accounts, now or after quiet hours, once the transaction commits.
+ */
 export async function reportChanges(
   deps: ReportDeps,
   trx: Kysely<Database>,
@@ -41,7 +43,7 @@ function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, { text, ...change }: Al
   return { accountId: change.accountId, text: { ...text, link: linkTo(publicUrl, change) } }
 }
 
-/** Returns whether it is to be sent now. */
+/** Returns whether to send the alert now. */
 function record(
   deps: Pick<Deps, 'newId' | 'now'>,
   trx: Kysely<Database>,
@@ -51,52 +53,52 @@ function record(
   return change.kind === 'raised' ? raise(deps, trx, change, rules) : recover(deps, trx, change, rules)
 }
 
-type Recording = Parameters<typeof record>
+type RecordParameters = Parameters<typeof record>
 
-async function raise(...[{ newId, now: clock }, trx, change, rules]: Recording): Promise<boolean> {
+async function raise(...[{ newId, now: clock }, trx, change, rules]: RecordParameters): Promise<boolean> {
   const now = clock()
-  const known = await lockOpenAlert(trx, change)
+  const openAlert = await lockOpenAlert(trx, change)
   const { send, dueAt } = decide({
     now,
     change: 'raised',
     severity: change.severity,
-    previousSeverity: known && toSeverity(known),
-    wasSent: known?.sent_at != null,
-    acknowledged: known?.acknowledged_at != null,
+    previousSeverity: openAlert && toSeverity(openAlert),
+    wasSent: openAlert?.sent_at != null,
+    acknowledged: openAlert?.acknowledged_at != null,
     recovered: false,
     rules,
   })
-  const isAcknowledged = known?.acknowledged_at != null && !send && dueAt === undefined
+  const isAcknowledged = openAlert?.acknowledged_at != null && !send && dueAt === undefined
   const columns = {
     severity: change.severity,
     title: change.text.title,
     body: joinBody(change.text),
     due_at: dueAt ?? null,
-    sent_at: send ? now : (known?.sent_at ?? null),
+    sent_at: send ? now : (openAlert?.sent_at ?? null),
   }
-  if (!known) {
+  if (!openAlert) {
     const { accountId: account_id, code, subjectId: subject_id } = change
     const row = { ...columns, account_id, id: newId('alr'), code, subject_id, opened_at: now }
     return (await insertAlert(trx, row)) && send
   }
-  await changeAlert(trx, known, {
+  await changeAlert(trx, openAlert, {
     ...columns,
     ...(!isAcknowledged && { acknowledged_at: null, acknowledged_by: null }),
   })
   return send
 }
 
-async function recover(...[{ newId, now: clock }, trx, change, rules]: Recording): Promise<boolean> {
+async function recover(...[{ newId, now: clock }, trx, change, rules]: RecordParameters): Promise<boolean> {
   const now = clock()
-  const known = await lockOpenAlert(trx, change)
+  const openAlert = await lockOpenAlert(trx, change)
   const { send, dueAt } = decide({
     now,
     change: 'recovered',
-    severity: known ? toSeverity(known) : change.severity,
-    previousSeverity: known && toSeverity(known),
-    // An earlier version sent it without recording it.
-    wasSent: known ? known.sent_at !== null : true,
-    acknowledged: known?.acknowledged_at != null,
+    severity: openAlert ? toSeverity(openAlert) : change.severity,
+    previousSeverity: openAlert && toSeverity(openAlert),
+    // An earlier version sent alerts without recording them.
+    wasSent: openAlert ? openAlert.sent_at !== null : true,
+    acknowledged: openAlert?.acknowledged_at != null,
     recovered: false,
     rules,
   })
@@ -106,7 +108,7 @@ async function recover(...[{ newId, now: clock }, trx, change, rules]: Recording
     recovered_at: now,
     due_at: dueAt ?? null,
   }
-  if (known) await changeAlert(trx, known, recovery)
+  if (openAlert) await changeAlert(trx, openAlert, recovery)
   else {
     const { accountId: account_id, code, subjectId: subject_id, severity } = change
     const { recovery_title: title, recovery_body: body } = recovery

@@ -8,7 +8,7 @@ import { enqueuePosts } from './chat/outbox.ts'
 import { findRecipients } from './recipients-store.ts'
 import type { AlertText } from './text.ts'
 
-/** An alert, or the news that its problem is solved, for the members of an account. */
+/** An alert, or its recovery, for the members of an account. */
 export interface MemberAlert {
   accountId: string
   text: AlertText
@@ -16,21 +16,25 @@ export interface MemberAlert {
 
 export type SendAlertDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log'>
 
-/** Later, the dashboard says more than an old email. */
+/** An older email would be outdated; the dashboard shows the current state. */
 const validSeconds = 24 * 3600
 
-/** Puts an email to each member into the outbox, where an SMTP server is set up, and a post for the account's chat. */
+/** Enqueues an email to each recipient, if an SMTP server is configured, and a post to the account's chat. */
 export async function sendAlerts(
   deps: SendAlertDeps,
   trx: Kysely<Database>,
   alerts: readonly MemberAlert[],
 ): Promise<void> {
   if (alerts.length === 0) return
-  if (!(await mail(deps, trx, alerts))) deps.log.warn('email queue full; dropped alert emails')
+  if (!(await enqueueAlertEmails(deps, trx, alerts))) deps.log.warn('email queue full; dropped alert emails')
   if (!(await enqueuePosts(deps, trx, alerts))) deps.log.warn('chat queue full; dropped alerts')
 }
 
-async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly MemberAlert[]): Promise<boolean> {
+async function enqueueAlertEmails(
+  deps: SendAlertDeps,
+  trx: Kysely<Database>,
+  alerts: readonly MemberAlert[],
+): Promise<boolean> {
   if (!deps.mail) return true
   const recipients = await findRecipients(trx, [...new Set(alerts.map(({ accountId }) => accountId))])
   const emails = alerts.flatMap(({ accountId, text: { title, paragraphs, link } }) => {
@@ -48,7 +52,7 @@ async function mail(deps: SendAlertDeps, trx: Kysely<Database>, alerts: readonly
   return enqueueEmails({ ...deps, db: trx }, emails)
 }
 
-/** Wakes the processes that send. Call it after the commit. */
+/** Wakes the processes that send emails and posts. Call it after the commit. */
 export function wakeSenders({ announcements, mail }: Pick<Deps, 'announcements' | 'mail'>): void {
   if (mail) announcements.announce('emails')
   announcements.announce('chat')

@@ -10,7 +10,7 @@ interface AlertKey {
   subjectId: string
 }
 
-/** Locks the open alert about something; undefined if there is none. */
+/** Locks and returns the open alert about a subject; undefined if there is none. */
 export function lockOpenAlert(
   trx: Kysely<Database>,
   { accountId, code, subjectId }: AlertKey,
@@ -53,7 +53,7 @@ export async function changeAlert(
 
 const maxShown = 100
 
-/** Open alerts first, then solved ones, newest first. */
+/** Returns open alerts first, then resolved ones, newest first. */
 export function findAlerts(db: Kysely<Database>, accountId: string): Promise<AlertRow[]> {
   return db
     .selectFrom('alerts')
@@ -77,7 +77,7 @@ export function lockAlert(trx: Kysely<Database>, accountId: string, id: string):
 
 const maxDue = 200
 
-/** Locks alerts that are due, so that of several nodes one sends them. Reads all accounts. */
+/** Locks due alerts, so that only one node sends each. Reads all accounts. */
 export function lockDueAlerts(trx: Kysely<Database>, now: Date): Promise<AlertRow[]> {
   return trx
     .selectFrom('alerts')
@@ -96,12 +96,12 @@ export async function hasDueAlerts(db: Kysely<Database>, now: Date): Promise<boo
   return row !== undefined
 }
 
-/** Open alerts of all accounts about thresholds. */
+/** Returns open alerts with these codes. Reads all accounts. */
 export function findOpenAlerts(db: Kysely<Database>, codes: readonly AlertCode[]): Promise<AlertRow[]> {
   return db.selectFrom('alerts').selectAll().where('recovered_at', 'is', null).where('code', 'in', codes).execute()
 }
 
-/** Without telling anybody. */
+/** Marks open alerts as resolved without notifying anyone. */
 export async function closeAlerts(trx: Kysely<Database>, accountId: string, code: AlertCode): Promise<void> {
   await trx
     .updateTable('alerts')
@@ -115,8 +115,8 @@ export async function closeAlerts(trx: Kysely<Database>, accountId: string, code
 const keptDays = 30
 
 /**
- * Closes alerts about what was removed, or disabled by its owner, since their problem can never be solved; deletes
- * solved ones after 30 days. Reads all accounts.
+ * Closes alerts whose subject was removed or disabled by a user, because they would never recover. Deletes resolved
+ * alerts after 30 days. Reads all accounts.
  */
 export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
   await sql`

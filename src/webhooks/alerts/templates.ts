@@ -16,20 +16,20 @@ type ChangedTemplate = Omit<
 const maxRows = 200
 
 /**
- * Announces the result of each review and each pause, once, whichever node does it: with a log line, and with an event
- * for the webhooks. Callbacks and syncs only store what WhatsApp says, so that a lost callback loses no event. Reads all
- * accounts. Returns the number of announcements.
+ * Announces review results, pauses and category changes of templates, each once across all nodes, in the log and as
+ * events. Callbacks and syncs only store the state, so that a lost callback loses no event. Reads all accounts. Returns
+ * the number of announcements.
  */
 export async function announceTemplateChanges(deps: AlertDeps): Promise<number> {
-  const alerts = await deps.db.transaction().execute(async (trx) => {
+  const announced = await deps.db.transaction().execute(async (trx) => {
     const rows = await claimChanged(trx)
     const timestamp = deps.now().toISOString()
-    const found = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
+    const changes = rows.flatMap((row) => listTemplateEvents(row, timestamp).map((event) => ({ row, event })))
     for (const row of rows) await markAnnounced(trx, row)
-    const events = found.map(({ row, event }) => ({
+    const events = changes.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
-      // The column holds the ID of what the event is about.
+      // The column holds the ID of the subject of the event.
       messageId: row.whatsapp_template_id,
       payload: JSON.stringify(event),
     }))
@@ -37,20 +37,20 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     await reportChanges(
       deps,
       trx,
-      found.flatMap(({ row, event }) => toChange(row, event) ?? []),
+      changes.flatMap(({ row, event }) => toChange(row, event) ?? []),
     )
-    return found
+    return changes
   })
-  // After the commit: the workers find the deliveries that they are woken for.
-  if (alerts.length > 0) {
+  // After the commit, so that the workers can already see the deliveries.
+  if (announced.length > 0) {
     deps.announcements.announce('deliveries')
     wakeSenders(deps)
   }
-  for (const { row, event } of alerts) logAlert(deps, row, event)
-  return alerts.length
+  for (const { row, event } of announced) logEvent(deps, row, event)
+  return announced.length
 }
 
-/** Locks the templates, so that of several nodes one announces. The partial index holds these rows only. */
+/** Locks the templates, so that only one node announces each. A partial index covers exactly these rows. */
 async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
   const { rows } = await sql<ChangedTemplate>`
     select t.account_id, t.waba_id, t.name, t.language, t.whatsapp_template_id, t.status, t.category,
@@ -67,9 +67,9 @@ async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
   return rows
 }
 
-/** Returns the events of a change. A template that was never announced has none. */
+/** Returns the events of a change; none if the state of the template was never announced. */
 function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEvent[] {
-  const { status, category, announced_status: before, announced_category: previousCategory } = row
+  const { status, category, announced_status: previousStatus, announced_category: previousCategory } = row
   const data = {
     template: row.name,
     language: row.language,
@@ -79,11 +79,11 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEv
     ...(category !== null && { category }),
   }
   const events: TemplateEvent[] = []
-  const isNew = before !== null && before !== status
-  if (isNew && status === 'APPROVED') events.push({ type: 'template.approved', timestamp, data })
-  if (isNew && status === 'REJECTED')
+  const hasNewStatus = previousStatus !== null && previousStatus !== status
+  if (hasNewStatus && status === 'APPROVED') events.push({ type: 'template.approved', timestamp, data })
+  if (hasNewStatus && status === 'REJECTED')
     events.push({ type: 'template.rejected', timestamp, data: { ...data, reason: row.rejected_reason ?? 'UNKNOWN' } })
-  if (isNew && (status === 'PAUSED' || status === 'DISABLED'))
+  if (hasNewStatus && (status === 'PAUSED' || status === 'DISABLED'))
     events.push({
       type: 'template.paused',
       timestamp,
@@ -94,7 +94,7 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEv
   return events
 }
 
-/** Undefined for what is no problem, and for the approval of a template that had none. */
+/** Returns undefined for a category change, and for the approval of a template that was not stopped. */
 function toChange(row: ChangedTemplate, { type, data }: TemplateEvent): AlertChange | undefined {
   const name = `${row.name} (${row.language})`
   const about = {
@@ -150,7 +150,7 @@ async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promi
     .execute()
 }
 
-function logAlert({ log }: AlertDeps, { account_id: accountId }: ChangedTemplate, { type, data }: TemplateEvent): void {
+function logEvent({ log }: AlertDeps, { account_id: accountId }: ChangedTemplate, { type, data }: TemplateEvent): void {
   const { template, language } = data
   const about = { accountId, template, language }
   switch (type) {

@@ -1,13 +1,13 @@
 import { type AlertCode, alertCodes } from '../../../contracts/dashboard/alert.ts'
 
-/** What an alert says, in an email and in a chat. */
+/** The text of an alert in an email or a chat. */
 export interface AlertText {
   title: string
   paragraphs: readonly string[]
   link?: { label: string; url: string } | undefined
 }
 
-/** The page that the subject of each kind of problem has in the dashboard. */
+/** The dashboard page of each kind of problem. */
 const pages = {
   whatsapp_account_inactive: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   token_expiring: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
@@ -23,7 +23,7 @@ export function isAlertCode(text: string): text is AlertCode {
   return alertCodes.some((code) => code === text)
 }
 
-/** Page of the dashboard, relative to the account. */
+/** Returns the path of a dashboard page, relative to the account. */
 export function pageOf(code: AlertCode, subjectId: string): string {
   return pages[code].path(subjectId)
 }
@@ -35,7 +35,7 @@ export function linkTo(
   return { label: pages[code].label, url: `${publicUrl}/settings/${accountId}/${pageOf(code, subjectId)}` }
 }
 
-/** Returns a time as people read it, such as `2026-11-22 16:57 UTC`: alerts have no locale. */
+/** Formats a time like `2026-11-22 16:57 UTC`, because alerts have no locale. */
 export function formatTime(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -15,51 +15,51 @@ import { wakeSenders } from './send.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
 
-interface Alert {
+interface AnnouncedEvent {
   row: ChangedRow
   event: WhatsAppAccountEvent
 }
 
 /**
- * Announces changes of WhatsApp accounts, each once, whichever node does it: with a log line, and with an event for the
- * webhooks. A change that was undone before it was seen is not announced. Returns the number of announcements.
+ * Announces changes of WhatsApp accounts, each once across all nodes, in the log and as events. A change that was
+ * undone in the meantime is not announced. Returns the number of announcements.
  */
 export async function announceChanges(deps: AlertDeps): Promise<number> {
   const now = deps.now()
-  // This runs every few seconds on every node, and nearly always finds nothing.
+  // Checked without a lock, because this runs every few seconds on every node and rarely finds anything.
   if ((await findChanged(deps.db, { now, claim: false })).length === 0) return 0
-  const { found: alerts, changed } = await deps.db.transaction().execute(async (trx) => {
+  const { announced, changed } = await deps.db.transaction().execute(async (trx) => {
     const rows = await findChanged(trx, { now, claim: true })
-    const found = rows.flatMap((row) => toAlerts(row, now))
+    const announced = rows.flatMap((row) => toEvents(row, now))
     for (const row of rows) {
       const quality = row.new_quality ?? row.announced_quality
-      const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
-      await markAnnounced(trx, owner, { active: row.active, notice: row.notice, quality, at: now })
+      const ids = { accountId: row.account_id, whatsAppAccountId: row.id }
+      await markAnnounced(trx, ids, { active: row.active, notice: row.notice, quality, at: now })
     }
-    const events = found.map(({ row, event }) => ({
+    const events = announced.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
-      // The column holds the ID of what the event is about.
+      // The column holds the ID of the subject of the event.
       messageId: row.id,
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)
     await reportChanges(deps, trx, [
-      ...found.map(({ row, event }) => toAccountChange(row.account_id, event)),
+      ...announced.map(({ row, event }) => toAccountChange(row.account_id, event)),
       ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.account_id, row)),
     ])
-    return { found, changed: rows.length > 0 }
+    return { announced, changed: rows.length > 0 }
   })
-  // After the commit: the workers find the deliveries that they are woken for.
-  if (alerts.length > 0) deps.announcements.announce('deliveries')
+  // After the commit, so that the workers can already see the deliveries.
+  if (announced.length > 0) deps.announcements.announce('deliveries')
   if (changed) wakeSenders(deps)
-  for (const alert of alerts) logAlert(deps, alert)
-  return alerts.length
+  for (const entry of announced) logEvent(deps, entry)
+  return announced.length
 }
 
 type AnnouncedRow = Pick<ChangedRow, 'id' | 'phone_number_id' | 'display_phone_number' | 'is_default'>
 
-function toFacts(row: AnnouncedRow) {
+function toEventData(row: AnnouncedRow) {
   return {
     accountId: row.id,
     phoneNumberId: row.phone_number_id,
@@ -73,23 +73,23 @@ export function toInactiveEvent(
   now: Date,
   cause: { by: 'user' | 'whatsapp'; reason: string },
 ): WhatsAppAccountEvent {
-  return { type: 'whatsapp_account.inactive', timestamp: now.toISOString(), data: { ...toFacts(row), ...cause } }
+  return { type: 'whatsapp_account.inactive', timestamp: now.toISOString(), data: { ...toEventData(row), ...cause } }
 }
 
-function toAlerts(row: ChangedRow, now: Date): Alert[] {
+function toEvents(row: ChangedRow, now: Date): AnnouncedEvent[] {
   const timestamp = now.toISOString()
-  const data = toFacts(row)
-  const alerts: WhatsAppAccountEvent[] = []
-  if (row.active && !row.announced_active) alerts.push({ type: 'whatsapp_account.active', timestamp, data })
+  const data = toEventData(row)
+  const events: WhatsAppAccountEvent[] = []
+  if (row.active && !row.announced_active) events.push({ type: 'whatsapp_account.active', timestamp, data })
   if (!row.active && row.announced_active)
-    alerts.push(
+    events.push(
       toInactiveEvent(row, now, {
         by: row.switched_off ? 'user' : 'whatsapp',
         reason: whyInactive(row) ?? 'reason unknown',
       }),
     )
   if (isExpiringSoon(row, now))
-    alerts.push({
+    events.push({
       type: 'whatsapp_account.token_expiring',
       timestamp,
       data: {
@@ -100,47 +100,47 @@ function toAlerts(row: ChangedRow, now: Date): Alert[] {
     })
   const previous = ratings.find((rating) => rating === row.announced_quality)
   if (row.new_quality !== null && previous !== undefined)
-    alerts.push({
+    events.push({
       type: 'number.quality_changed',
       timestamp,
       data: { ...data, qualityRating: row.new_quality, previousQualityRating: previous },
     })
-  return alerts.map((event) => ({ row, event }))
+  return events.map((event) => ({ row, event }))
 }
 
-/** Its expiry was announced, and is far away again. */
+/** Returns whether the expiry of the token was announced and is no longer near. */
 function isRenewed({ notice, announced_expiry_days: announced }: ChangedRow): boolean {
   return notice === null && announced !== null
 }
 
-/** A token that has expired already is a finding of its own. */
+/** Excludes expired tokens, which are reported as a separate finding. */
 function isExpiringSoon(row: ChangedRow, now: Date): row is ChangedRow & { token_expires_at: Date } {
   const { token_expires_at: expiresAt, notice, announced_expiry_days: announced } = row
   return expiresAt !== null && expiresAt > now && notice !== null && notice < (announced ?? Infinity)
 }
 
-function logAlert({ log }: AlertDeps, { row, event }: Alert): void {
-  const owner = { accountId: row.account_id, whatsAppAccountId: row.id }
+function logEvent({ log }: AlertDeps, { row, event }: AnnouncedEvent): void {
+  const ids = { accountId: row.account_id, whatsAppAccountId: row.id }
   switch (event.type) {
     case 'whatsapp_account.active':
-      log.info(owner, 'a WhatsApp account is active again')
+      log.info(ids, 'a WhatsApp account is active again')
       break
     case 'whatsapp_account.inactive':
-      if (event.data.by === 'user') log.warn(owner, 'a user deactivated a WhatsApp account')
+      if (event.data.by === 'user') log.warn(ids, 'a user deactivated a WhatsApp account')
       else
         log.error(
-          { ...owner, reason: event.data.reason },
-          'WhatsApp rejected a WhatsApp account: nothing can be sent from it until its token is replaced or it is activated',
+          { ...ids, reason: event.data.reason },
+          'WhatsApp rejected a WhatsApp account: it cannot send until its token is replaced or it is activated',
         )
       break
     case 'whatsapp_account.token_expiring':
-      log.warn({ ...owner, expiresAt: event.data.expiresAt }, 'the access token of a WhatsApp account expires soon')
+      log.warn({ ...ids, expiresAt: event.data.expiresAt }, 'the access token of a WhatsApp account expires soon')
       break
     case 'number.quality_changed': {
       const { qualityRating, previousQualityRating } = event.data
       const isWorse = ratings.indexOf(qualityRating) > ratings.indexOf(previousQualityRating)
-      const facts = { ...owner, qualityRating, previousQualityRating }
-      log[isWorse ? 'warn' : 'info'](facts, 'WhatsApp changed the quality rating of a number')
+      const fields = { ...ids, qualityRating, previousQualityRating }
+      log[isWorse ? 'warn' : 'info'](fields, 'WhatsApp changed the quality rating of a number')
       break
     }
   }

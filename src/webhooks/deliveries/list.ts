@@ -65,7 +65,7 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: bo
     createdAt: row.created_at.toISOString(),
     ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
     ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
-    // Numbered here, because the stored numbers restart when a delivery is queued again.
+    // Numbered here, because the stored numbers restart when a delivery is retried.
     attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1)),
   }
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { requireDelivery } from './retry.ts'
 import { findPayload } from './store.ts'
 
-/** Reads the body that a delivery sends. */
+/** Returns the request body of a delivery. */
 export async function readPayload(
   { db }: Pick<Deps, 'db'>,
   accountId: string,

@@ -13,6 +13,7 @@ import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { type EndpointRow, findEndpoint, lockEndpoint } from '../endpoints/store.ts'
 import { findLastEventId } from '../events/store.ts'
 import {
+  type EndpointKeys,
   type EventRange,
   findEventIds,
   filterByLastError,
@@ -20,19 +21,18 @@ import {
   findWaitingDeliveries,
   type FinishedDelivery,
   queueRecovered,
-  type RecoveryPlace,
   type WaitingDelivery,
 } from './recovery-store.ts'
 import { makeEachDue } from './store.ts'
 
-/** Maximum number of events per transaction, which holds the endpoint's lock. */
+/** Maximum number of events per transaction, because it holds the endpoint's lock. */
 const batchSize = 5_000
 
-/** What a recovery redelivers; by default, all that was missed. */
-interface RecoveryChoice {
+/** Which deliveries a recovery queues; by default, all missed ones. */
+interface RecoveryFilter {
   /** Only deliveries whose last attempt failed with this error. */
   error?: string | undefined
-  /** Deliveries that wait for their next attempt are sent now, too. */
+  /** Whether to make waiting deliveries due now, too. */
   includeWaiting?: boolean | undefined
 }
 
@@ -53,20 +53,20 @@ export async function recoverDeliveries(
   endpointId: string,
   since: Date,
   onProgress: (recovered: number) => void = () => {},
-  choice: RecoveryChoice = {},
+  filter: RecoveryFilter = {},
 ): Promise<Recovery> {
   let range: EventRange | undefined = await rangeSince(deps, accountId, since)
   let recovered = 0
   while (range) {
-    const part = await recoverPart(deps, { accountId, endpointId }, range, choice)
-    recovered += part.recovered
-    range = part.rest
+    const result = await recoverPart(deps, { accountId, endpointId }, range, filter)
+    recovered += result.recovered
+    range = result.remaining
     if (range) onProgress(recovered)
   }
   return { endpointId, recovered }
 }
 
-/** Event IDs carry the database time. IDs from before its clock was set back may be ahead of it. */
+/** Event IDs contain the database time. If its clock was set back, existing IDs may be ahead of it. */
 async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
   const now = await readDatabaseClock(db)
   const lastId = await findLastEventId(db, accountId)
@@ -77,30 +77,30 @@ async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Da
   return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', until) }
 }
 
-/** Processes a few thousand events. `rest` is the remaining range. */
+/** Processes one batch of events and wakes the workers. `remaining` is the range that is left. */
 async function recoverPart(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
-  place: RecoveryPlace,
+  endpoint: EndpointKeys,
   range: EventRange,
-  choice: RecoveryChoice = {},
-): Promise<{ recovered: number; rest: EventRange | undefined }> {
-  const part = await recoverBatch(deps, place, range, choice)
-  if (part.recovered > 0) deps.announcements.announce('deliveries')
-  return part
+  filter: RecoveryFilter,
+): Promise<{ recovered: number; remaining: EventRange | undefined }> {
+  const result = await recoverBatch(deps, endpoint, range, filter)
+  if (result.recovered > 0) deps.announcements.announce('deliveries')
+  return result
 }
 
 interface Recoverable {
-  /** To be queued: `id` is that of the delivery that failed, or undefined if there was none. */
+  /** Events to queue. `id` is the ID of the failed delivery; undefined if there was none. */
   missed: { eventId: string; id: string | undefined }[]
-  /** IDs of deliveries to be made due. */
+  /** IDs of deliveries to make due now. */
   waiting: string[]
 }
 
 /**
- * Chooses the events to deliver: those neither waiting nor delivered. A delivery that failed before is reused, so that
- * its attempts stay together. With an `error`, only deliveries with that error are chosen.
+ * Selects the events that were neither delivered nor are waiting. A delivery that failed before is reused, so that its
+ * attempts stay together.
  */
-function chooseRecovered(
+function selectRecoverable(
   eventIds: readonly string[],
   waiting: readonly WaitingDelivery[],
   finished: readonly FinishedDelivery[],
@@ -119,81 +119,85 @@ function chooseRecovered(
   }
 }
 
-/** Reads waiting deliveries first: one that finishes in between is then seen twice instead of missed. */
+/** Reads waiting deliveries first, so that one that finishes in between is seen twice instead of missed. */
 async function findRecoverable(
   db: Kysely<Database>,
-  place: RecoveryPlace,
-  { eventIds, part }: { eventIds: readonly string[]; part: EventRange },
-  { error, includeWaiting = false }: RecoveryChoice,
+  endpoint: EndpointKeys,
+  { eventIds, range }: { eventIds: readonly string[]; range: EventRange },
+  { error, includeWaiting = false }: RecoveryFilter,
 ): Promise<Recoverable> {
-  const waiting = await findWaitingDeliveries(db, place, part)
-  const finished = await findFinishedDeliveries(db, place, part)
-  const { missed, waiting: waitingIds } = chooseRecovered(eventIds, waiting, finished)
-  const chosen = { missed, waiting: includeWaiting ? waitingIds : [] }
-  if (error === undefined) return chosen
-  const ids = [...missed.flatMap(({ id }) => (id === undefined ? [] : [id])), ...chosen.waiting]
-  const matching = await filterByLastError(db, place.accountId, ids, { error, since: timeOfId(part.fromId) })
+  const waiting = await findWaitingDeliveries(db, endpoint, range)
+  const finished = await findFinishedDeliveries(db, endpoint, range)
+  const { missed, waiting: waitingIds } = selectRecoverable(eventIds, waiting, finished)
+  const selected = { missed, waiting: includeWaiting ? waitingIds : [] }
+  if (error === undefined) return selected
+  const ids = [...missed.flatMap(({ id }) => (id === undefined ? [] : [id])), ...selected.waiting]
+  const matching = await filterByLastError(db, endpoint.accountId, ids, { error, since: timeOfId(range.fromId) })
   return {
     missed: missed.filter(({ id }) => id !== undefined && matching.has(id)),
-    waiting: chosen.waiting.filter((id) => matching.has(id)),
+    waiting: selected.waiting.filter((id) => matching.has(id)),
   }
 }
 
 /** Holds the endpoint's lock, so that concurrent recoveries do not queue the same event twice. */
 function recoverBatch(
   deps: Pick<Deps, 'db' | 'newId'>,
-  place: RecoveryPlace,
+  endpoint: EndpointKeys,
   range: EventRange,
-  choice: RecoveryChoice,
-): Promise<{ recovered: number; rest: EventRange | undefined }> {
+  filter: RecoveryFilter,
+): Promise<{ recovered: number; remaining: EventRange | undefined }> {
   return deps.db.transaction().execute(async (trx) => {
-    const endpoint = await lockEndpoint(trx, place.accountId, place.endpointId)
-    const { rest, ...batch } = await findBatch(trx, { ...place, endpoint }, range)
-    const { missed, waiting } = await findRecoverable(trx, place, batch, choice)
+    const row = await lockEndpoint(trx, endpoint.accountId, endpoint.endpointId)
+    if (!row) throw endpointNotFound(endpoint.endpointId)
+    const { remaining, ...batch } = await findBatch(trx, row, range)
+    const { missed, waiting } = await findRecoverable(trx, endpoint, batch, filter)
     const deliveries = missed.map(({ eventId, id }) => ({ eventId, id: id ?? deps.newId('dlv') }))
-    if (deliveries.length > 0) await queueRecovered(trx, place, deliveries)
-    const made = waiting.length > 0 ? await makeEachDue(trx, place.accountId, waiting) : 0
-    return { recovered: deliveries.length + made, rest }
+    if (deliveries.length > 0) await queueRecovered(trx, endpoint, deliveries)
+    const madeDue = waiting.length > 0 ? await makeEachDue(trx, endpoint.accountId, waiting) : 0
+    return { recovered: deliveries.length + madeDue, remaining }
   })
 }
 
 async function findBatch(
   db: Kysely<Database>,
-  { accountId, endpointId, endpoint }: RecoveryPlace & { endpoint: EndpointRow | undefined },
+  { account_id: accountId, events }: Pick<EndpointRow, 'account_id' | 'events'>,
   range: EventRange,
-): Promise<{ eventIds: string[]; part: EventRange; rest: EventRange | undefined }> {
-  if (!endpoint) throw endpointNotFound(endpointId)
+): Promise<{ eventIds: string[]; range: EventRange; remaining: EventRange | undefined }> {
   // One extra event shows where the next batch starts.
-  const found = await findEventIds(db, accountId, endpoint.events, range, batchSize + 1)
+  const found = await findEventIds(db, accountId, events, range, batchSize + 1)
   const next = found[batchSize]
-  const rest = next === undefined ? undefined : { ...range, fromId: next }
-  return { eventIds: found.slice(0, batchSize), part: rest ? { ...range, untilId: rest.fromId } : range, rest }
+  if (next === undefined) return { eventIds: found, range, remaining: undefined }
+  return {
+    eventIds: found.slice(0, batchSize),
+    range: { ...range, untilId: next },
+    remaining: { ...range, fromId: next },
+  }
 }
 
-/** Counts what a recovery would queue, without a lock. Only the first events are counted. */
+/** Counts the deliveries that a recovery would queue, without a lock. Counts the first batch of events only. */
 export async function countRecoverable(
   deps: Pick<Deps, 'db'>,
-  { accountId, endpointId, since, ...choice }: z.output<(typeof countContract)['input']>,
+  { accountId, endpointId, since, ...filter }: z.output<(typeof countContract)['input']>,
 ): Promise<z.output<(typeof countContract)['output']>> {
-  const place = { accountId, endpointId }
-  const endpoint = await findEndpoint(deps.db, accountId, endpointId)
+  const row = await findEndpoint(deps.db, accountId, endpointId)
   const range = await rangeSince(deps, accountId, new Date(since))
-  const { rest, ...batch } = await findBatch(deps.db, { ...place, endpoint }, range)
-  const { missed, waiting } = await findRecoverable(deps.db, place, batch, choice)
-  return { missed: missed.length, waiting: waiting.length, isPartial: rest !== undefined }
+  if (!row) throw endpointNotFound(endpointId)
+  const { remaining, ...batch } = await findBatch(deps.db, row, range)
+  const { missed, waiting } = await findRecoverable(deps.db, { accountId, endpointId }, batch, filter)
+  return { missed: missed.length, waiting: waiting.length, isPartial: remaining !== undefined }
 }
 
-/** Runs one part of a recovery. `next` identifies the following part. */
+/** Runs one part of a recovery. `next` identifies the next part. */
 export async function recoverStepwise(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
-  { accountId, endpointId, since, next, ...choice }: z.output<(typeof contract)['input']>,
+  { accountId, endpointId, since, next, ...filter }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   const range = next === undefined ? await rangeSince(deps, accountId, new Date(since)) : decodeRange(next)
-  const { recovered, rest } = await recoverPart(deps, { accountId, endpointId }, range, choice)
+  const { recovered, remaining } = await recoverPart(deps, { accountId, endpointId }, range, filter)
   return {
     recovered,
-    reachedAt: timeOfId(rest?.fromId ?? range.untilId).toISOString(),
-    ...(rest && { next: encodeRange(rest) }),
+    reachedAt: timeOfId(remaining?.fromId ?? range.untilId).toISOString(),
+    ...(remaining && { next: encodeRange(remaining) }),
   }
 }
 
@@ -203,6 +207,7 @@ function encodeRange({ fromId, untilId }: EventRange): string {
 
 function decodeRange(text: string): EventRange {
   const [, fromId, untilId] = /^(evt_[0-9a-z]{26})\.(evt_[0-9a-z]{26})$/.exec(text) ?? []
-  if (fromId === undefined || untilId === undefined) throw invalidField('next', 'must be the next of the part before.')
+  if (fromId === undefined || untilId === undefined)
+    throw invalidField('next', 'must be the `next` value of the previous part.')
   return { fromId, untilId }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
-export interface RecoveryPlace {
+export interface EndpointKeys {
   accountId: string
   endpointId: string
 }
@@ -38,10 +38,10 @@ export interface WaitingDelivery {
   event_id: string
 }
 
-/** Returns deliveries of a range of events that wait or are under way. */
+/** Returns waiting and running deliveries of a range of events. */
 export function findWaitingDeliveries(
   db: Kysely<Database>,
-  { accountId, endpointId }: RecoveryPlace,
+  { accountId, endpointId }: EndpointKeys,
   { fromId, untilId }: EventRange,
 ): Promise<WaitingDelivery[]> {
   return db
@@ -63,12 +63,12 @@ export async function filterByLastError(
 ): Promise<Set<string>> {
   if (deliveryIds.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
-    select wanted.id
-    from unnest(${deliveryIds}::text[]) as wanted (id)
+    select candidate.id
+    from unnest(${deliveryIds}::text[]) as candidate (id)
     cross join lateral (
       select error from webhook_attempts
-      where delivery_id = wanted.id and account_id = ${accountId}
-        -- No attempt precedes its event. Skips older partitions.
+      where delivery_id = candidate.id and account_id = ${accountId}
+        -- Skips older partitions, because no attempt precedes its event.
         and started_at >= ${since}::timestamptz - interval '1 hour'
       order by started_at desc limit 1
     ) last
@@ -85,7 +85,7 @@ export interface FinishedDelivery {
 /** Returns finished deliveries of a range of events to the endpoint. */
 export function findFinishedDeliveries(
   db: Kysely<Database>,
-  { accountId, endpointId }: RecoveryPlace,
+  { accountId, endpointId }: EndpointKeys,
   { fromId, untilId }: EventRange,
 ): Promise<FinishedDelivery[]> {
   return db
@@ -103,10 +103,10 @@ export interface RecoveredDelivery {
   eventId: string
 }
 
-/** Queues deliveries, due now, and deletes the finished rows of those that had failed. */
+/** Queues deliveries, due now, and deletes the rows of those that had finished. */
 export async function queueRecovered(
   db: Kysely<Database>,
-  { accountId, endpointId }: RecoveryPlace,
+  { accountId, endpointId }: EndpointKeys,
   deliveries: readonly RecoveredDelivery[],
 ): Promise<void> {
   const ids = deliveries.map(({ id }) => id)

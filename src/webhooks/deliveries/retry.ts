@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { lockEndpoint } from '../endpoints/store.ts'
-import { type DeliveryPlace, findOwnDelivery, isEventKept, makeDeliveryDue, requeueDelivery } from './store.ts'
+import { type DeliveryKeys, findOwnDelivery, isEventKept, makeDeliveryDue, requeueDelivery } from './store.ts'
 
 export interface RetriedDelivery {
   deliveryId: string
@@ -16,11 +16,11 @@ export interface RetriedDelivery {
 /** Retries a delivery now: a waiting one becomes due, a finished one is queued again. */
 export async function retryDelivery(
   deps: Pick<Deps, 'db' | 'announcements'>,
-  { accountId, endpointId, eventId }: DeliveryPlace,
+  { accountId, endpointId, eventId }: DeliveryKeys,
   deliveryId: string,
 ): Promise<RetriedDelivery> {
   const endpointState = await deps.db.transaction().execute(async (trx) => {
-    // Holds the endpoint's lock, so that a recovery does not miss the delivery while it moves.
+    // Holds the endpoint's lock, so that a concurrent recovery does not miss the delivery while it is moved.
     const endpoint = await lockEndpoint(trx, accountId, endpointId)
     if (!endpoint) throw new ServiceError('SETTING_REFUSED', `Cannot retry ${deliveryId}: its endpoint was removed.`)
     if (!(await isEventKept(trx, accountId, eventId)))
@@ -40,10 +40,10 @@ export async function requireDelivery(
   db: Kysely<Database>,
   accountId: string,
   deliveryId: string,
-): Promise<DeliveryPlace> {
-  const place = await findOwnDelivery(db, accountId, deliveryId)
-  if (!place) throw deliveryNotFound(deliveryId)
-  return place
+): Promise<DeliveryKeys> {
+  const keys = await findOwnDelivery(db, accountId, deliveryId)
+  if (!keys) throw deliveryNotFound(deliveryId)
+  return keys
 }
 
 async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {

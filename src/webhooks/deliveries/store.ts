@@ -6,10 +6,9 @@ import { longerThanLeaseSeconds } from '../queue/store.ts'
 const batchSize = 10_000
 
 /**
- * Makes a batch of an endpoint's waiting deliveries due now, with all attempts of the schedule ahead of them, and returns
- * their number; call it until it returns 0.
- * Deliveries that are due soon are skipped: such a row may be in progress, and moving the end of its lease would send
- * it twice.
+ * Makes a batch of an endpoint's waiting deliveries due now, restarts their retry schedules and returns their number.
+ * Call it until it returns 0. Deliveries that are due soon are skipped, because they may be in progress, and moving the
+ * end of the lease would send them twice.
  */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -24,8 +23,9 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
 }
 
 /**
- * A delivery in progress is left as it is. Any other starts its schedule anew: whoever asks for an attempt must not use up
- * the last one. The times are read beside the update: Citus refuses `now()` in a `case` of an update.
+ * A delivery that may be in progress is left unchanged. Any other restarts its retry schedule, so that a manual retry
+ * does not use up its last attempt. The times are read in a CTE, because Citus rejects `now()` in the `case` of an
+ * update.
  */
 const makeDueNow = sql`
     with clock as materialized (
@@ -52,7 +52,7 @@ export async function makeEachDue(db: Kysely<Database>, accountId: string, deliv
   return Number(numAffectedRows ?? 0)
 }
 
-/** Deletes a batch of an endpoint's waiting deliveries and returns their number; call it until it returns 0. */
+/** Deletes a batch of an endpoint's waiting deliveries and returns their number. Call it until it returns 0. */
 export async function deleteWaitingDeliveries(
   db: Kysely<Database>,
   accountId: string,
@@ -67,25 +67,25 @@ export async function deleteWaitingDeliveries(
   return Number(numAffectedRows ?? 0)
 }
 
-/** Moves a finished delivery back to the queue, as new and due now. Returns whether it was found. */
+/** Moves a finished delivery back to the queue, due now and with a new retry schedule. Returns whether it was found. */
 export async function requeueDelivery(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    with gone as (
+    with removed as (
       delete from webhook_finished_deliveries where account_id = ${accountId} and id = ${deliveryId} returning *
     )
     insert into webhook_deliveries (id, account_id, endpoint_id, event_id, due_at, created_at)
-    select id, account_id, endpoint_id, event_id, now(), created_at from gone`.execute(db)
+    select id, account_id, endpoint_id, event_id, now(), created_at from removed`.execute(db)
   return Number(numAffectedRows ?? 0) > 0
 }
 
-export interface DeliveryPlace {
+export interface DeliveryKeys {
   accountId: string
   endpointId: string
   eventId: string
 }
 
 /** Reads all accounts, because operators pass a delivery ID without its account. */
-export async function findDelivery(db: Kysely<Database>, deliveryId: string): Promise<DeliveryPlace | undefined> {
+export async function findDelivery(db: Kysely<Database>, deliveryId: string): Promise<DeliveryKeys | undefined> {
   // Deliveries are keyed by account first, so each account is queried separately.
   const { rows } = await sql<{ account_id: string; endpoint_id: string; event_id: string }>`
     select found.* from accounts cross join lateral (
@@ -104,7 +104,7 @@ export async function findOwnDelivery(
   db: Kysely<Database>,
   accountId: string,
   deliveryId: string,
-): Promise<DeliveryPlace | undefined> {
+): Promise<DeliveryKeys | undefined> {
   const inTable = (table: 'webhook_deliveries' | 'webhook_finished_deliveries') =>
     db
       .selectFrom(table)
@@ -147,7 +147,7 @@ export interface DeliveryRow {
   due_at: Date | null
   /** Null while the delivery is waiting. */
   finished_at: Date | null
-  /** Null if the event is no longer stored. */
+  /** Null if the event is older than the retention period. */
   type: string | null
   message_id: string | null
 }
@@ -193,22 +193,22 @@ export async function findDeliveriesOfMessage(
   limit: number,
 ): Promise<MessageDeliveryRow[]> {
   const { rows } = await sql<MessageDeliveryRow>`
-    with told as materialized (
+    with message_events as materialized (
       select id, type, message_id from events where account_id = ${accountId} and message_id = ${messageId}
     ), found as (
       select id, endpoint_id, event_id, 'waiting' as state, created_at, due_at, null::timestamptz as finished_at
       from webhook_deliveries
-      where account_id = ${accountId} and event_id in (select id from told)
+      where account_id = ${accountId} and event_id in (select id from message_events)
         and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
       union all
       select id, endpoint_id, event_id, outcome, created_at, null, finished_at
       from webhook_finished_deliveries
-      where account_id = ${accountId} and event_id in (select id from told)
+      where account_id = ${accountId} and event_id in (select id from message_events)
         and endpoint_id in (select id from webhook_endpoints where account_id = ${accountId})
     )
-    select found.*, told.type, told.message_id, endpoints.url, endpoints.enabled
+    select found.*, message_events.type, message_events.message_id, endpoints.url, endpoints.enabled
     from found
-    join told on told.id = found.event_id
+    join message_events on message_events.id = found.event_id
     join webhook_endpoints endpoints on endpoints.id = found.endpoint_id and endpoints.account_id = ${accountId}
     order by found.event_id, found.id
     limit ${limit}`.execute(db)

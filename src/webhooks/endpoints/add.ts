@@ -4,7 +4,7 @@ import { accountNotFound } from '../../accounts/account.ts'
 import { lockAccount } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { checkDescription, checkEvents, checkHeaders, checkLimits, checkUrl, type HeaderList } from './rules.ts'
-import { endpointSecretPurpose, generateSecret, sealHeaders } from './secrets.ts'
+import { encryptHeaders, endpointSecretPurpose, generateSecret } from './secrets.ts'
 import { countEndpoints, insertEndpoint } from './store.ts'
 
 /** Each event is delivered to every endpoint, so their number multiplies the cost of a message. */
@@ -12,12 +12,12 @@ const maxEndpoints = 20
 
 export interface NewEndpoint {
   url: string
-  /** Delivered, read and failed by default. */
+  /** By default, `defaultEventTypes`. */
   events?: readonly string[] | undefined
   description?: string | undefined
-  /** Extra headers, sent with each attempt. */
+  /** Custom headers, sent with each attempt. */
   headers?: HeaderList | undefined
-  /** Limits over all workers; none by default. */
+  /** Limits across all workers; none by default. */
   maxPerSecond?: number | undefined
   maxConcurrent?: number | undefined
 }
@@ -42,7 +42,7 @@ export async function addEndpoint(
     events,
     description,
     ...limits,
-    headers_encrypted: sealHeaders(deps.secrets, id, headers),
+    headers_encrypted: encryptHeaders(deps.secrets, id, headers),
     secret_encrypted: deps.secrets.encrypt(secret, endpointSecretPurpose(id)),
     created_at: deps.now(),
   }

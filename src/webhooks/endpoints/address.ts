@@ -3,17 +3,17 @@ import ipaddr from 'ipaddr.js'
 import { isMissingName, type Resolve } from '../sender/resolve.ts'
 import type { AddressVerdict } from '../sender/webhook-sender.ts'
 
-/** One text for all problems, because the failed rule would reveal details of our network. */
-export const refusedUrl =
+/** One text for all problems, because naming the failed rule would reveal details of our network. */
+export const urlRequirements =
   'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks'
 
-/** Special-purpose addresses (IANA registry, RFC 6890) and addresses that clouds reserve. */
+/** Special-purpose addresses (IANA registry, RFC 6890) and addresses that cloud providers reserve. */
 const specialIPv4 = parseRanges([
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // carriers, and Alibaba's metadata
+  '100.64.0.0/10', // carrier-grade NAT, and Alibaba's metadata
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // Azure's platform: a public address that only its own machines reach
+  '168.63.129.16/32', // Azure's platform: a public address that only its own machines can reach
   '169.254.0.0/16', // link-local, and most clouds' metadata
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments, and Oracle's metadata
@@ -23,7 +23,7 @@ const specialIPv4 = parseRanges([
   '192.88.99.0/24', // 6to4 relays
   '192.168.0.0/16', // private
   '192.175.48.0/24', // AS112
-  '198.18.0.0/15', // benchmarks
+  '198.18.0.0/15', // benchmarking
   '198.51.100.0/24', // documentation
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
@@ -36,9 +36,9 @@ const specialIPv4 = parseRanges([
  */
 const globalIPv6 = parseRanges(['2000::/3'])
 const specialIPv6 = parseRanges([
-  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarks
+  '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarking
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: holds an IPv4 address
+  '2002::/16', // 6to4: contains an IPv4 address
   '2620:4f:8000::/48', // AS112
   '3ffe::/16', // the former 6bone
   '3fff::/20', // documentation
@@ -56,8 +56,8 @@ export function isPublicAddress(address: string): boolean {
 const privateNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
 
 /**
- * Returns the parsed URL if it is allowed, without resolving its name; the addresses are checked at each connection.
- * `allowPrivate` is for development.
+ * Returns the parsed URL if it is allowed. Its host name is not resolved here, because addresses are checked at each
+ * connection. `allowPrivate` is for development.
  */
 export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): URL | undefined {
   const url = URL.parse(text)
@@ -66,16 +66,16 @@ export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate:
   return url.protocol === 'https:' && isPublicHost(url.hostname) ? url : undefined
 }
 
-/** `host` is taken from a parsed URL: the WHATWG parser has normalized unusual spellings of addresses. */
+/** `host` must be from a parsed URL, because the WHATWG parser normalizes unusual spellings of IP addresses. */
 function isPublicHost(host: string): boolean {
   const address = addressOf(host)
   if (address !== undefined) return isPublicAddress(address)
   const name = host.replace(/\.$/, '')
-  // A name without a dot can only be found on the local network.
+  // A name without a dot can only resolve in the local network.
   return name.includes('.') && !privateNames.test(name)
 }
 
-/** Returns the address if the host is a literal address, such as `[::1]` or `127.0.0.1`. */
+/** Returns the address if the host is a literal IP address, such as `[::1]` or `127.0.0.1`. */
 export function addressOf(host: string): string | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
   return isIP(bare) === 0 ? undefined : bare
@@ -98,9 +98,9 @@ export interface AddressRules {
 }
 
 /**
- * Checks the address of a new endpoint. A name that does not exist is rejected like a private one, because the
- * difference would reveal names of our network. A failed DNS lookup is no reason to reject it, since addresses are
- * checked again at each connection.
+ * Checks the URL of a new endpoint. Non-existent names are rejected like private ones, because the difference would
+ * reveal names in our network. A failed DNS lookup does not cause a rejection, because addresses are checked again at
+ * each connection.
  */
 export async function checkAddress(
   text: string,

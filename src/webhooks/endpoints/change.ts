@@ -4,7 +4,7 @@ import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.
 import { endpointNotFound, requireEndpoint } from './endpoint.ts'
 import { changeEndpoint, deleteEndpoint } from './store.ts'
 
-/** Makes waiting deliveries due now: delays that grew with past failures no longer apply. */
+/** Makes waiting deliveries due now, because delays from past failures no longer apply. */
 export async function enableEndpoint(
   deps: Pick<Deps, 'db' | 'now' | 'announcements'>,
   accountId: string,
@@ -18,16 +18,18 @@ export async function enableEndpoint(
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
 
-/** Limited to the initial number, because deliveries of an endpoint that was already enabled may fail meanwhile. */
+/**
+ * Stops after the initial number, because deliveries of an enabled endpoint may fail and wait again in the meantime.
+ */
 export async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
-  for (let left = waiting; left > 0;) {
-    const made = await makeDeliveriesDue(db, accountId, endpointId)
-    if (made === 0) return
-    left -= made
+  for (let remaining = waiting; remaining > 0;) {
+    const madeDue = await makeDeliveriesDue(db, accountId, endpointId)
+    if (madeDue === 0) return
+    remaining -= madeDue
   }
 }
 
-/** Disables an endpoint: its deliveries wait, including those of new events. A running attempt is not aborted. */
+/** Disables an endpoint. Its deliveries wait, including those of new events. A running attempt is not aborted. */
 export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
@@ -45,7 +47,7 @@ export interface RemovedEndpoint {
   dropped: number
 }
 
-/** Removes the endpoint, its secrets and its waiting deliveries. Events stay. */
+/** Removes the endpoint, its secrets and its waiting deliveries. Events are kept. */
 export async function removeEndpoint(
   deps: Pick<Deps, 'db'>,
   accountId: string,

@@ -9,7 +9,7 @@ import { timeOfId } from '../../platform/ids.ts'
 import { findLastFailures, type LastFailureRow } from '../statistics/store.ts'
 import { type EndpointSummaryRow, findEndpointSummaries, findEndpointSummary } from './store.ts'
 
-/** Its secrets and its headers stay where they are. */
+/** Omits secrets and headers. */
 function toEndpoint(row: EndpointSummaryRow, failures: readonly LastFailureRow[], now: Date): Endpoint {
   const { previous_secret_expires_at: previousUntil } = row
   const failure = failures.find(({ endpoint_id: endpointId }) => endpointId === row.id)

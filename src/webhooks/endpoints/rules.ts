@@ -5,7 +5,7 @@ import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhoo
 import { line } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../sender/attempt.ts'
-import { refusedUrl } from './address.ts'
+import { urlRequirements } from './address.ts'
 
 const Url = line(2048)
 const Description = line(200)
@@ -44,7 +44,7 @@ export interface Limits {
   maxConcurrent?: number | null | undefined
 }
 
-/** Returns the columns of the limits that are given. */
+/** Returns the columns of the given limits. */
 export function checkLimits({ maxPerSecond, maxConcurrent }: Limits) {
   return {
     ...(maxPerSecond !== undefined && { max_per_second: checkLimit('maxPerSecond', maxPerSecond) }),
@@ -66,7 +66,7 @@ function checkLimit(field: keyof typeof limitRules, value: number | null): numbe
   return checked.data
 }
 
-/** The URL is never repeated, because its query often contains a token. */
+/** Error messages do not include the URL, because its query often contains a token. */
 export async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
   if (!checked.success)
@@ -74,22 +74,22 @@ export async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string
       field: 'url',
     })
   if ((await webhooks.check(url)) === 'refused')
-    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${refusedUrl}.`, { field: 'url' })
+    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${urlRequirements}.`, { field: 'url' })
 }
 
 const maxHeaders = 20
-/** Many servers reject requests with a header section larger than 8 or 16 KiB. */
+/** Many servers reject requests whose headers exceed 8 or 16 KiB. */
 const maxTotalLength = 4096
 
-/** Checks an endpoint's own headers. Values are never repeated, because they may hold credentials. */
+/** Checks custom headers. Error messages do not include values, because they may be credentials. */
 export function checkHeaders(headers: HeaderList): Record<string, string> {
   if (headers.length > maxHeaders)
     throw new ServiceError('SETTING_REFUSED', `An endpoint can have at most ${maxHeaders} headers.`)
   for (const [name, value] of headers) checkHeader(name, value)
   const names = headers.map(([name]) => name.toLowerCase())
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined)
-    throw new ServiceError('SETTING_REFUSED', `The header ${twice} was given twice. Header names must be unique.`)
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
+  if (duplicate !== undefined)
+    throw new ServiceError('SETTING_REFUSED', `The header ${duplicate} was given twice. Header names must be unique.`)
   if (headers.flat().join('').length > maxTotalLength)
     throw new ServiceError(
       'SETTING_REFUSED',

@@ -15,8 +15,7 @@ import {
   replaceEndpointSecret,
 } from './store.ts'
 
-/** The purpose of a stored secret, which is bound to its ciphertext so that it cannot be moved to another row. */
-
+/** The purpose is bound to the ciphertext, so that a secret cannot be moved to another row. */
 export function endpointSecretPurpose(endpointId: string): string {
   return `webhook_endpoints.secret:${endpointId}`
 }
@@ -40,7 +39,7 @@ const purposes = {
 
 const columns = ['secret_encrypted', 'previous_secret_encrypted', 'headers_encrypted'] as const
 
-/** Returns the secrets and encrypted headers of every endpoint. */
+/** Returns the encrypted secrets and headers of all endpoints. */
 export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAllEndpoints(db)
   return rows.flatMap((row) =>
@@ -55,8 +54,7 @@ export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredS
 }
 
 /**
- * Decrypts a stored secret. A signing secret can be shown again, because a receiver that lost it could not verify any
- * webhook.
+ * Decrypts the signing secret. It can be shown again, because a receiver that lost it could no longer verify webhooks.
  */
 export async function revealSecret(
   { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
@@ -74,13 +72,13 @@ const longestOverlapSeconds = 30 * 24 * 60 * 60
 export interface RotatedSecret {
   /** The new secret. */
   secret: string
-  /** Until when the previous secret also signs; absent if it stopped immediately. */
+  /** When the previous secret stops signing; absent if it stopped immediately. */
   previousSecretUntil?: string
 }
 
 /**
- * Creates a new secret. The previous one also signs for `overlapSeconds`, so that receivers can switch in between;
- * older ones stop immediately.
+ * Creates a new secret. The previous one also signs for `overlapSeconds`, so that receivers can switch in the meantime.
+ * Older ones stop immediately.
  */
 export async function rotateSecret(
   deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes'>,
@@ -94,13 +92,13 @@ export async function rotateSecret(
       'The overlap can be at most 30 days. Use a shorter overlap, such as 24h or 0s.',
     )
   const secret = generateSecret(deps.randomBytes)
-  const sealed = deps.secrets.encrypt(secret, endpointSecretPurpose(endpointId))
+  const encrypted = deps.secrets.encrypt(secret, endpointSecretPurpose(endpointId))
   const until = overlapSeconds > 0 ? new Date(deps.now().getTime() + overlapSeconds * 1000) : null
   await deps.db.transaction().execute(async (trx) => {
     const row = await lockEndpoint(trx, accountId, endpointId)
     if (!row) throw endpointNotFound(endpointId)
     await changeEndpoint(trx, accountId, endpointId, {
-      secret_encrypted: sealed,
+      secret_encrypted: encrypted,
       previous_secret_encrypted: until && row.secret_encrypted,
       previous_secret_expires_at: until,
     })
@@ -109,24 +107,24 @@ export async function rotateSecret(
 }
 
 /** Returns null if there are no headers. */
-export function sealHeaders(box: SecretBox, endpointId: string, headers: Record<string, string>): string | null {
+export function encryptHeaders(box: SecretBox, endpointId: string, headers: Record<string, string>): string | null {
   if (Object.keys(headers).length === 0) return null
   return box.encrypt(JSON.stringify(headers), endpointHeadersPurpose(endpointId))
 }
 
-/** The decrypted values of an endpoint that an attempt needs. They must not be shown to anyone. */
-export interface OpenedEndpoint {
+/** The decrypted values that an attempt needs. They must not be shown to anyone. */
+export interface DecryptedEndpoint {
   headers: Record<string, string>
-  /** Each secret adds a signature; after a rotation the previous one is included until it expires. */
+  /** Each secret adds a signature. After a rotation, the previous one is included until it expires. */
   secrets: string[]
 }
 
-export type SealedEndpoint = Pick<
+type EncryptedEndpoint = Pick<
   EndpointRow,
   'id' | 'headers_encrypted' | 'secret_encrypted' | 'previous_secret_encrypted' | 'previous_secret_expires_at'
 >
 
-export function openEndpoint(box: SecretBox, row: SealedEndpoint, now: Date): OpenedEndpoint {
+export function decryptEndpoint(box: SecretBox, row: EncryptedEndpoint, now: Date): DecryptedEndpoint {
   const { headers_encrypted: headers, previous_secret_encrypted: previous, previous_secret_expires_at: expiresAt } = row
   const stillSigns = previous !== null && expiresAt !== null && expiresAt > now
   const secrets = stillSigns ? [row.secret_encrypted, previous] : [row.secret_encrypted]
@@ -137,6 +135,6 @@ export function openEndpoint(box: SecretBox, row: SealedEndpoint, now: Date): Op
 }
 
 function parseHeaders(json: string): Record<string, string> {
-  // We encrypted this text ourselves, from checked headers.
+  // Safe cast: `encryptHeaders` wrote this text.
   return JSON.parse(json) as Record<string, string>
 }

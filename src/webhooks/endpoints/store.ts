@@ -5,7 +5,7 @@ export type EndpointRow = Selectable<WebhookEndpointsTable>
 
 export interface EndpointSummaryRow extends EndpointRow {
   waiting: string
-  /** ID of the oldest event that waits, or whose delivery failed for good since the endpoint fails. */
+  /** ID of the oldest event whose delivery is waiting, or has failed for good since the endpoint started failing. */
   oldest_missed_event: string | null
   failed: string
   last_delivered_at: Date | null
@@ -50,7 +50,7 @@ export function findEndpoint(
     .executeTakeFirst()
 }
 
-/** Locks an endpoint, so that changes that depend on its state run one after another. */
+/** Locks an endpoint, to serialize changes that depend on its state. */
 export function lockEndpoint(
   db: Kysely<Database>,
   accountId: string,
@@ -127,7 +127,7 @@ export async function deleteEndpoint(db: Kysely<Database>, accountId: string, en
 }
 
 /**
- * Returns whether the secret was still the one that the caller read, so that a concurrent change is not overwritten.
+ * Returns false if the secret is no longer the one that the caller read, so that no concurrent change is overwritten.
  */
 export async function replaceEndpointSecret(
   db: Kysely<Database>,
@@ -146,7 +146,7 @@ export async function replaceEndpointSecret(
   return changed !== undefined
 }
 
-/** Number of finished deliveries that are searched, which bounds the index scan. Older ones are not relevant. */
+/** Number of latest finished deliveries that are read. Limits the index scan. */
 const recentDeliveries = 1000
 
 interface Waiting {

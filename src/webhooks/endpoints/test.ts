@@ -3,7 +3,7 @@ import type { TestEvent } from '../../../contracts/events.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
-import { openEndpoint } from './secrets.ts'
+import { decryptEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
 export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'error' | 'responseStart'> {
@@ -14,7 +14,7 @@ export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'error'
 }
 
 /**
- * Sends a `webhook.test` event once, immediately, also to a disabled endpoint. The result is returned and does not
+ * Sends a `webhook.test` event once, immediately, even to a disabled endpoint. The result is returned and does not
  * change the state of the endpoint.
  */
 export async function testEndpoint(
@@ -33,7 +33,7 @@ export async function testEndpoint(
   }
   const { outcome, durationMilliseconds, statusCode, error, responseStart } = await deps.webhooks.attempt({
     url: row.url,
-    ...openEndpoint(deps.secrets, row, timestamp),
+    ...decryptEndpoint(deps.secrets, row, timestamp),
     eventId,
     payload: JSON.stringify(event),
     timestamp,

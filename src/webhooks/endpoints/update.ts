@@ -12,7 +12,7 @@ import {
   type HeaderList,
   type Limits,
 } from './rules.ts'
-import { sealHeaders } from './secrets.ts'
+import { encryptHeaders } from './secrets.ts'
 import { changeEndpoint, type EndpointChanges, type EndpointRow, lockEndpoint } from './store.ts'
 
 /** Fields that are undefined stay as they are. */
@@ -31,8 +31,8 @@ export interface UpdatedEndpoint extends Endpoint {
 }
 
 /**
- * Changes an endpoint and keeps its signing secret and its history. Custom headers often authenticate us to one
- * server, so another host does not get them unless they are given again.
+ * Changes an endpoint and keeps its signing secret and history. Custom headers often hold credentials for one server,
+ * so they are removed if the host changes, unless they are given again.
  */
 export async function updateEndpoint(
   deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'webhooks' | 'announcements'>,
@@ -49,7 +49,7 @@ export async function updateEndpoint(
     ...(update.events !== undefined && { events: checkEvents(update.events) }),
     ...(update.description !== undefined && { description: readDescription(update.description) }),
     ...(update.headers !== undefined && {
-      headers_encrypted: sealHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
+      headers_encrypted: encryptHeaders(deps.secrets, endpointId, checkHeaders(update.headers)),
     }),
     ...checkLimits(update),
   }
@@ -64,7 +64,7 @@ export async function updateEndpoint(
   })
   const endpoint = await requireEndpoint(deps.db, accountId, endpointId, deps.now())
   if (wasFailing) {
-    // Delays that grew while the previous address failed no longer apply.
+    // Delays from failures of the previous URL no longer apply.
     await makeAllDue(deps, accountId, endpointId, endpoint.waiting)
     deps.announcements.announce('deliveries')
   }
@@ -75,21 +75,21 @@ function readDescription(text: string): string | null {
   return text.trim() === '' ? null : checkDescription(text)
 }
 
-/** What a new address changes besides itself; undefined if it is the present one. */
+/** Returns the changes that a new URL causes; undefined if it is the current one. */
 function move(
-  { url: before, headers_encrypted }: Pick<EndpointRow, 'url' | 'headers_encrypted'>,
+  { url: previousUrl, headers_encrypted }: Pick<EndpointRow, 'url' | 'headers_encrypted'>,
   url: string,
 ): { changes: EndpointChanges; clearsHeaders: boolean } | undefined {
-  if (url === before) return undefined
-  const clearsHeaders = headers_encrypted !== null && originOf(url) !== originOf(before)
+  if (url === previousUrl) return undefined
+  const clearsHeaders = headers_encrypted !== null && originOf(url) !== originOf(previousUrl)
   return {
-    // The failures were those of the previous address.
+    // The failures were those of the previous URL.
     changes: { url, failing_since: null, ...(clearsHeaders && { headers_encrypted: null }) },
     clearsHeaders,
   }
 }
 
-/** Scheme, host and port: another port is another server, and http is readable on the way. */
+/** Scheme, host and port, because another port is another server, and http is not encrypted. */
 function originOf(url: string): string {
   return new URL(url).origin
 }

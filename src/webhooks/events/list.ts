@@ -10,7 +10,7 @@ import { findEvents } from './store.ts'
 const cursorPattern = /^evt_[0-9a-z]{26}$/
 
 /**
- * Events become visible in the order of their IDs (events/store.ts), so a reader who continues after its last event
+ * Events become visible in the order of their IDs (see `recordEvents`), so a reader that continues after its last event
  * misses none.
  */
 export async function listEvents(

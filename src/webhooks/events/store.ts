@@ -20,18 +20,18 @@ interface NewEvent {
 
 /** An event before it is recorded, which adds its ID and time. */
 export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'> & {
-  /** An endpoint that does not get it, because the event is about this endpoint. */
+  /** An endpoint that does not receive the event, because the event is about it. */
   exceptEndpointId?: string
-  /** The trace that caused the event; by default, the active one. */
+  /** The trace that caused the event; the active one by default. */
   cause?: TraceContext | undefined
 }
 
-/** Evaluated at each use: after a wait for a row lock, it must return the time after the wait. */
-const clock = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+/** Evaluated at each use, because it must return the time after a wait for a row lock. */
+const clockMilliseconds = `floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
-interface StartRow {
+interface AdvancedClockRow {
   account_id: string
-  /** The timestamp in the last ID. */
+  /** The timestamp of the last ID of the batch. */
   last: number
   /** The database clock, which may have been set back. */
   clock: number
@@ -39,32 +39,33 @@ interface StartRow {
   events: string[] | null
 }
 
-interface Start {
+interface ClockAdvance {
   accountId: string
-  /** By how many milliseconds the ids of the account run on from their first time. */
+  /** Milliseconds from the first to the last ID that the account needs. */
   spanMilliseconds: number
 }
 
-const startColumns: Columns<Start> = {
+const advanceColumns: Columns<ClockAdvance> = {
   accountId: { name: 'account_id', type: 'word' },
-  spanMilliseconds: { name: 'more', type: 'bigint' },
+  spanMilliseconds: { name: 'span', type: 'bigint' },
 }
 
-const startAll = statement<Lists<Start>, StartRow>(
+const advanceClocks = statement<Lists<ClockAdvance>, AdvancedClockRow>(
   'start_recording',
-  ($) => `with started as (
+  ($) => `with advanced as (
     insert into event_clocks as c (account_id, last_milliseconds, ahead_milliseconds)
-    select account_id, ${clock} + more, more
-    from unnest(${arraysOf($, startColumns)}) as r (${namesOf(startColumns)}) order by account_id
+    select account_id, ${clockMilliseconds} + span, span
+    from unnest(${arraysOf($, advanceColumns)}) as r (${namesOf(advanceColumns)}) order by account_id
     on conflict (account_id) do update set
-      last_milliseconds = greatest(c.last_milliseconds + 1, ${clock}) + excluded.ahead_milliseconds,
+      last_milliseconds = greatest(c.last_milliseconds + 1, ${clockMilliseconds}) + excluded.ahead_milliseconds,
       ahead_milliseconds = greatest(
-        c.ahead_milliseconds, greatest(c.last_milliseconds + 1 - ${clock}, 0) + excluded.ahead_milliseconds
+        c.ahead_milliseconds,
+        greatest(c.last_milliseconds + 1 - ${clockMilliseconds}, 0) + excluded.ahead_milliseconds
       )
-    returning account_id, last_milliseconds, ${clock} as clock
+    returning account_id, last_milliseconds, ${clockMilliseconds} as clock
   )
-  select s.account_id, s.last_milliseconds::float8 as last, s.clock::float8 as clock, e.id as endpoint_id, e.events
-  from started s left join webhook_endpoints e on e.account_id = s.account_id`,
+  select a.account_id, a.last_milliseconds::float8 as last, a.clock::float8 as clock, e.id as endpoint_id, e.events
+  from advanced a left join webhook_endpoints e on e.account_id = a.account_id`,
 )
 
 const eventColumns: Columns<NewEvent> = {
@@ -76,7 +77,7 @@ const eventColumns: Columns<NewEvent> = {
   createdAt: { name: 'created_at', type: 'timestamptz' },
 }
 
-/** Its fields are named apart from those of an event, since one statement takes both. */
+/** The field names differ from those of an event, because one statement takes both. */
 interface NewDelivery {
   deliveryAccountId: string
   eventId: string
@@ -101,12 +102,15 @@ interface TracedEvent extends NewEvent {
 
 const tracedColumns: Columns<TracedEvent> = { ...eventColumns, traceparent: { name: 'traceparent', type: 'text' } }
 
-/** While tracing is on. */
+/** Used while tracing is enabled. */
 const insertAllTraced = statement<Lists<TracedEvent> & Lists<NewDelivery>>('insert_traced_events', ($) =>
   writeInsert(namesOf(tracedColumns), arraysOf($, tracedColumns), arraysOf($, deliveryColumns)),
 )
 
-/** Each delivery is due at once: a transaction that waited began earlier, maybe before the clock was set back. */
+/**
+ * Deliveries are due at `clock_timestamp()`. `now()` is when the transaction began, maybe before the clock was set
+ * back.
+ */
 function writeInsert(eventNames: string, events: string, deliveries: string): string {
   return `with recorded as (
     insert into events (${eventNames}) select * from unnest(${events})
@@ -119,7 +123,7 @@ function writeInsert(eventNames: string, events: string, deliveries: string): st
  * Records events and, for each endpoint subscribed to their type, a delivery that is due immediately. A disabled
  * endpoint gets deliveries too; they wait until it is enabled. Call it last in the transaction that causes the events:
  * each account's row in `event_clocks` stays locked until the commit, so that its events become visible in the order of
- * their IDs, whatever the clock does. A reader who continues after its last event misses none.
+ * their IDs, even if the clock is set back. A reader that continues after its last event therefore misses none.
  */
 export async function recordEvents(
   trx: Kysely<Database>,
@@ -129,12 +133,15 @@ export async function recordEvents(
   if (events.length === 0) return
   const counts = new Map<string, number>()
   for (const { accountId } of events) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
-  const starts = Array.from(counts, ([accountId, count]) => ({ accountId, spanMilliseconds: spanOfIdsInOrder(count) }))
-  const rows = await startAll(trx, listsOf(startColumns, starts))
-  const recorded = nameEvents(events, counts, rows, deps.randomBytes)
-  const rowsOf = Map.groupBy(rows, (row) => row.account_id)
+  const advances = Array.from(counts, ([accountId, count]) => ({
+    accountId,
+    spanMilliseconds: spanOfIdsInOrder(count),
+  }))
+  const rows = await advanceClocks(trx, listsOf(advanceColumns, advances))
+  const recorded = assignIds(events, counts, rows, deps.randomBytes)
+  const rowsByAccount = Map.groupBy(rows, (row) => row.account_id)
   const deliveries = recorded.flatMap(({ accountId, id: eventId, type, exceptEndpointId }) =>
-    (rowsOf.get(accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
+    (rowsByAccount.get(accountId) ?? []).flatMap(({ endpoint_id: endpointId, events: types }) =>
       endpointId !== null && endpointId !== exceptEndpointId && types?.includes(type) === true
         ? [{ deliveryAccountId: accountId, eventId, endpointId, deliveryId: deps.newId('dlv') }]
         : [],
@@ -151,27 +158,27 @@ function findTraceparent(tracing: Tracing, { cause = tracing.active() }: Unrecor
   return cause && tracing.toTraceparent(cause)
 }
 
-/** Assigns ascending IDs to each account's events, starting at the timestamp that its row was moved to. */
-function nameEvents(
+/** Assigns ascending IDs to each account's events, up to the timestamp that its clock row was advanced to. */
+function assignIds(
   events: readonly UnrecordedEvent[],
   counts: ReadonlyMap<string, number>,
-  rows: readonly StartRow[],
+  rows: readonly AdvancedClockRow[],
   randomBytes: Deps['randomBytes'],
 ): (UnrecordedEvent & NewEvent)[] {
-  const places = new Map<string, { ids: Iterator<string>; createdAt: Date }>()
+  const reserved = new Map<string, { ids: Iterator<string>; createdAt: Date }>()
   for (const { account_id: accountId, last, clock } of rows) {
-    if (places.has(accountId)) continue
+    if (reserved.has(accountId)) continue
     const count = counts.get(accountId) ?? 0
     const first = last - spanOfIdsInOrder(count)
     const ids = encodeIdsInOrder('evt', first, count, randomBytes).values()
-    // The clock was read again after the IDs. Without a clock jump, an event is recorded at the timestamp in its ID.
-    places.set(accountId, { ids, createdAt: new Date(Math.min(clock, first)) })
+    // The IDs can be ahead of the clock. Otherwise, an event is recorded at the timestamp in its ID.
+    reserved.set(accountId, { ids, createdAt: new Date(Math.min(clock, first)) })
   }
   return events.map((event) => {
-    const place = places.get(event.accountId)
-    const id = place?.ids.next()
-    if (!place || !id || id.done === true) throw new Error('an account has fewer ids than events')
-    return { ...event, id: id.value, createdAt: place.createdAt }
+    const range = reserved.get(event.accountId)
+    const id = range?.ids.next()
+    if (!range || !id || id.done === true) throw new Error('an account has fewer IDs than events')
+    return { ...event, id: id.value, createdAt: range.createdAt }
   })
 }
 
@@ -197,8 +204,8 @@ export async function findEvents(
   let query = db.selectFrom('events').selectAll().where('account_id', '=', accountId).where('type', 'like', 'message.%')
   if (type !== undefined) query = query.where('type', '=', type)
   if (messageId !== undefined) query = query.where('message_id', '=', messageId)
-  // The timestamp in an ID is never before its event's time, and ahead of it by a known maximum, so IDs bound the
-  // search.
+  // The timestamp in an ID is never before the time of its event and is ahead of it by a known maximum at most, so the
+  // search can be limited to a range of IDs.
   if (from !== undefined) query = query.where('id', '>=', firstIdAt('evt', from)).where('created_at', '>=', from)
   if (until !== undefined) {
     const bound = new Date(until.getTime() + (await readAheadMilliseconds(db, accountId)))
@@ -230,18 +237,18 @@ export async function findLastEventId(db: Kysely<Database>, accountId: string): 
 }
 
 /** Longer than the replication lag of any standby that is promoted. */
-const lostSeconds = 60
+const maxLostSeconds = 60
 
 /**
  * A promoted standby may lack the latest events, which readers have already seen. If its clock is also behind their
- * IDs, the next IDs skip that range; otherwise a reader whose cursor is a lost event would miss new ones. Writes to all
- * accounts, in the order in which batches lock them.
+ * IDs, the next IDs skip that range. Otherwise, a reader whose cursor is a lost event would miss new ones. Writes to
+ * all accounts, in the order in which batches lock them.
  */
 export async function skipLostEventIds(db: Kysely<Database>): Promise<void> {
   await sql`
     with ahead as (
-      select account_id from event_clocks where last_milliseconds > ${sql.raw(clock)} order by account_id for update
+      select account_id from event_clocks where last_milliseconds > ${sql.raw(clockMilliseconds)} order by account_id for update
     )
-    update event_clocks set last_milliseconds = last_milliseconds + ${sql.lit(lostSeconds * 1000)}
+    update event_clocks set last_milliseconds = last_milliseconds + ${sql.lit(maxLostSeconds * 1000)}
     from ahead where event_clocks.account_id = ahead.account_id`.execute(db)
 }

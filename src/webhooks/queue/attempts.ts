@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
-import { type OpenedEndpoint, openEndpoint } from '../endpoints/secrets.ts'
+import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
 import {
@@ -189,21 +189,21 @@ export class Attempts {
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
-    const opened = this.#open(delivery, timestamp)
+    const decrypted = this.#decrypt(delivery, timestamp)
     // Retried like any failed attempt, so that an operator has time to restore the encryption key.
-    if (!opened)
+    if (!decrypted)
       return {
         outcome: 'failed',
         error: 'the signing secret of the endpoint cannot be decrypted',
         durationMilliseconds: 0,
       }
     const { url, event_id: eventId, payload } = delivery
-    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...opened })
+    return this.#deps.webhooks.attempt({ url, eventId, payload, timestamp, delivery, ...decrypted })
   }
 
-  #open(delivery: ClaimedDelivery, now: Date): OpenedEndpoint | undefined {
+  #decrypt(delivery: ClaimedDelivery, now: Date): DecryptedEndpoint | undefined {
     try {
-      return openEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpoint_id }, now)
+      return decryptEndpoint(this.#deps.secrets, { ...delivery, id: delivery.endpoint_id }, now)
     } catch (error) {
       const { endpoint_id: endpointId, endpoint_failing: isFailing } = delivery
       // Logged once, not for each retry.

@@ -4,14 +4,14 @@ import { parseRetryAfter } from '../queue/retry-schedule.ts'
 import type { AttemptResult } from './webhook-sender.ts'
 
 export interface AttemptLimits {
-  /** From the first byte sent to the last byte received. */
-  withinMilliseconds: number
+  /** Timeout from the start of the request to the end of the response. */
+  timeoutMilliseconds: number
   timestamp: Date
 }
 
-/** The rest of a longer response is not read, and the connection is closed. */
+/** A longer response is not read to its end, and the connection is closed. */
 const maxResponseBytes = 16 * 1024
-const keptResponseBytes = 1024
+const storedResponseBytes = 1024
 
 /** Sends one request and returns its result. Never rejects. */
 export function attemptOnce(
@@ -42,14 +42,14 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (result: AttemptResult) => void
   readonly #timer: NodeJS.Timeout
 
-  constructor({ withinMilliseconds, timestamp }: AttemptLimits, resolve: (result: AttemptResult) => void) {
+  constructor({ timeoutMilliseconds, timestamp }: AttemptLimits, resolve: (result: AttemptResult) => void) {
     this.#timestamp = timestamp
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#drop(timedOut()), withinMilliseconds)
+    this.#timer = setTimeout(() => this.#abort(timedOut()), timeoutMilliseconds)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throwing prevents the request: its deadline passed before a connection was available.
+    // Throwing prevents the request, because it timed out before a connection was available.
     if (this.#settled) throw new errors.RequestAbortedError()
     this.#controller = controller
   }
@@ -70,10 +70,10 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // Copies the chunk, because the parser reuses its memory.
-    if (this.#received < keptResponseBytes)
-      this.#start.push(Buffer.from(chunk.subarray(0, keptResponseBytes - this.#received)))
+    if (this.#received < storedResponseBytes)
+      this.#start.push(Buffer.from(chunk.subarray(0, storedResponseBytes - this.#received)))
     this.#received += chunk.length
-    if (this.#received > maxResponseBytes) this.#drop(undefined)
+    if (this.#received > maxResponseBytes) this.#abort(undefined)
   }
 
   onResponseEnd(): void {
@@ -88,12 +88,12 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     )
   }
 
-  #drop(error: string | undefined): void {
+  #abort(error: string | undefined): void {
     this.#settle(error)
     this.#controller?.abort(new errors.RequestAbortedError())
   }
 
-  /** A success needs a complete response within the deadline. For a failure, the status is enough. */
+  /** A success requires a complete response before the timeout. For a failure, the status is enough. */
   #settle(error: string | undefined): void {
     if (this.#settled) return
     this.#settled = true
@@ -106,16 +106,16 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
         error: error ?? 'the connection closed before the response was complete',
         durationMilliseconds,
       })
-    const answer = { statusCode: status, responseStart: this.#responseStart(), durationMilliseconds }
+    const response = { statusCode: status, responseStart: this.#responseStart(), durationMilliseconds }
     if (status >= 200 && status < 300)
       return this.#resolve(
-        error === undefined ? { outcome: 'delivered', ...answer } : { outcome: 'failed', error, ...answer },
+        error === undefined ? { outcome: 'delivered', ...response } : { outcome: 'failed', error, ...response },
       )
     this.#resolve({
       outcome: status === 410 ? 'gone' : 'failed',
       error: `HTTP ${status}`,
       ...(this.#retryAfterSeconds !== undefined && { retryAfterSeconds: this.#retryAfterSeconds }),
-      ...answer,
+      ...response,
     })
   }
 
@@ -137,7 +137,7 @@ function firstOf(value: string | string[] | undefined): string | undefined {
 
 /** Fixed texts for failed attempts. Customers read them, so they reveal no internals. */
 const texts: Record<string, string> = {
-  // A name without an address and a private one share a text, because two texts would reveal names of our network.
+  // Missing names and private addresses share a text, because different texts would reveal names in our network.
   WAYBILL_ADDRESS_NOT_ALLOWED: unusableHost(),
   ENOTFOUND: unusableHost(),
   ENODATA: unusableHost(),
@@ -176,7 +176,7 @@ export function describeAttemptError(error: Error): string {
   return 'the connection was lost'
 }
 
-/** Headers that the protocol, the connection or Waybill sets. Endpoints cannot override them. */
+/** Headers that HTTP, the connection or Waybill controls. Endpoints cannot override them. */
 const reservedHeaders = new Set([
   'connection',
   'content-encoding',
@@ -207,7 +207,7 @@ export interface StandardHeaders {
   userAgent: string
 }
 
-/** Writes all headers of an attempt as an array of alternating names and values, the fastest form for undici. */
+/** Returns the headers of an attempt as an array of alternating names and values, the fastest form for undici. */
 export function writeRequestHeaders(
   { id, timestampSeconds, signature, userAgent }: StandardHeaders,
   custom: Readonly<Record<string, string>>,

@@ -9,14 +9,14 @@ export interface ConnectorOptions {
   resolve: Resolve
   isAllowed: (address: string) => boolean
   connectTimeoutMilliseconds: number
-  /** Certificates to trust in place of the system's. */
+  /** Certificates to trust instead of the system's. */
   ca?: string
 }
 
 /**
- * Creates a connector for allowed addresses. All addresses of a name must be allowed, and the connection uses the
- * checked addresses, so that a name cannot change its address in between (DNS rebinding). A literal address is never
- * looked up, so it is checked separately.
+ * Creates a connector that only connects to allowed addresses. All addresses of a name must be allowed, and the
+ * connection uses the addresses that were checked, which prevents DNS rebinding. A literal IP address is never looked
+ * up, so it is checked separately.
  */
 export function createConnector(options: ConnectorOptions): undiciConnector.connector {
   const { resolve, isAllowed, connectTimeoutMilliseconds, ca } = options

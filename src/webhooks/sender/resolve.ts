@@ -4,40 +4,40 @@ import { BoundedMap } from '../../platform/bounded-map.ts'
 /** Resolves a host to all of its addresses; rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** Each query is tried twice, which still ends well within the deadline of an attempt. */
-const queryMilliseconds = 2_000
+/** Two attempts per query, which end well before the timeout of a delivery attempt. */
+const queryTimeoutMilliseconds = 2_000
 const queryAttempts = 2
-const keptMilliseconds = 10_000
-const maxKept = 10_000
+const cacheMilliseconds = 10_000
+const maxCached = 10_000
 
 /**
- * Queries DNS directly. `getaddrinfo` blocks a thread of a small pool until it is answered, so a few names with
- * unresponsive servers would block all other endpoints.
+ * Queries DNS directly. `getaddrinfo` blocks a thread of a small pool until it gets a response, so a few names with
+ * unresponsive name servers would block all other endpoints.
  */
 export function createDnsResolve(): Resolve {
-  const resolver = new Resolver({ timeout: queryMilliseconds, tries: queryAttempts })
+  const resolver = new Resolver({ timeout: queryTimeoutMilliseconds, tries: queryAttempts })
   return async (host) => {
-    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
     if (addresses.length > 0) return addresses
-    const unanswered = answers.some((answer) => answer.status === 'rejected' && !isMissingName(answer.reason))
-    throw new UnresolvedError(unanswered ? 'ESERVFAIL' : 'ENOTFOUND')
+    const lookupFailed = results.some((result) => result.status === 'rejected' && !isMissingName(result.reason))
+    throw new UnresolvedError(lookupFailed ? 'ESERVFAIL' : 'ENOTFOUND')
   }
 }
 
 /** Resolves like the operating system, including its hosts file. For development. */
-export const resolveAsTheMachine: Resolve = async (host) =>
+export const resolveWithSystem: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
 /** Shares concurrent queries for a name and caches results and errors for a short time. */
-export function cacheAnswers(resolve: Resolve, now: () => number = performance.now.bind(performance)): Resolve {
-  const known = new BoundedMap<string, { until: number; addresses: Promise<readonly string[]> }>(maxKept)
+export function cacheLookups(resolve: Resolve, now: () => number = performance.now.bind(performance)): Resolve {
+  const cache = new BoundedMap<string, { expiresAt: number; addresses: Promise<readonly string[]> }>(maxCached)
   return (host) => {
-    const kept = known.get(host)
-    if (kept && kept.until > now()) return kept.addresses
-    const entry = { until: Number.POSITIVE_INFINITY, addresses: resolve(host) }
-    known.set(host, entry)
-    const settle = () => (entry.until = now() + keptMilliseconds)
+    const cached = cache.get(host)
+    if (cached && cached.expiresAt > now()) return cached.addresses
+    const entry = { expiresAt: Number.POSITIVE_INFINITY, addresses: resolve(host) }
+    cache.set(host, entry)
+    const settle = () => (entry.expiresAt = now() + cacheMilliseconds)
     entry.addresses.then(settle, settle)
     return entry.addresses
   }

@@ -5,11 +5,11 @@ import { Agent } from '../../platform/undici.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
 import { createConnector } from './connector.ts'
-import { createDnsResolve, cacheAnswers, type Resolve, resolveAsTheMachine } from './resolve.ts'
+import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from './resolve.ts'
 import { createSigner } from './sign.ts'
 import type { AttemptRequest, WebhookSender } from './webhook-sender.ts'
 
-/** As many as a worker has requests at once: each endpoint has its own limit, and many can share an origin. */
+/** Enough for all concurrent requests of a worker, because many endpoints can share an origin. */
 const connectionsPerOrigin = 2_048
 const maxResponseHeaderBytes = 16 * 1024
 const maxTargets = 10_000
@@ -31,21 +31,21 @@ export function createWebhookSender(
   { timeoutSeconds, allowPrivate }: Pick<WebhookConfig, 'timeoutSeconds' | 'allowPrivate'>,
   { resolve, ca }: SenderOptions = {},
 ): WebhookSender {
-  const withinMilliseconds = timeoutSeconds * 1000
+  const timeoutMilliseconds = timeoutSeconds * 1000
   const addresses = {
-    resolve: cacheAnswers(resolve ?? (allowPrivate ? resolveAsTheMachine : createDnsResolve())),
+    resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
     isAllowed: allowPrivate ? () => true : isPublicAddress,
   }
   const agent = new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
     maxHeaderSize: maxResponseHeaderBytes,
-    // A single deadline covers the whole attempt.
+    // `attemptOnce` enforces one timeout for the whole attempt.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: createConnector({
       ...addresses,
-      connectTimeoutMilliseconds: withinMilliseconds,
+      connectTimeoutMilliseconds: timeoutMilliseconds,
       ...(ca !== undefined && { ca }),
     }),
   })
@@ -53,9 +53,9 @@ export function createWebhookSender(
   const findTarget = cacheTargets(allowPrivate)
   const send = async (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
     const target = findTarget(url)
-    // The URL was allowed when it was stored; the rule or the setting has changed since.
+    // The URL was allowed when it was stored, but the address rules or `allowPrivate` have changed since.
     if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 } as const
-    return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { withinMilliseconds, timestamp })
+    return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { timeoutMilliseconds, timestamp })
   }
   return {
     attempt: ({ url, headers, eventId, payload, secrets, timestamp }: AttemptRequest) => {

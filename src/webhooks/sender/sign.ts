@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 
 interface SignedContent {
-  /** The event ID, the same for every attempt. */
+  /** The event ID, which is the same for every attempt. */
   id: string
   timestampSeconds: number
   payload: string

@@ -2,8 +2,8 @@ import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import type { AttemptRequest, AttemptResult, WebhookSender } from './webhook-sender.ts'
 
 /**
- * Records a span for each attempt. It continues the trace that caused the event, also in another process or hours
- * later, and passes its context on to the endpoint.
+ * Records a span for each attempt. It continues the trace that caused the event, even in another process or hours
+ * later, and propagates its context to the endpoint.
  */
 export function traceWebhookSender(sender: WebhookSender, tracing: Tracing): WebhookSender {
   return {
@@ -24,7 +24,7 @@ export function traceWebhookSender(sender: WebhookSender, tracing: Tracing): Web
   }
 }
 
-/** Of the URL only the host: its path and query can contain secrets. */
+/** Includes only the host of the URL, because its path and query can contain secrets. */
 function describeAttempt({ url, eventId, delivery }: AttemptRequest): Record<string, string | number> {
   const server = URL.canParse(url) ? new URL(url) : undefined
   return {
@@ -43,7 +43,7 @@ function describeAttempt({ url, eventId, delivery }: AttemptRequest): Record<str
   }
 }
 
-/** An endpoint's own headers must not name another trace. */
+/** Custom headers must not override the trace context. */
 function withoutTraceContext(headers: AttemptRequest['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !['traceparent', 'tracestate'].includes(name.toLowerCase())),

@@ -2,41 +2,39 @@
 export interface WebhookSender {
   /** Never rejects: every failure is a result. */
   attempt(request: AttemptRequest): Promise<AttemptResult>
-  /** Posts JSON without a signature, such as to a chat, with the same rules for addresses. Never rejects. */
+  /** Posts JSON without a signature, for example to a chat. The same address rules apply. Never rejects. */
   post(request: PostRequest): Promise<AttemptResult>
-  /** Checks when an endpoint is added whether deliveries to this URL would be allowed. */
+  /** Checks whether deliveries to this URL would be allowed, before an endpoint is added. */
   check(url: string): Promise<AddressVerdict>
   /** Aborts running attempts. */
   close(): Promise<void>
 }
 
-/**
- * A private host and a non-existent host get the same verdict, because two verdicts would reveal names of our network.
- */
+/** Private and non-existent hosts get the same verdict, because different ones would reveal names in our network. */
 export type AddressVerdict = 'allowed' | 'refused'
 
 export interface AttemptRequest {
   url: string
-  /** The endpoint's own headers; reserved headers override them. */
+  /** Custom headers of the endpoint. Reserved ones are ignored. */
   headers: Readonly<Record<string, string>>
   eventId: string
-  /** The body, byte for byte as it is signed. */
+  /** The request body, which is signed byte for byte. */
   payload: string
-  /** Each secret adds a signature: after a rotation there are two for a while. */
+  /** Each secret adds a signature. After a rotation, there are two for a while. */
   secrets: readonly string[]
   timestamp: Date
   /** Undefined for a test of an endpoint. */
   delivery?: AttemptedDelivery
 }
 
-/** What traces show of a delivery. */
+/** The attributes of a delivery in traces. */
 interface AttemptedDelivery {
   id: string
   account_id: string
   endpoint_id: string
   /** Number of earlier attempts. */
   attempts: number
-  /** The trace context of what caused the event. */
+  /** Trace context of the operation that caused the event. */
   traceparent: string | null
 }
 
@@ -47,7 +45,7 @@ interface PostRequest {
 }
 
 export interface AttemptResult {
-  /** `gone`: the endpoint answered 410 and accepts no more events. */
+  /** `gone`: the endpoint returned 410 and accepts no more events. */
   outcome: 'delivered' | 'failed' | 'gone'
   /** Absent if there was no response. */
   statusCode?: number

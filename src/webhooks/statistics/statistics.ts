@@ -14,13 +14,13 @@ import { type FailureRow, findFailures, findSlots, type SlotRange, type SlotRow 
 
 type Range = (typeof statisticsRanges)[number]
 
-/** All slots are multiples of those that attempts are counted by. */
+/** Slot lengths must be multiples of the slots in which attempts are counted. */
 const ranges = {
   '24h': { slotSeconds: 1800, slots: 48 },
   '7d': { slotSeconds: 7200, slots: 84 },
 } satisfies Record<Range, { slotSeconds: number; slots: number }>
 
-/** Slots of a list of endpoints. */
+/** Slots for the list of endpoints. */
 const hourly = { slotSeconds: 3600, slots: 24 }
 
 const maxFailures = 20
@@ -32,10 +32,10 @@ export async function listActivity(
 ): Promise<OutputOf<typeof activityContract>> {
   const now = await readDatabaseClock(db)
   const range = rangeUntil(now, hourly)
-  const ofEndpoints = Map.groupBy(await findSlots(db, { accountId }, range), (row) => row.endpoint_id)
+  const rowsByEndpoint = Map.groupBy(await findSlots(db, { accountId }, range), (row) => row.endpoint_id)
   return {
     ...describeRange(range, now),
-    items: [...ofEndpoints].map(([endpointId, rows]) => ({
+    items: [...rowsByEndpoint].map(([endpointId, rows]) => ({
       endpointId,
       ...sumSlots(rows),
       slots: rows.map(toSlot),
@@ -43,18 +43,18 @@ export async function listActivity(
   }
 }
 
-/** Counts the attempts at one endpoint over time, and the failed ones by answer. */
+/** Counts the attempts at one endpoint over time, and failed attempts by error. */
 export async function getStatistics(
   { db }: Pick<Deps, 'db'>,
-  place: { accountId: string; endpointId: string },
+  endpoint: { accountId: string; endpointId: string },
   range: Range,
 ): Promise<OutputOf<typeof statisticsContract>> {
-  if (!(await findEndpoint(db, place.accountId, place.endpointId))) throw endpointNotFound(place.endpointId)
+  if (!(await findEndpoint(db, endpoint.accountId, endpoint.endpointId))) throw endpointNotFound(endpoint.endpointId)
   const now = await readDatabaseClock(db)
   const slots = rangeUntil(now, ranges[range])
-  const rows = await findSlots(db, place, slots)
+  const rows = await findSlots(db, endpoint, slots)
   // One extra row shows whether there are more.
-  const failures = await findFailures(db, place, { from: slots.from, limit: maxFailures + 1 })
+  const failures = await findFailures(db, endpoint, { from: slots.from, limit: maxFailures + 1 })
   return {
     ...describeRange(slots, now),
     totals: sumSlots(rows),
@@ -64,7 +64,7 @@ export async function getStatistics(
   }
 }
 
-/** Whole slots, so that the last one is the current one. */
+/** Returns whole slots, the last of which is the current one. */
 function rangeUntil(now: Date, { slotSeconds, slots }: { slotSeconds: number; slots: number }): SlotRange {
   const milliseconds = slotSeconds * 1000
   const current = Math.floor(now.getTime() / milliseconds) * milliseconds

@@ -15,7 +15,7 @@ export interface SlotRange {
   slotSeconds: number
 }
 
-/** Counts attempts by slot of time, the oldest first. `endpointId` limits them to one endpoint. */
+/** Counts attempts by time slot, oldest first. `endpointId` limits them to one endpoint. */
 export async function findSlots(
   db: Kysely<Database>,
   { accountId, endpointId }: { accountId: string; endpointId?: string | undefined },
@@ -40,7 +40,7 @@ export interface FailureRow {
   last_at: Date
 }
 
-/** Groups failed attempts by error, which includes the status code, the latest first. */
+/** Groups failed attempts by error, which includes the status code, latest first. */
 export async function findFailures(
   db: Kysely<Database>,
   { accountId, endpointId }: { accountId: string; endpointId: string },
@@ -65,8 +65,8 @@ export interface LastFailureRow {
 }
 
 /**
- * How the last attempt failed at each endpoint that fails, and whether others failed in another way since the last
- * success. A count that the streak only began in may include failures before it, which are of the same answer.
+ * Returns how the last attempt failed at each failing endpoint, and whether attempts failed in different ways since its
+ * last success. The slot in which the failures began may also count earlier ones, but only those with the same error.
  */
 export async function findLastFailures(db: Kysely<Database>, accountId: string): Promise<LastFailureRow[]> {
   const { rows } = await sql<LastFailureRow>`
@@ -79,7 +79,7 @@ export async function findLastFailures(db: Kysely<Database>, accountId: string):
       where e.account_id = ${accountId} and e.failing_since is not null
         and c.slot > e.failing_since - interval '1 hour' and c.last_at >= e.failing_since and c.error <> ''
       group by c.endpoint_id, c.status_code, c.error
-    ) answers
+    ) failures
     order by endpoint_id, last_at desc`.execute(db)
   return rows
 }

@@ -7,13 +7,13 @@ import { lockAccount } from '../../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
-import { refusedUrl } from '../../endpoints/address.ts'
+import { urlRequirements } from '../../endpoints/address.ts'
 import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
 import { formatPost, guessFormat, isRetiredConnector } from './formats.ts'
 import { deletePostsOf } from './outbox.ts'
 
-/** The chat of an account, with the URL that only the chat and we may know. */
-interface OpenedChat {
+/** The chat of an account with its decrypted URL, which is secret. */
+interface DecryptedChat {
   url: string
   format: ChatFormat
 }
@@ -24,7 +24,7 @@ function urlPurpose(accountId: string): string {
   return purposePrefix + accountId
 }
 
-/** Posts alerts to a chat from now on. The URL is encrypted, because whoever knows it can post. */
+/** Sets the chat that alerts are posted to. Its URL is encrypted, because anyone who knows it can post. */
 export async function setChat(
   deps: Pick<Deps, 'db' | 'secrets' | 'webhooks'>,
   accountId: string,
@@ -36,13 +36,13 @@ export async function setChat(
       'url',
       'is of an Office 365 connector, which Microsoft has retired. In Teams, open Workflows and create the workflow "Send webhook alerts to a channel", then use its URL.',
     )
-  if ((await deps.webhooks.check(url)) === 'refused') throw invalidField('url', refusedUrl)
-  const chosen = format ?? guessFormat(host)
-  if (chosen === undefined)
-    throw invalidField('format', `is needed for the host ${host}: choose ${chatFormats.join(' or ')}.`)
+  if ((await deps.webhooks.check(url)) === 'refused') throw invalidField('url', urlRequirements)
+  const chatFormat = format ?? guessFormat(host)
+  if (chatFormat === undefined)
+    throw invalidField('format', `is required for the host ${host}: choose ${chatFormats.join(' or ')}.`)
   const values = {
     chat_url_encrypted: deps.secrets.encrypt(url, urlPurpose(accountId)),
-    chat_format: chosen,
+    chat_format: chatFormat,
     chat_problem: null,
     chat_problem_at: null,
   }
@@ -54,10 +54,10 @@ export async function setChat(
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values))
       .execute()
   })
-  return { format: chosen, host }
+  return { format: chatFormat, host }
 }
 
-/** Also drops what waits to be posted. */
+/** Also deletes posts that are waiting. */
 export async function removeChat(db: Kysely<Database>, accountId: string): Promise<{ removed: boolean }> {
   return db.transaction().execute(async (trx) => {
     const { numUpdatedRows } = await trx
@@ -76,8 +76,8 @@ type ChatColumns = Pick<
   'account_id' | 'chat_url_encrypted' | 'chat_format' | 'chat_problem' | 'chat_problem_at'
 >
 
-/** The chat of an account as its members see it; undefined if it has none. */
-export function showChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatColumns): Chat | undefined {
+/** Returns the chat without the secret parts of its URL; undefined if the account has none. */
+export function toChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatColumns): Chat | undefined {
   const chat = openChat({ secrets }, row)
   if (!chat) return undefined
   return {
@@ -88,14 +88,14 @@ export function showChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatColumns): 
   }
 }
 
-/** Throws if no key decrypts the URL. */
+/** Throws if no key can decrypt the URL. */
 export function openChat(
   { secrets }: Pick<Deps, 'secrets'>,
   { account_id: accountId, chat_url_encrypted: url, chat_format: format }: ChatColumns,
-): OpenedChat | undefined {
-  const known = chatFormats.find((one) => one === format)
-  if (url === null || known === undefined) return undefined
-  return { url: secrets.decrypt(url, urlPurpose(accountId)), format: known }
+): DecryptedChat | undefined {
+  const knownFormat = chatFormats.find((one) => one === format)
+  if (url === null || knownFormat === undefined) return undefined
+  return { url: secrets.decrypt(url, urlPurpose(accountId)), format: knownFormat }
 }
 
 export function findChatRow(db: Kysely<Database>, accountId: string): Promise<ChatColumns | undefined> {
@@ -106,7 +106,7 @@ export function findChatRow(db: Kysely<Database>, accountId: string): Promise<Ch
     .executeTakeFirst()
 }
 
-/** Posts a test message now, beside the queue. */
+/** Posts a test message immediately, bypassing the queue. */
 export async function testChat(
   deps: Pick<Deps, 'db' | 'secrets' | 'webhooks' | 'now' | 'publicUrl'>,
   accountId: string,
@@ -131,7 +131,7 @@ export async function testChat(
   }
 }
 
-/** Stores why a post failed, or that none fails any more, unless the chat was replaced meanwhile. */
+/** Stores why a post failed, or clears the problem after a success, unless the chat was replaced in the meantime. */
 export async function recordResult(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   row: ChatColumns,
@@ -147,7 +147,7 @@ export async function recordResult(
     .execute()
 }
 
-/** Lists the URLs of all accounts, so that they can be encrypted with another key. */
+/** Lists the encrypted URLs of all accounts, so that they can be encrypted with a new key. */
 export async function listChatSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await db.selectFrom('alert_settings').select(['account_id', 'chat_url_encrypted']).execute()
   return rows.flatMap(({ account_id: accountId, chat_url_encrypted: from }) => {

@@ -1,11 +1,11 @@
 import type { ChatFormat } from '../../../../contracts/dashboard/alert.ts'
 import type { AlertText } from '../text.ts'
 
-/** Slack's limit for a header; a section may have 3000 characters. */
+/** Slack's limit for a header. A section may have 3000 characters. */
 const maxTitleLength = 150
 const maxParagraphLength = 2000
 
-/** Writes an alert as the JSON body that a chat takes. */
+/** Returns the JSON body of an alert in the format of the chat. */
 export function formatPost(format: ChatFormat, text: AlertText): string {
   const bounded = {
     title: toLine(text.title).slice(0, maxTitleLength),
@@ -17,8 +17,8 @@ export function formatPost(format: ChatFormat, text: AlertText): string {
 
 /**
  * Slack incoming webhook: `text` is for notifications, `blocks` for the channel
- * (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). Texts are `plain_text`, so that nothing in
- * them becomes markup or a mention.
+ * (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). Texts are `plain_text`, so that nothing
+ * in them becomes markup or a mention.
  */
 function toSlack({ title, paragraphs, link }: AlertText) {
   return {
@@ -41,8 +41,8 @@ function escapeSlack(text: string): string {
 /**
  * Teams, by the Workflows trigger "When a Teams webhook request is received": a message with one Adaptive Card
  * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The connectors
- * of Office 365 and their message cards are retired. A `TextRun` is shown as it is, a `TextBlock` would be read as
- * Markdown.
+ * of Office 365 and their message cards are retired. A `TextRun` is shown unchanged, while a
+ * `TextBlock` is parsed as Markdown.
  */
 function toTeams({ title, paragraphs, link }: AlertText) {
   const heading = { type: 'TextRun', text: title, size: 'Medium', weight: 'Bolder' }

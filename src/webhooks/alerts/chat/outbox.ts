@@ -5,10 +5,10 @@ import type { Database } from '../../../platform/db/schema.ts'
 import type { SecretBox } from '../../../platform/secrets.ts'
 import type { AlertText } from '../text.ts'
 
-/** A chat that is down for a day must not fill the database. */
+/** Limits the posts of a chat that is unavailable, so that they do not fill the database. */
 const maxWaiting = 10_000
 const maxWaitingPerAccount = 100
-/** Later, the dashboard says more than an old post. */
+/** An older post would be outdated; the dashboard shows the current state. */
 const validSeconds = 24 * 3600
 
 export interface NewPost {
@@ -17,17 +17,16 @@ export interface NewPost {
 }
 
 /**
- * Stores posts for the chats of those accounts that have one. Returns false if too many posts are waiting: then those
- * that exceed a limit are not stored.
+ * Enqueues posts for accounts that have a chat. Returns false if some posts were dropped because too many are waiting.
  */
 export async function enqueuePosts(
   { secrets, newId }: Pick<Deps, 'secrets' | 'newId'>,
   trx: Kysely<Database>,
   posts: readonly NewPost[],
 ): Promise<boolean> {
-  const wanted = await keepThoseWithChat(trx, posts)
-  if (wanted.length === 0) return true
-  const accepted = await acceptWithinLimits(trx, wanted)
+  const withChat = await filterByChat(trx, posts)
+  if (withChat.length === 0) return true
+  const accepted = await acceptWithinLimits(trx, withChat)
   if (accepted.length === 0) return false
   const rows = accepted.map(({ accountId, text }) => {
     const id = newId('cht')
@@ -39,10 +38,10 @@ export async function enqueuePosts(
     }
   })
   await trx.insertInto('chat_posts').values(rows).execute()
-  return accepted.length === wanted.length
+  return accepted.length === withChat.length
 }
 
-async function keepThoseWithChat(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
+async function filterByChat(db: Kysely<Database>, posts: readonly NewPost[]): Promise<NewPost[]> {
   if (posts.length === 0) return []
   const rows = await db
     .selectFrom('alert_settings')
@@ -50,8 +49,8 @@ async function keepThoseWithChat(db: Kysely<Database>, posts: readonly NewPost[]
     .where('account_id', 'in', [...new Set(posts.map(({ accountId }) => accountId))])
     .where('chat_url_encrypted', 'is not', null)
     .execute()
-  const withChat = new Set(rows.map(({ account_id }) => account_id))
-  return posts.filter(({ accountId }) => withChat.has(accountId))
+  const accountIds = new Set(rows.map(({ account_id }) => account_id))
+  return posts.filter(({ accountId }) => accountIds.has(accountId))
 }
 
 /** Counts the posts of all accounts. */
@@ -62,11 +61,11 @@ async function acceptWithinLimits(db: Kysely<Database>, posts: readonly NewPost[
     .groupBy('account_id')
     .execute()
   const waiting = new Map(counted.map(({ account_id, count }) => [account_id, Number(count)]))
-  let all = waiting.values().reduce((total, count) => total + count, 0)
+  let total = waiting.values().reduce((sum, count) => sum + count, 0)
   return posts.filter(({ accountId }) => {
     const own = waiting.get(accountId) ?? 0
-    if (all >= maxWaiting || own >= maxWaitingPerAccount) return false
-    all += 1
+    if (total >= maxWaiting || own >= maxWaitingPerAccount) return false
+    total += 1
     waiting.set(accountId, own + 1)
     return true
   })
@@ -76,14 +75,14 @@ export interface ClaimedPost {
   id: string
   accountId: string
   contentEncrypted: string
-  /** Including the one that it was claimed for. */
+  /** Number of attempts, including the current one. */
   attempts: number
   expired: boolean
 }
 
 /**
- * Claims due posts until the lease ends; a crashed process releases them by doing nothing. Only the oldest post of an
- * account is claimed, so that its alerts keep their order and a slow chat takes one slot only. Reads all accounts.
+ * Claims due posts until the lease ends, so the claims of a crashed process expire by themselves. Only the oldest post
+ * of an account is claimed, so that its alerts stay in order and a slow chat uses only one slot. Reads all accounts.
  */
 export async function claimPosts(
   db: Kysely<Database>,
@@ -102,7 +101,7 @@ export async function claimPosts(
 }
 
 export function openPost(secrets: SecretBox, { id, contentEncrypted }: ClaimedPost): AlertText {
-  // Written by `enqueuePosts` alone.
+  // Safe cast: only `enqueuePosts` writes this text.
   return JSON.parse(secrets.decrypt(contentEncrypted, contentPurpose(id))) as AlertText
 }
 
@@ -123,7 +122,7 @@ export async function deletePostsOf(db: Kysely<Database>, accountId: string): Pr
   await db.deleteFrom('chat_posts').where('account_id', '=', accountId).execute()
 }
 
-/** Lists the encrypted contents of all accounts, so that they can be encrypted with another key. */
+/** Lists the encrypted contents of all accounts, so that they can be encrypted with a new key. */
 export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await db.selectFrom('chat_posts').select(['account_id', 'id', 'content_encrypted']).execute()
   return rows.map(({ account_id, id, content_encrypted: from }) => ({
@@ -149,7 +148,7 @@ function contentPurpose(id: string): string {
   return purposePrefix + id
 }
 
-/** Whether secrets of this purpose are read once, so that they need not stay in memory. */
+/** Returns whether a secret is the content of a post. It is read only once, so it need not be cached. */
 export function isPostPurpose(purpose: string): boolean {
   return purpose.startsWith(purposePrefix)
 }

@@ -8,20 +8,20 @@ import { type ClaimedPost, claimPosts, deletePost, openPost, postponePost } from
 
 type PosterDeps = Pick<Deps, 'db' | 'secrets' | 'webhooks' | 'announcements' | 'log' | 'now'>
 
-/** `rejected`: the chat refuses it for good. `expired`: it was not posted in time. `failed`: it is tried again. */
+/** `rejected`: the chat rejected it permanently. `expired`: it was not posted in time. `failed`: it is retried. */
 export type PostOutcome = 'posted' | 'failed' | 'rejected' | 'expired'
 
 const concurrency = 4
 /** Longer than the longest attempt. */
 const leaseSeconds = 120
-/** A chat cannot ask for more, because a post is dropped after a day. */
+/** Longer requests of a chat are shortened, because a post is dropped after a day. */
 const maxRetryAfterSeconds = 3600
 
-/** Posts the waiting alerts of all accounts, beside the requests that caused them. */
+/** Posts the waiting alerts of all accounts in the background. */
 export function createPoster(deps: PosterDeps, onOutcome: (outcome: PostOutcome) => void = () => {}) {
   return new OutboxLoop<ClaimedPost>(deps, {
     topic: 'chat',
-    name: 'alerts that wait to be posted',
+    name: 'alerts to be posted',
     claim: () => claimPosts(deps.db, { limit: concurrency, leaseSeconds }),
     attempt: async (post) => {
       const outcome = await attempt(deps, post)
@@ -30,13 +30,13 @@ export function createPoster(deps: PosterDeps, onOutcome: (outcome: PostOutcome)
   })
 }
 
-/** Neither the URL nor the content is logged. Returns undefined if the account has no chat any more. */
+/** Logs neither the URL nor the content. Returns undefined if the account no longer has a chat. */
 async function attempt(deps: PosterDeps, post: ClaimedPost): Promise<PostOutcome | undefined> {
   const { db, log, now } = deps
   const { id, accountId, attempts, expired } = post
   const opened = await open(deps, post)
   if (expired || !opened) {
-    if (expired) log.warn({ id, accountId, attempts }, 'an alert was not posted to the chat in time and was dropped')
+    if (expired) log.warn({ id, accountId, attempts }, 'dropped an alert that could not be posted to the chat in time')
     await deletePost(db, post)
     return expired ? 'expired' : undefined
   }
@@ -49,7 +49,7 @@ async function attempt(deps: PosterDeps, post: ClaimedPost): Promise<PostOutcome
   }
   const { error, statusCode, retryAfterSeconds = 0 } = result
   if (isPermanent(result)) {
-    log.warn({ id, accountId, statusCode }, 'the chat rejected an alert for good; it was dropped')
+    log.warn({ id, accountId, statusCode }, 'dropped an alert that the chat rejected permanently')
     await deletePost(db, post)
     return 'rejected'
   }
@@ -58,7 +58,10 @@ async function attempt(deps: PosterDeps, post: ClaimedPost): Promise<PostOutcome
   return 'failed'
 }
 
-/** Slack answers 400, 403, 404 and 410 for good (https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks). */
+/**
+ * Slack's responses 400, 403, 404 and 410 are permanent
+ * (https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks).
+ */
 function isPermanent({ statusCode }: AttemptResult): boolean {
   return statusCode !== undefined && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
 }
@@ -72,7 +75,7 @@ async function open(deps: PosterDeps, post: ClaimedPost) {
     return chat && { row, chat, text }
   } catch (error) {
     const { id, accountId } = post
-    deps.log.error({ err: error, id, accountId }, 'could not decrypt a post for the chat; it was dropped')
+    deps.log.error({ err: error, id, accountId }, 'dropped a post for the chat that could not be decrypted')
     return undefined
   }
 }

@@ -20,8 +20,8 @@ import {
 } from './thresholds.ts'
 
 /**
- * Alerts about failure rates, late deliveries and missing statuses, each once, whichever node does it. Returns the
- * number of changes.
+ * Alerts about failure rates, late deliveries and missing statuses, each once across all nodes. Returns the number of
+ * changes.
  */
 export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
   const facts = await readFacts(deps.db)
@@ -29,7 +29,7 @@ export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'a
   let changes = 0
   for (const accountId of new Set(found.map((change) => change.accountId)))
     changes += await deps.db.transaction().execute(async (trx) => {
-      // Another node may have found the same; it holds the lock until its alert is stored.
+      // Another node may have found the same changes. It holds this lock until its alerts are stored.
       await lockAccount(trx, accountId)
       const confirmed = await findChanges(trx, ofAccount(facts, accountId))
       await reportChanges(deps, trx, confirmed)
@@ -47,9 +47,9 @@ interface Facts {
 
 function ofAccount({ traffic, lags, statuses }: Facts, accountId: string): Facts {
   return {
-    traffic: traffic.filter((one) => one.accountId === accountId),
-    lags: lags.filter((one) => one.accountId === accountId),
-    statuses: statuses.filter((one) => one.accountId === accountId),
+    traffic: traffic.filter((facts) => facts.accountId === accountId),
+    lags: lags.filter((facts) => facts.accountId === accountId),
+    statuses: statuses.filter((facts) => facts.accountId === accountId),
   }
 }
 
@@ -59,9 +59,9 @@ async function findChanges(db: Kysely<Database>, { traffic, lags, statuses }: Fa
   const rulesOf: (accountId: string) => AlertRules = await findRules(db, accountIds)
   const findOpen = await readOpen(db)
   return [
-    ...traffic.flatMap((one) => compareFailureRate(one, rulesOf(one.accountId), findOpen) ?? []),
-    ...lags.flatMap((one) => compareLag(one, rulesOf(one.accountId), findOpen) ?? []),
-    ...statuses.flatMap((one) => compareStatuses(one, rulesOf(one.accountId), findOpen) ?? []),
+    ...traffic.flatMap((facts) => compareFailureRate(facts, rulesOf(facts.accountId), findOpen) ?? []),
+    ...lags.flatMap((facts) => compareLag(facts, rulesOf(facts.accountId), findOpen) ?? []),
+    ...statuses.flatMap((facts) => compareStatuses(facts, rulesOf(facts.accountId), findOpen) ?? []),
   ]
 }
 
@@ -73,9 +73,7 @@ async function readOpen(db: Kysely<Database>): Promise<FindOpen> {
   }
 }
 
-/**
- * Reads accounts with failures, late deliveries or missing statuses, and those with an open alert. Reads all accounts.
- */
+/** Reads all accounts with failures, late deliveries or missing statuses, and those with an open alert. */
 async function readFacts(db: Kysely<Database>): Promise<Facts> {
   const [traffic, lags, statuses] = await Promise.all([readTraffic(db), readLags(db), readStatuses(db)])
   return { traffic, lags, statuses }
@@ -99,7 +97,7 @@ async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
   return rows
 }
 
-/** As the queue's gauge: how long the oldest delivery of an enabled endpoint has been due. */
+/** Reads how long the oldest delivery has been due, like `readQueueState`, but for each account. */
 async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
   const { rows } = await sql<LagFacts>`
     select late.account_id as "accountId", late.seconds
@@ -116,7 +114,7 @@ async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
   return rows
 }
 
-/** A status that arrived since the messages were counted counts too. Deactivated accounts only keep their open alert. */
+/** Also considers statuses that arrived after the messages were counted. Deactivated accounts raise no new alert. */
 async function readStatuses(db: Kysely<Database>): Promise<StatusFacts[]> {
   const { rows } = await sql<StatusFacts>`
     select w.account_id as "accountId", w.id as "whatsAppAccountId",

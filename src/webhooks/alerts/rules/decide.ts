@@ -1,12 +1,12 @@
 import type { AlertRules, AlertSeverity } from '../../../../contracts/dashboard/alert.ts'
 import { findQuietEnd } from './quiet-hours.ts'
 
-/** What is known of an alert when something changes, or when it is due. */
+/** The state of an alert when its problem changes or when it is due. */
 export interface AlertFacts {
   now: Date
   /**
-   * `raised`: its problem began, or is announced again, such as when fewer days are left. `recovered`: its problem is
-   * solved. `due`: quiet hours have ended, or it is to be repeated.
+   * `raised`: the problem began or is announced again, for example when fewer days are left. `recovered`: the problem
+   * was resolved. `due`: quiet hours have ended, or the alert is due to be repeated.
    */
   change: 'raised' | 'recovered' | 'due'
   severity: AlertSeverity
@@ -14,7 +14,7 @@ export interface AlertFacts {
   previousSeverity: AlertSeverity | undefined
   wasSent: boolean
   acknowledged: boolean
-  /** Whether the problem is solved: what is due is the recovery then. */
+  /** Whether the problem was resolved, so that its recovery is due. */
   recovered: boolean
   rules: Pick<AlertRules, 'quietHours' | 'repeatHours'>
 }
@@ -25,20 +25,20 @@ export interface AlertDecision {
   dueAt: Date | undefined
 }
 
-const nothing: AlertDecision = { send: false, dueAt: undefined }
+const sendNothing: AlertDecision = { send: false, dueAt: undefined }
 
 /**
- * Decides whether an alert or its recovery is sent now. In quiet hours it waits for their end, unless it is critical and
- * the rules let it pass. An acknowledged alert is sent again only if it became critical. A recovery is reported
- * only if the problem was.
+ * Decides whether to send an alert or its recovery now. During quiet hours, it waits until they end, unless it is
+ * critical and the rules exempt critical alerts. An acknowledged alert is only sent again if it became critical. A
+ * recovery is only sent if the alert was.
  */
 export function decide(facts: AlertFacts): AlertDecision {
   const { now, change, severity, wasSent, recovered, rules } = facts
   const isRecovery = change === 'recovered' || recovered
-  if (isRecovery ? !wasSent : isSilenced(facts)) return nothing
+  if (isRecovery ? !wasSent : isSilenced(facts)) return sendNothing
   const quietEnd = rules.quietHours && findQuietEnd(rules.quietHours, now)
-  const passes = severity === 'critical' && rules.quietHours?.exceptCritical === true
-  if (quietEnd && !passes) return { send: false, dueAt: quietEnd }
+  const isExempt = severity === 'critical' && rules.quietHours?.exceptCritical === true
+  if (quietEnd && !isExempt) return { send: false, dueAt: quietEnd }
   const repeats = !isRecovery && rules.repeatHours !== null
   return { send: true, dueAt: repeats ? addHours(now, rules.repeatHours ?? 0) : undefined }
 }

@@ -7,12 +7,12 @@ import { type AlertRow, changeAlert, hasDueAlerts, lockDueAlerts } from '../stor
 import { isAlertCode, linkTo } from '../text.ts'
 
 /**
- * Sends alerts that waited for the end of quiet hours, or that are to be repeated, each once, whichever node does it.
- * Returns the number that was sent.
+ * Sends alerts that waited for the end of quiet hours or are due to be repeated, each once across all nodes. Returns
+ * the number of alerts sent.
  */
 export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
   const now = deps.now()
-  // This runs every few seconds on every node, and nearly always finds nothing.
+  // Checked without a lock, because this runs every few seconds on every node and rarely finds anything.
   if (!(await hasDueAlerts(deps.db, now))) return 0
   const sent = await deps.db.transaction().execute(async (trx) => {
     const rows = await lockDueAlerts(trx, now)
@@ -47,7 +47,7 @@ function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, row: AlertRow): MemberA
   const isRecovery = row.recovered_at !== null
   const title = (isRecovery ? row.recovery_title : null) ?? row.title
   const body = (isRecovery ? row.recovery_body : null) ?? row.body
-  // A code of a later version has no page here.
+  // A later version may have stored a code without a page in this one.
   const link = isAlertCode(code) ? linkTo(publicUrl, { accountId, code, subjectId }) : undefined
   return { accountId, text: { title, paragraphs: body.split('\n'), link } }
 }

@@ -5,11 +5,11 @@ import type { AlertChange } from '../report.ts'
 
 export const thresholdCodes = ['failure_rate', 'delivery_lag', 'no_statuses'] as const satisfies AlertCode[]
 
-/** The messages of the last hour of a WhatsApp account. */
+/** The messages of a WhatsApp account in the last hour. */
 export interface TrafficFacts {
   accountId: string
   whatsAppAccountId: string
-  /** As people know the number. */
+  /** Display name of the phone number. */
   name: string
   traffic: Pick<StoredTraffic, 'sent' | 'failed' | 'failures'>
 }
@@ -24,19 +24,21 @@ export interface LagFacts {
 export interface StatusFacts {
   accountId: string
   whatsAppAccountId: string
-  /** As people know the number. */
+  /** Display name of the phone number. */
   name: string
-  /** Messages that WhatsApp accepted since its last status, long enough ago to have one. */
+  /** Messages accepted since the last status, and long enough ago that a status should have arrived. */
   withoutStatus: number
-  /** Whether a status arrived after the open alert; false if none is open. */
+  /** Whether a status arrived after the open alert was raised; false if there is no open alert. */
   resumed: boolean
 }
 
-/** The severity of the open alert about the same; undefined if there is none. */
+/** Returns the severity of the open alert with this code and subject; undefined if there is none. */
 export type FindOpen = (code: AlertCode, accountId: string, subjectId: string) => AlertChange['severity'] | undefined
 
 const criticalPercent = 50
-/** An alert ends well below its threshold, so that a value close to it does not alternate. */
+/**
+ * An alert recovers well below its threshold (hysteresis), so that a value close to it does not cause repeated alerts.
+ */
 const recoveryShare = 0.75
 
 /** Compares the failure rate with its threshold. */
@@ -60,7 +62,7 @@ export function compareFailureRate(
         title: `${Math.round(percent)}% of the messages of ${name} fail`,
         paragraphs: [
           `${failed} of ${total} messages of the last hour failed${failures[0] ? `, most often with code ${failures[0].code}` : ''}.`,
-          'Each failed message says what its code means and what to do.',
+          'Open a failed message to see what its code means and what to do.',
         ],
       },
     }
@@ -76,7 +78,7 @@ export function compareFailureRate(
   }
 }
 
-/** Compares how late webhook deliveries are with the threshold. */
+/** Compares the delay of webhook deliveries with its threshold. */
 export function compareLag(
   { accountId, seconds }: LagFacts,
   { deliveryLagSeconds: limit }: Pick<AlertRules, 'deliveryLagSeconds'>,
@@ -92,7 +94,7 @@ export function compareLag(
       text: {
         title: 'Webhook deliveries are late',
         paragraphs: [
-          'Messages are still sent; only the reports about them are late.',
+          'Messages are still sent; only their status webhooks are late.',
           `The oldest delivery has been due for ${Math.round(seconds)} seconds.`,
           'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
         ],
@@ -107,8 +109,8 @@ export function compareLag(
 }
 
 /**
- * Compares the number of messages without a status with its threshold. Only a status ends the alert: while nothing is
- * sent, no message lacks one, and the problem may still be there.
+ * Compares the number of messages without a status with its threshold. Only a new status resolves the alert: a falling
+ * number can also mean that nothing is being sent.
  */
 export function compareStatuses(
   { accountId, whatsAppAccountId, name, withoutStatus, resumed }: StatusFacts,
@@ -128,7 +130,7 @@ export function compareStatuses(
           withoutStatus === 1
             ? 'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.'
             : `WhatsApp accepted ${withoutStatus} messages more than ten minutes ago, and no status has arrived since.`,
-          'Messages are still sent, but Waybill does not learn whether they arrive.',
+          'Messages are still sent, but Waybill cannot tell whether they arrive.',
           'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
         ],
       },
