@@ -79,8 +79,8 @@ const queryColumns: Columns<GroupedQuery> = {
 }
 
 /**
- * Counts all requests of an account in the batch at once, ordered by account, so that batches do not deadlock. Each group
- * gets its own range of the count, of which `used` is the last number, so the limit is exact.
+ * Counts all requests of an account in the batch at once, ordered by account, so that batches do not deadlock. Each
+ * group gets its own range of the count, of which `used` is the last number, so the limit is exact.
  */
 const findMany = statement<Lists<GroupedQuery>, CallerRow & { n: number }>(
   'find_callers',

@@ -90,8 +90,8 @@ interface SignInContext {
 }
 
 /**
- * Accepts an invitation, or sets a new password. An existing user confirms their identity with their password, unless an
- * operator reset it: then the link is the proof.
+ * Accepts an invitation, or sets a new password. An existing user confirms their identity with their password, unless
+ * an operator reset it: then the link is the proof.
  */
 export async function acceptInvitation(
   deps: AuditDeps,

@@ -20,8 +20,8 @@ const invitationsPerAddress: AttemptLimit = { name: 'invitation to address', max
 type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'announcements'>
 
 /**
- * Invites somebody on behalf of an owner of the account. The link is sent by email, which proves the address. Without an
- * SMTP server, the owner gets the link and passes it on.
+ * Invites somebody on behalf of an owner of the account. The link is sent by email, which proves the address. Without
+ * an SMTP server, the owner gets the link and passes it on.
  */
 export async function inviteMember(
   deps: InviteDeps,

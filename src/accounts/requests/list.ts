@@ -120,8 +120,8 @@ function toRequest(row: ListedRequest): ApiRequest {
 const shownMessageLength = 300
 
 /**
- * Returns the first error message of a REST or tRPC response. The response was truncated and redacted, so it may no longer
- * be valid JSON.
+ * Returns the first error message of a REST or tRPC response. The response was truncated and redacted, so it may no
+ * longer be valid JSON.
  */
 function findErrorMessage(response: string): string | undefined {
   const [, message] = /"message": "((?:[^"\\]|\\.)*)"/.exec(response) ?? []

@@ -51,8 +51,8 @@ interface Counts {
 }
 
 /**
- * Writes the requests of this process to the log in batches, after they were answered. It never delays a request: requests
- * beyond its limits are dropped and counted.
+ * Writes the requests of this process to the log in batches, after they were answered. It never delays a request:
+ * requests beyond its limits are dropped and counted.
  */
 export class RequestLog {
   readonly #db: Kysely<Database>
@@ -83,7 +83,8 @@ export class RequestLog {
   }
 
   /**
-   * Records a request. `readBodies` is only called if the bodies are recorded, because redacting them is the slowest part.
+   * Records a request. `readBodies` is only called if the bodies are recorded, because redacting them is the slowest
+   * part.
    */
   add(request: RecordedRequest, readBodies?: () => Bodies): void {
     const { maxWaiting, maxWaitingCharacters } = this.#limits

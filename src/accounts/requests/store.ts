@@ -28,7 +28,7 @@ export interface RecordedRequest {
   answer: string | undefined
 }
 
-/** Values that requests of a batch share. Most have the same account, route and caller, which are then sent only once. */
+/** Values that requests of a batch share, which are sent only once. Most share account, route and caller. */
 interface Group extends Omit<RecordedRequest, 'id' | 'durationMilliseconds' | 'messageIds' | 'receivedAt'> {
   /** Earliest possible arrival of its oldest request by the database clock, in milliseconds since 1970. */
   arrivedAt: number
@@ -87,9 +87,9 @@ const insert = statement<BatchParams>(
 )
 
 /**
- * Writes requests of all accounts. The database clock is read first, so that a delayed insert does not change the arrival
- * times. They are the earliest possible times: no request escapes an erasure, but one that arrived just after it may be
- * skipped.
+ * Writes requests of all accounts. The database clock is read first, so that a delayed insert does not change the
+ * arrival times. They are the earliest possible times: no request escapes an erasure, but one that arrived just after
+ * it may be skipped.
  */
 export async function insertRequests(db: Kysely<Database>, requests: readonly RecordedRequest[]): Promise<void> {
   const clock = await readDatabaseClock(db)
@@ -146,8 +146,8 @@ function groupKeyOf(request: RecordedRequest): string | undefined {
 }
 
 /**
- * Prevents every process from writing requests that have already arrived, because those in memory may contain the number
- * that is being erased. The lock waits for inserts that did not see the cutoff.
+ * Prevents every process from writing requests that have already arrived, because those in memory may contain the
+ * number that is being erased. The lock waits for inserts that did not see the cutoff.
  */
 export async function discardUnwrittenRequests(db: Kysely<Database>): Promise<void> {
   await retryLocked(() =>

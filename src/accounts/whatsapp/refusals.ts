@@ -12,8 +12,8 @@ import {
 } from './store.ts'
 
 /**
- * Deactivates an account whose token WhatsApp rejected, until a user fixes it. Does nothing if the token was replaced in
- * the meantime. `reason` is shown to users; an earlier reason is kept.
+ * Deactivates an account whose token WhatsApp rejected, until a user fixes it. Does nothing if the token was replaced
+ * in the meantime. `reason` is shown to users; an earlier reason is kept.
  */
 export async function deactivateRefused(
   { db }: Pick<Deps, 'db'>,

@@ -5,8 +5,8 @@ import type {
 } from '../../../contracts/templates/definition.ts'
 
 /**
- * Returns whether two definitions describe the same template, as far as WhatsApp lists it. Samples, lifetimes and the apps
- * of a one-time code cannot be read back, and the labels of its buttons have defaults in each language.
+ * Returns whether two definitions describe the same template, as far as WhatsApp lists it. Samples, lifetimes and the
+ * apps of a one-time code cannot be read back, and the labels of its buttons have defaults in each language.
  */
 export function isSameTemplate(wanted: TemplateDefinition, listed: TemplateDefinition): boolean {
   return JSON.stringify(toComparable(wanted, listed)) === JSON.stringify(toComparable(listed, listed))

@@ -37,8 +37,8 @@ export function matchesStored(row: TemplateRow, template: TemplateDefinition): b
 }
 
 /**
- * Stores a submitted template as WhatsApp lists it, because WhatsApp writes the text of one-time codes and can change the
- * category. If it cannot be read now, it stays PENDING, and so cannot be sent, until the next sync.
+ * Stores a submitted template as WhatsApp lists it, because WhatsApp writes the text of one-time codes and can change
+ * the category. If it cannot be read now, it stays PENDING, and so cannot be sent, until the next sync.
  */
 export async function storeAsListed(
   deps: ChangeDeps,

@@ -37,8 +37,8 @@ export async function checkNow(deps: CheckDeps, ref: WhatsAppAccountRef): Promis
 }
 
 /**
- * Reads token, number, subscription and callback URL from WhatsApp and stores the results. What cannot be read keeps its
- * last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
+ * Reads token, number, subscription and callback URL from WhatsApp and stores the results. What cannot be read keeps
+ * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
  * replaced in the meantime, the results are discarded.
  */
 async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {

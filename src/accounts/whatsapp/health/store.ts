@@ -159,8 +159,8 @@ export async function addMissingHealth(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * After the clock was set back, shifts due times back and limits callback times to the current time. Reads all accounts:
- * they share a clock.
+ * After the clock was set back, shifts due times back and limits callback times to the current time. Reads all
+ * accounts: they share a clock.
  */
 export async function shiftChecks(db: Kysely<Database>, seconds: number): Promise<void> {
   const shift = sql`make_interval(secs => ${seconds})`

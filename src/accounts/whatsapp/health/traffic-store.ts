@@ -24,8 +24,8 @@ interface TrafficRow {
 }
 
 /**
- * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because there is
- * no index by number.
+ * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because there
+ * is no index by number.
  */
 export async function countLastHour(
   db: Kysely<Database>,

@@ -28,8 +28,8 @@ export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
 }
 
 /**
- * Counts the messages of the last hour for the WhatsApp accounts that are due, and logs changed findings. Metrics, doctor
- * and log read the stored counts, because counting at each read would cost too much.
+ * Counts the messages of the last hour for the WhatsApp accounts that are due, and logs changed findings. Metrics,
+ * doctor and log read the stored counts, because counting at each read would cost too much.
  */
 export async function measureTraffic(
   deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
