@@ -26,7 +26,7 @@ function endpointHeadersPurpose(endpointId: string): string {
 
 const secretBytes = 24
 
-/** Generates 24 to 64 random bytes in base64, after a prefix (Standard Webhooks, "Signature scheme"). */
+/** Returns a prefix and random bytes in base64. Standard Webhooks ("Signature scheme") requires 24 to 64 bytes. */
 export function generateSecret(randomBytes: (size: number) => Uint8Array): string {
   return secretPrefix + Buffer.from(randomBytes(secretBytes)).toString('base64')
 }

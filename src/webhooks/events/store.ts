@@ -107,10 +107,7 @@ const insertAllTraced = statement<Lists<TracedEvent> & Lists<NewDelivery>>('inse
   writeInsert(namesOf(tracedColumns), arraysOf($, tracedColumns), arraysOf($, deliveryColumns)),
 )
 
-/**
- * Deliveries are due at `clock_timestamp()`. `now()` is when the transaction began, maybe before the clock was set
- * back.
- */
+/** `due_at` is not `now()`, because the transaction may have begun before the clock was set back. */
 function writeInsert(eventNames: string, events: string, deliveries: string): string {
   return `with recorded as (
     insert into events (${eventNames}) select * from unnest(${events})

@@ -83,7 +83,7 @@ export class Claims {
     return { ...result, isComplete: result.isComplete || this.#isFull }
   }
 
-  /** Claims for slow endpoints, unless their interval has not passed yet. */
+  /** Claims for slow endpoints, if their interval has passed. */
   async claimSlow(): Promise<void> {
     const now = performance.now()
     if (now - this.#claimedSlowAt < slowIntervalMilliseconds) return

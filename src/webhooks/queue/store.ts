@@ -48,7 +48,7 @@ export interface Claim {
   /** Endpoints are read in the order of their IDs, starting after this one. */
   afterEndpointId: string
   capacities: readonly EndpointCapacity[]
-  /** Capacity of endpoints that are not in `capacities`: `failingWindow` if the last attempt failed, else this one. */
+  /** Capacity of other endpoints: `failingWindow` if the last attempt failed, otherwise `defaultWindow`. */
   defaultWindow: number
   failingWindow: number
   /** If true, only endpoints with configured limits are claimed; otherwise, only those without. */
@@ -94,7 +94,7 @@ const claimDue = unnamedStatement<Lists<EndpointCapacity> & Required<Omit<Claim,
     ) endpoint
     cross join lateral (
       select found.row_id
-      -- Claimed rows first: if they are due, their worker has lost them.
+      -- Claimed rows come first: they are only due if their worker did not finish in time.
       from (values (true), (false)) side (claimed)
       cross join lateral (
         select ctid as row_id from webhook_deliveries
@@ -366,7 +366,7 @@ export interface QueueState {
 /** Larger queues are not counted exactly, because that would be too expensive. */
 const countedAtMost = 1_000_000
 
-/** Reads all accounts, for the operator's gauges. */
+/** Reads all accounts, for metrics and alerts of the operator. */
 export async function readQueueState(db: Kysely<Database>): Promise<QueueState> {
   const { rows } = await sql<{ oldest: number; waiting: number; failing: number; dead: number }>`
     select

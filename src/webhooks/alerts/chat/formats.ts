@@ -41,8 +41,8 @@ function escapeSlack(text: string): string {
 /**
  * Teams, by the Workflows trigger "When a Teams webhook request is received": a message with one Adaptive Card
  * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The connectors
- * of Office 365 and their message cards are retired. A `TextRun` is shown unchanged, while a
- * `TextBlock` is parsed as Markdown.
+ * of Office 365 and their message cards are retired. A `TextRun` is shown unchanged, while a `TextBlock` is
+ * parsed as Markdown.
  */
 function toTeams({ title, paragraphs, link }: AlertText) {
   const heading = { type: 'TextRun', text: title, size: 'Medium', weight: 'Bolder' }
