@@ -154,8 +154,8 @@ test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after erro
     transformResult: ({ result }) => Promise.resolve(result),
   })
 
-  const conclusion = { kind: 'failed', code: '1', reason: 'x', final: true, answer: new Error('x') as never } as const
-  await settle({ ...server.deps, db }, message, conclusion, undefined)
+  const result = { kind: 'failed', code: '1', reason: 'x', final: true, error: new Error('x') as never } as const
+  await settle({ ...server.deps, db }, message, result, undefined)
 
   await expect.poll(() => findStatus(message.id), { timeout: 5_000 }).toMatchObject({ status: 'failed' })
 })

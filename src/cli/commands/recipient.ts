@@ -1,7 +1,7 @@
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { type Erased, eraseRecipient } from '../../messages/erasure/erase.ts'
-import { listPlaces } from '../../messages/erasure/sweep.ts'
+import { listColumnGroups } from '../../messages/erasure/sweep.ts'
 import { findEmbeddedDatabase } from '../../platform/db/database.ts'
 import { rewriteTables } from '../../platform/db/rewrite.ts'
 import { audited } from '../../users/audit/audit.ts'
@@ -37,7 +37,7 @@ export const recipientErase = dataCommand({
     )
     if (rewrite) {
       const tables = [
-        ...new Set(listPlaces().map(({ table }) => table)),
+        ...new Set(listColumnGroups().map(({ table }) => table)),
         'suppressions',
         'wa_message_ids',
         'message_contents',

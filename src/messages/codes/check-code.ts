@@ -7,7 +7,7 @@ import { settleCheck, spendCheck } from './limits.ts'
 import { isRightCode } from './mac.ts'
 import { type CodeKey, explainUncheckable, takeAttempt, useCode } from './store.ts'
 
-/** An attempt is taken before the comparison, and a right code is deleted by exactly one request. */
+/** An attempt is used up before the comparison, and a correct code is deleted by exactly one request. */
 export async function checkCode(
   deps: Pick<Deps, 'db' | 'secrets'>,
   { accountId }: Caller,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 
-/** A limit of so many uses an hour, with a pause between two of them. */
+/** A maximum number of uses per hour, with a minimum pause between two of them. */
 export interface CodeLimit {
   kind: 'send_to' | 'send_ip' | 'check_ip'
   subject: Uint8Array
@@ -10,14 +10,16 @@ export interface CodeLimit {
 }
 
 /**
- * A window far in the future started before the clock of the database was set back. The time is that of the new row:
- * Citus refuses `now()` in the update of a conflicting row.
+ * A window far in the future started before the clock of the database was set back. The time comes from the new row,
+ * because Citus rejects `now()` in the update of a conflicting row.
  */
 const windowEnded = sql.raw(
   `(excluded.window_started_at - l.window_started_at >= interval '1 hour' or l.window_started_at - excluded.window_started_at > interval '1 minute')`,
 )
 
-/** Counts one use. Returns undefined, or how many seconds to wait if it is one too many; then it isn't counted. */
+/**
+ * Counts one use and returns undefined. If the limit is reached, counts nothing and returns how many seconds to wait.
+ */
 export async function spend(db: Kysely<Database>, accountId: string, limit: CodeLimit): Promise<number | undefined> {
   const { kind, subject, max, pauseSeconds = 0 } = limit
   const pause = sql`${pauseSeconds}::float8 * interval '1 second'`
@@ -45,8 +47,8 @@ async function readWait(db: Kysely<Database>, accountId: string, limit: CodeLimi
 }
 
 /**
- * Takes back one use that came to nothing, and its pause. Without a time zone, the subtraction is immutable: Citus refuses
- * another one in an update.
+ * Reverts one use that had no effect, and its pause. The subtraction is done without a time zone, because Citus only
+ * accepts an immutable one in an update.
  */
 export async function refund(
   db: Kysely<Database>,
@@ -59,7 +61,7 @@ export async function refund(
     where account_id = ${accountId} and kind = ${kind} and subject = ${subject}`.execute(db)
 }
 
-/** Starts anew for a recipient who proved to be the right one. The pause stays. */
+/** Resets the count for a recipient who entered the correct code. The pause still applies. */
 export async function reset(
   db: Kysely<Database>,
   accountId: string,

@@ -13,10 +13,10 @@ interface Subjects {
 
 type LimitDeps = Pick<Deps, 'db' | 'secrets'>
 
-/** Counts a send for its recipient and for the address of the user; throws if there were too many. */
+/** Counts a send for its recipient and for the user's IP address. Throws if there were too many. */
 export async function spendSend(deps: LimitDeps, accountId: string, subjects: Subjects): Promise<void> {
   const limits = listSendLimits(deps, subjects)
-  // All of them or none: what is refused counts for nobody.
+  // All limits or none: a rejected send is not counted.
   await deps.db.transaction().execute(async (trx) => {
     for (const limit of limits) {
       const wait = await spend(trx, accountId, limit)
@@ -25,12 +25,12 @@ export async function spendSend(deps: LimitDeps, accountId: string, subjects: Su
   })
 }
 
-/** Nothing was sent. */
+/** Reverts `spendSend` if nothing was sent. */
 export async function refundSend(deps: LimitDeps, accountId: string, subjects: Subjects): Promise<void> {
   for (const limit of listSendLimits(deps, subjects)) await refund(deps.db, accountId, limit)
 }
 
-/** Counts a check for the address of the user, until the code is known to be right. */
+/** Counts a check for the user's IP address. `settleCheck` reverts it if the code is correct. */
 export async function spendCheck(deps: LimitDeps, accountId: string, subjects: Subjects): Promise<void> {
   for (const limit of listCheckLimits(deps, subjects)) {
     const wait = await spend(deps.db, accountId, limit)
@@ -38,7 +38,7 @@ export async function spendCheck(deps: LimitDeps, accountId: string, subjects: S
   }
 }
 
-/** The code was right: neither the check nor the sends before it count any more. */
+/** After a correct code, neither the check nor the earlier sends to the recipient count any more. */
 export async function settleCheck(deps: LimitDeps, accountId: string, subjects: Subjects): Promise<void> {
   for (const limit of listCheckLimits(deps, subjects)) await refund(deps.db, accountId, limit)
   const [toRecipient] = listSendLimits(deps, subjects)

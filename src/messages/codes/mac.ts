@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../../platform/secrets.ts'
 
-/** The ID is part of it, so that equal codes have different values. */
+/** Includes the ID, so that equal codes have different MACs. */
 export function computeCodeMac(secrets: SecretBox, id: string, code: string): Uint8Array {
   return secrets.fingerprints(code, purposeOf(id))[0]
 }
 
 /**
- * Compares in constant time, with each key of the ring: a code that was sent before the keys were rotated stays valid
- * as long as its key is in the ring.
+ * Compares in constant time, with each server key: a code that was sent before a key rotation stays valid as long as
+ * its key is configured.
  */
 export function isRightCode(secrets: SecretBox, id: string, code: string, mac: Uint8Array): boolean {
   const matches = secrets.fingerprints(code, purposeOf(id)).map((candidate) => timingSafeEqual(candidate, mac))
@@ -19,7 +19,7 @@ function purposeOf(id: string): string {
   return `one-time code ${id}`
 }
 
-/** What a limit counts for: the database does not need to hold the addresses of users. */
+/** Hashes the subject of a limit, so that the database does not contain the IP addresses of users. */
 export function hashSubject(secrets: SecretBox, subject: string): Uint8Array {
   return secrets.fingerprints(subject, 'limit of one-time codes')[0]
 }

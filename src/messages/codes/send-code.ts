@@ -12,8 +12,8 @@ import { computeCodeMac } from './mac.ts'
 import { deleteCode, insertCode } from './store.ts'
 
 /**
- * The code is stored before it is sent, so that a recipient who is fast, or a process that dies after the send, finds
- * it. If nothing was sent, it is deleted, and the code before it is the latest one again.
+ * The code is stored before it is sent, so that it can be checked even if the recipient is fast or the process dies
+ * after the send. If nothing was sent, it is deleted, and the previous code is the latest one again.
  */
 export async function sendCode(
   deps: Deps,
@@ -45,7 +45,7 @@ export async function sendCode(
   })
   // With an unknown outcome, the code may have arrived.
   if (result.kind === 'failed') await deleteUnsent(deps, unsent, { isFinal: result.final })
-  if (result.kind !== 'sent') throw result.answer
+  if (result.kind !== 'sent') throw result.error
   return {
     ...toSentMessage(prepared.message, result.waMessageId),
     expiresAt: expiresAt.toISOString(),
@@ -66,8 +66,9 @@ interface UnsentCode {
 }
 
 /**
- * Deletes a code that was not sent. The caller gets the error of the send even if this fails; the code then expires.
- * A permanent rejection by WhatsApp still counts, because otherwise the limits would not stop callers who try out numbers.
+ * Deletes a code that was not sent. The caller gets the error of the send even if this fails; the code then expires. A
+ * permanent rejection by WhatsApp still counts, because otherwise the limits would not stop callers who try out
+ * numbers.
  */
 async function deleteUnsent(
   deps: Deps,
@@ -78,6 +79,6 @@ async function deleteUnsent(
     await deleteCode(deps.db, accountId, id)
     if (!isFinal) await refundSend(deps, accountId, subjects)
   } catch (error) {
-    deps.log.warn({ err: error, accountId }, 'a one-time code that was not sent could not be deleted; it expires')
+    deps.log.warn({ err: error, accountId }, 'could not delete a one-time code that was not sent; it expires')
   }
 }

@@ -4,7 +4,7 @@ import { toNumberKey } from '../suppressions/number-key.ts'
 
 export interface CodeKey {
   accountId: string
-  /** In any spelling: stored and found as its key, so that a code can be checked with another spelling. */
+  /** In any spelling. It is stored as its number key, so that a code can be checked with another spelling. */
   to: string
   purpose: string
 }
@@ -16,7 +16,7 @@ export interface NewCode extends CodeKey {
   expiresInSeconds: number
 }
 
-/** By the clock of the database, which all nodes share. Returns when the code expires. */
+/** Uses the clock of the database, which all nodes share. */
 export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{ createdAt: Date; expiresAt: Date }> {
   const { created_at, expires_at } = await db
     .insertInto('one_time_codes')
@@ -38,20 +38,20 @@ export async function deleteCode(db: Kysely<Database>, accountId: string, id: st
   await db.deleteFrom('one_time_codes').where('account_id', '=', accountId).where('id', '=', id).execute()
 }
 
-export interface Attempt {
+export interface CodeAttempt {
   id: string
   mac: Uint8Array
   attemptsLeft: number
 }
 
 /**
- * Takes one attempt at the latest code, before the code is compared: concurrent guesses cannot share an attempt.
- * Undefined if the code cannot be checked.
+ * Uses up one attempt at the latest code before the code is compared, so that concurrent guesses cannot share an
+ * attempt. Returns undefined if the code cannot be checked.
  */
 export async function takeAttempt(
   db: Kysely<Database>,
   { accountId, to, purpose }: CodeKey,
-): Promise<Attempt | undefined> {
+): Promise<CodeAttempt | undefined> {
   const { rows } = await sql<{ id: string; mac: Uint8Array; attempts_left: number }>`
     with latest as (
       select id from one_time_codes
@@ -66,7 +66,7 @@ export async function takeAttempt(
   return row && { id: row.id, mac: row.mac, attemptsLeft: row.attempts_left }
 }
 
-/** Why the latest code cannot be checked. */
+/** Returns why the latest code cannot be checked. */
 export async function explainUncheckable(
   db: Kysely<Database>,
   { accountId, to, purpose }: CodeKey,
@@ -84,7 +84,7 @@ export async function explainUncheckable(
   return row.expired ? 'expired' : 'no attempts'
 }
 
-/** Removes a code that was right, and those before it. False if another request was faster: a code has one use. */
+/** Deletes a correct code and the earlier ones. Returns false if another request used it first. */
 export async function useCode(db: Kysely<Database>, key: CodeKey, id: string): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     with used as (

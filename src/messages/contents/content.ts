@@ -5,11 +5,11 @@ import { listParts } from '../../templates/fill/parts.ts'
 import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { TemplateText } from '../../templates/placeholders.ts'
 import { renderMessage } from '../../templates/preview.ts'
-import { type ContentPlace, contentPurpose } from './purpose.ts'
+import { type ContentId, contentPurpose } from './purpose.ts'
 
 /**
- * What a message says. The text is kept as it was filled in, because the template can change after the send, and the
- * values as they were requested, so that the request can be repeated.
+ * Returns the content of a message to store: the rendered text, because the template can change after the send, and the
+ * requested values, so that the request can be repeated.
  */
 export function describeContent(
   template: TemplateText,
@@ -21,7 +21,7 @@ export function describeContent(
   return { values: valuesOf(request), shown: { ...shown, ...(offer !== undefined && { offer }) } }
 }
 
-/** Messages with a code are not stored, so it is not among the values. */
+/** `code` is left out, because contents with a code are not stored. */
 function valuesOf({
   variables,
   header,
@@ -33,18 +33,18 @@ function valuesOf({
   return { variables, header, buttons, cards, limitedTimeOffer, components }
 }
 
-export function sealContent(secrets: Pick<SecretBox, 'encrypt'>, place: ContentPlace, content: MessageContent): string {
-  return secrets.encrypt(JSON.stringify(content), contentPurpose(place))
+export function sealContent(secrets: Pick<SecretBox, 'encrypt'>, id: ContentId, content: MessageContent): string {
+  return secrets.encrypt(JSON.stringify(content), contentPurpose(id))
 }
 
-/** The stored text, for a search or another key. Undefined if no key of this server decrypts it. */
+/** Returns the stored text, to search or re-encrypt it. Undefined if no key of this server decrypts it. */
 export function decryptContent(
   secrets: Pick<SecretBox, 'decrypt'>,
-  place: ContentPlace,
+  id: ContentId,
   ciphertext: string,
 ): string | undefined {
   try {
-    return secrets.decrypt(ciphertext, contentPurpose(place))
+    return secrets.decrypt(ciphertext, contentPurpose(id))
   } catch {
     return undefined
   }
@@ -52,20 +52,20 @@ export function decryptContent(
 
 export function openContent(
   secrets: Pick<SecretBox, 'decrypt'>,
-  place: ContentPlace,
+  id: ContentId,
   ciphertext: string,
 ): MessageContent | undefined {
-  const text = decryptContent(secrets, place, ciphertext)
-  // Only `sealContent` wrote what a key decrypts.
+  const text = decryptContent(secrets, id, ciphertext)
+  // A text that can be decrypted was written by `sealContent`.
   return text === undefined ? undefined : (JSON.parse(text) as MessageContent)
 }
 
 /** Encrypts a content with the current key. Undefined if no key of this server decrypts it. */
 export function renewContent(
   secrets: Pick<SecretBox, 'decrypt' | 'encrypt'>,
-  place: ContentPlace,
+  id: ContentId,
   ciphertext: string,
 ): string | undefined {
-  const text = decryptContent(secrets, place, ciphertext)
-  return text === undefined ? undefined : secrets.encrypt(text, contentPurpose(place))
+  const text = decryptContent(secrets, id, ciphertext)
+  return text === undefined ? undefined : secrets.encrypt(text, contentPurpose(id))
 }

@@ -3,8 +3,8 @@ import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import { deleteOldContents } from './store.ts'
 
 /**
- * Deletes what an account stored, once it has stopped storing contents. A send that is being recorded can still add one,
- * so it is waited for. What an interruption leaves, housekeeping deletes.
+ * Deletes the contents of an account that has stopped storing them. Waits for running inserts first, because they can
+ * still add contents. If this is interrupted, housekeeping deletes the rest.
  */
 export async function dropContents({ db, now }: Pick<Deps, 'db' | 'now'>, accountId: string): Promise<void> {
   await awaitRunningWrites(db)

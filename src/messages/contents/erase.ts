@@ -5,8 +5,8 @@ import { decryptContent } from './content.ts'
 import { deleteContents, readContents } from './store.ts'
 
 /**
- * Deletes the contents that name a number, such as a message to somebody else with the number of their driver. Reads all
- * accounts unless one is given. What no key decrypts remains unread, and expires.
+ * Deletes the contents that mention a number, such as a message that tells another recipient the number of their
+ * driver. Reads all accounts unless one is given. Contents that no key decrypts cannot be searched; they expire.
  */
 export async function eraseFromContents(
   { db, secrets }: Pick<Deps, 'db' | 'secrets'>,

@@ -9,23 +9,26 @@ import { findSendFacts } from '../send/facts-store.ts'
 import { describeContent, openContent } from './content.ts'
 import { findContent, findFirstShown } from './store.ts'
 
-/** What a message said, or why that is not known. */
+/** Returns the content of a message, or why it is not available. */
 export async function getMessageContent(
   deps: Pick<Deps, 'db' | 'secrets' | 'now'>,
-  place: InputOf<typeof contract>,
+  id: InputOf<typeof contract>,
 ): Promise<OutputOf<typeof contract>> {
-  const { accountId, messageId } = place
+  const { accountId, messageId } = id
   const message = await requireMessage(deps, accountId, messageId)
   const firstShown = await findFirstShown(deps.db, accountId, deps.now())
   if (firstShown === undefined) return { state: 'off' }
-  const ciphertext = messageId < firstShown ? undefined : await findContent(deps.db, place)
+  const ciphertext = messageId < firstShown ? undefined : await findContent(deps.db, id)
   if (ciphertext === undefined) return { state: 'not_stored' }
-  const content = openContent(deps.secrets, place, ciphertext)
+  const content = openContent(deps.secrets, id, ciphertext)
   if (!content) return { state: 'unreadable' }
   return { state: 'stored', content, templateChanged: await hasTemplateChanged(deps, message, content) }
 }
 
-/** Whether the same values make another message today. A template that is gone is not a change: the dashboard knows it. */
+/**
+ * Returns whether the same values would render a different text today. False for a deleted template, which the
+ * dashboard shows.
+ */
 async function hasTemplateChanged(
   { db }: Pick<Deps, 'db'>,
   { accountId, whatsAppAccountId, to, template: name, language }: StoredMessage,

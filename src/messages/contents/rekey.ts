@@ -5,7 +5,7 @@ import { readContents, replaceContents } from './store.ts'
 export interface RekeyedContents {
   stored: number
   rekeyed: number
-  /** Those that no key of this server decrypts. They expire like others. */
+  /** Contents that no key of this server decrypts. They expire like others. */
   unreadable: number
 }
 

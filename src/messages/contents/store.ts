@@ -16,8 +16,8 @@ interface Storage {
 }
 
 /**
- * The first message whose content is still shown; undefined if the account shows none. Contents before it wait to be
- * deleted: they are too old, or of a time before the account last began to store contents.
+ * Returns the first message ID whose content is shown; undefined if the account shows none. Earlier contents are about
+ * to be deleted: they are too old, or from before the account last enabled storage.
  */
 function firstShown({ contents_kept_days: keptDays, contents_since: since }: Storage, now: Date): string | undefined {
   if (keptDays === null) return undefined
@@ -25,7 +25,7 @@ function firstShown({ contents_kept_days: keptDays, contents_since: since }: Sto
   return firstIdAt('msg', new Date(Math.max(oldest, since?.getTime() ?? 0)))
 }
 
-/** The first message whose content the account shows; undefined if it stores none. */
+/** Returns the first message ID whose content the account shows; undefined if it shows none. */
 export async function findFirstShown(db: Kysely<Database>, accountId: string, now: Date): Promise<string | undefined> {
   const row = await db
     .selectFrom('accounts')
@@ -48,7 +48,7 @@ export async function findContent(
   return row?.content_encrypted
 }
 
-/** The oldest content of each account. Reads all accounts. */
+/** Finds the oldest content of each account. */
 export async function findOldestContents(db: Kysely<Database>): Promise<ContentRow[]> {
   const { rows } = await sql<ContentRow>`
     select c.account_id as "accountId", c.message_id as "messageId", c.content_encrypted as ciphertext
@@ -110,18 +110,18 @@ export async function deleteContents(
   return Number(numAffectedRows ?? 0)
 }
 
-/** A statement deletes this many rows at most, so that none of them is long. */
-const deletedAtOnce = 5_000
+/** Maximum number of rows per statement, so that none runs long. */
+const defaultBatchSize = 5_000
 
 /**
- * Deletes the contents that are no longer shown; returns how many. Reads all accounts unless one is given, each by its
- * own retention.
+ * Deletes the contents that are no longer shown, and returns how many. Covers all accounts unless one is given, each
+ * with its own retention.
  */
 export async function deleteOldContents(
   db: Kysely<Database>,
   now: Date,
   accountId?: string,
-  atOnce: number = deletedAtOnce,
+  batchSize: number = defaultBatchSize,
 ): Promise<number> {
   const { rows } = await sql<Storage & { id: string }>`
     select a.id, a.contents_kept_days, a.contents_since from accounts a
@@ -131,18 +131,18 @@ export async function deleteOldContents(
   for (const { id, ...storage } of rows) {
     const shown = firstShown(storage, now)
     const isOld = shown === undefined ? sql`true` : sql`message_id < ${shown}`
-    for (let some = atOnce; some === atOnce; deleted += some) {
+    for (let count = batchSize; count === batchSize; deleted += count) {
       const { numAffectedRows } = await sql`
         delete from message_contents where account_id = ${id} and message_id = any(array(
-          select message_id from message_contents where account_id = ${id} and ${isOld} limit ${sql.lit(atOnce)}
+          select message_id from message_contents where account_id = ${id} and ${isOld} limit ${sql.lit(batchSize)}
         ))`.execute(db)
-      some = Number(numAffectedRows ?? 0)
+      count = Number(numAffectedRows ?? 0)
     }
   }
   return deleted
 }
 
-/** The longest that any account stores contents: partitions that are older hold none that is shown. */
+/** Returns the longest retention of any account, in days. Older partitions contain nothing that is shown. */
 export async function findLongestStorage(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ days: number }>`
     select coalesce(max(contents_kept_days), 0) as days from accounts`.execute(db)

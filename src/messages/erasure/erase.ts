@@ -21,28 +21,29 @@ export interface Erasure {
 export interface Erased {
   /** Accounts that had stored the number. */
   accountIds: string[]
-  /** Messages to the number. They remain without it. */
+  /** Messages to the number. They are kept without it. */
   messages: number
-  /** Further rows that contained the number, by table. */
+  /** Other rows that contained the number, by table. */
   rows: ErasedRows
-  /** Whether a last search found the number nowhere. */
+  /** Whether the last search found no trace of the number. */
   complete: boolean
 }
 
 export interface ErasureHooks {
   report?: (progress: SweepProgress) => void
-  /** Runs the change of one account, recorded in its audit log. */
+  /** Runs the change of one account, and records it in the audit log. */
   audited: <Result>(accountId: string, what: string, run: () => Promise<Result>) => Promise<Result>
 }
 
-const messagesAtOnce = 200
-/** While others keep writing the number, a search can find it again. */
+const messageBatchSize = 200
+/** While the number keeps being written, each search can find it again. */
 const maxSearches = 5
 
 /**
- * Removes a person's number from everything that is stored. Messages remain as rows without a recipient, so counts do
- * not change, and a suppression remains with a hash in place of the number. Each step is a short transaction, and a repetition continues where an interrupted erasure stopped. What
- * is recorded while it runs is erased too; a message that is requested after it is a new one.
+ * Removes a person's number from everything that is stored. Messages are kept without a recipient, so that counts do
+ * not change, and suppressions are kept with a hash in place of the number. Each step is a short transaction, and a
+ * repeated erasure continues where an interrupted one stopped. Whatever is recorded during the erasure is erased too; a
+ * message that is requested afterwards is kept.
  */
 export async function eraseRecipient(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>,
@@ -51,7 +52,7 @@ export async function eraseRecipient(
 ): Promise<Erased> {
   const { db } = deps
   const hashKey = await readHashKey(deps)
-  // A recipient can answer from another spelling than the one that messages were sent to.
+  // A recipient can reply from another spelling of the number than the one that messages were sent to.
   const numbers = spellingsOf(number)
   const matcher = matchNumbers(numbers)
   const rows: ErasedRows = {}
@@ -70,13 +71,15 @@ export async function eraseRecipient(
   async function eraseMessagesOf(id: string): Promise<number> {
     let erased = 0
     for (;;) {
-      const some = await retryLocked(() => eraseSomeMessages(db, { accountId: id, numbers, matcher }, messagesAtOnce))
-      erased += some
-      if (some < messagesAtOnce) return erased
+      const count = await retryLocked(() =>
+        eraseSomeMessages(db, { accountId: id, numbers, matcher }, messageBatchSize),
+      )
+      erased += count
+      if (count < messageBatchSize) return erased
     }
   }
 
-  /** One entry for each account, however many steps concern it. */
+  /** Records one entry per account, even if several steps change it. */
   function inAuditOf<Result>(id: string, run: () => Promise<Result>): Promise<Result> {
     if (recorded.has(id)) return run()
     recorded.add(id)

@@ -1,10 +1,10 @@
 import { erasedRecipient } from '../../../contracts/fields.ts'
 
-/** How a person's number is found in stored text and removed from it. */
+/** Finds a person's number in stored text and removes it. */
 export interface NumberMatcher {
   /** A PostgreSQL regular expression that matches at least every text that `erase` changes. */
   pattern: string
-  /** Returns the text without the number; the same text if it does not hold the number. */
+  /** Returns the text without the number; the same text if it does not contain the number. */
   erase(text: string): string
 }
 
@@ -30,7 +30,7 @@ export function matchNumber(number: string): NumberMatcher {
     erase: (text) => {
       const replaced = replace(text)
       if (replaced === text || isJson(replaced) || !isJson(text)) return replaced
-      // The number stood in JSON without quotes.
+      // The number was a JSON number, without quotes.
       return JSON.stringify(replaceIn(JSON.parse(text), replace))
     },
   }
@@ -45,7 +45,7 @@ export function matchNumbers(numbers: readonly string[]): NumberMatcher {
   }
 }
 
-/** Removes every wamid, for texts about one message: each of them names its recipient. */
+/** Removes every wamid from a text about one message, because a wamid contains its recipient. */
 export function eraseWamids(text: string): string {
   return text.replace(wamids, '')
 }
@@ -54,7 +54,7 @@ function decodeWamid(wamid: string): string {
   return Buffer.from(wamid.slice('wamid.'.length), 'base64').toString('latin1')
 }
 
-/** The base64 text of the number at each of the three offsets that it can have, without the characters it shares. */
+/** The base64 text of the number at its three possible offsets, without the characters that also encode other bytes. */
 function encodings(number: string): string[] {
   return [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(number)])

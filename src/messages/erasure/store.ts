@@ -4,7 +4,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { deleteContents } from '../contents/store.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
 
-/** Reads all accounts: those with a message to one of these numbers. */
+/** Finds the accounts with a message to one of these numbers. Reads all accounts. */
 export async function findAccountsWithMessagesTo(db: Kysely<Database>, numbers: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')
@@ -21,17 +21,17 @@ interface LockedMessage {
 }
 
 /**
- * Erases the recipient of some messages of an account, with everything that belongs to them, in one transaction.
- * Returns how many there were. The messages are locked first, so a status that is being applied is finished, and its
- * event is found; a later one finds the recipient erased.
+ * Erases the recipient of up to `limit` messages of an account, with everything that belongs to them, in one
+ * transaction. Returns how many there were. The messages are locked first: a status that is being applied is then
+ * finished, and its event is found; a later one finds the recipient erased.
  */
 export function eraseSomeMessages(
   db: Kysely<Database>,
   { accountId, numbers, matcher }: { accountId: string; numbers: readonly string[]; matcher: NumberMatcher },
-  atOnce: number,
+  limit: number,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const messages = await lockMessagesTo(trx, { accountId, numbers }, atOnce)
+    const messages = await lockMessagesTo(trx, { accountId, numbers }, limit)
     if (messages.length === 0) return 0
     const ids = messages.map(({ id }) => id)
     await sql`
@@ -39,7 +39,7 @@ export function eraseSomeMessages(
         wa_message_id = case when wa_message_id is not null then '' end
       where account_id = ${accountId} and id = any(${ids}::text[])`.execute(trx)
     await deleteContents(trx, accountId, ids)
-    await forgetWamids(trx, messages)
+    await deleteWamids(trx, messages)
     await emptyRequestHashes(trx, accountId, ids)
     const eventIds = await eraseEvents(trx, accountId, ids, matcher)
     await eraseAttempts(trx, accountId, eventIds)
@@ -63,7 +63,7 @@ async function lockMessagesTo(
     .execute()
 }
 
-async function forgetWamids(trx: Kysely<Database>, messages: readonly LockedMessage[]): Promise<void> {
+async function deleteWamids(trx: Kysely<Database>, messages: readonly LockedMessage[]): Promise<void> {
   const known = messages.filter(({ waMessageId }) => waMessageId !== null)
   await sql`
     delete from wa_message_ids w
@@ -72,8 +72,8 @@ async function forgetWamids(trx: Kysely<Database>, messages: readonly LockedMess
 }
 
 /**
- * A plain hash of a request gives away the number to whoever tries all of them. The key stays, so that a retry does not
- * send again. Message and key were recorded in one transaction, so an index on the time leads to the key.
+ * A plain hash of a request reveals the number to anyone who tries all numbers. The key is kept, so that a retry does
+ * not send again. Message and key were recorded in one transaction with the same time, by which an index finds the key.
  */
 async function emptyRequestHashes(trx: Kysely<Database>, accountId: string, ids: readonly string[]): Promise<void> {
   await sql`
@@ -122,7 +122,7 @@ async function eraseAttempts(trx: Kysely<Database>, accountId: string, eventIds:
     where delivery_id = any(${deliveryIds}::text[]) and response_start is not null`.execute(trx)
 }
 
-/** Ends claims of erased events that were taken over just before the erasure, with the number in memory. */
+/** Ends claims on erased events that workers made just before the erasure: they still have the number in memory. */
 export async function endClaimsOfErased(db: Kysely<Database>, accountId: string): Promise<void> {
   await sql`
     update webhook_deliveries d set generation = d.generation + 1

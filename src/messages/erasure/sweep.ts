@@ -16,7 +16,7 @@ interface Target {
 }
 
 /** Columns of a table to search. */
-interface Place {
+interface ColumnGroup {
   table: string
   columns: string[]
   kind: Exclude<Extract<NumberColumn, string>, 'hash'>
@@ -27,11 +27,11 @@ export interface SweepProgress {
   rows: number
 }
 
-/** Rows of a statement: small enough to take milliseconds, so that the server keeps serving in between. */
-const rowsAtOnce = 2_000
-const blocksAtOnce = 128
+/** Rows per statement: few enough to take milliseconds, so that the server stays responsive. */
+const rowsPerStatement = 2_000
+const blocksPerStatement = 128
 
-export function listPlaces(): Place[] {
+export function listColumnGroups(): ColumnGroup[] {
   return Object.entries(numberColumns).flatMap(([table, columns]) =>
     (['replace', 'replace-unique', 'delete-row'] as const).flatMap((kind) => {
       const names = Object.keys(columns).filter((name) => columns[name] === kind)
@@ -51,16 +51,16 @@ export async function sweep(
 ): Promise<{ erased: ErasedRows; accountIds: Set<string> }> {
   const erased: ErasedRows = {}
   const accountIds = new Set<string>()
-  for (const place of listPlaces()) {
+  for (const group of listColumnGroups()) {
     let rows = 0
-    for (const leaf of await findLeafTables(db, place.table))
+    for (const leaf of await findLeafTables(db, group.table))
       for await (const range of leaf.key.length > 0 ? listKeyRanges(db, leaf) : listBlockRanges(db, leaf)) {
-        for (const accountId of await retryLocked(() => eraseIn(db, { place, leaf, range }, target))) {
+        for (const accountId of await retryLocked(() => eraseIn(db, { group, leaf, range }, target))) {
           accountIds.add(accountId)
-          erased[place.table] = (erased[place.table] ?? 0) + 1
+          erased[group.table] = (erased[group.table] ?? 0) + 1
         }
-        rows += rowsAtOnce
-        if (rows % (100 * rowsAtOnce) === 0) report({ table: place.table, rows })
+        rows += rowsPerStatement
+        if (rows % (100 * rowsPerStatement) === 0) report({ table: group.table, rows })
       }
   }
   return { erased, accountIds }
@@ -68,14 +68,14 @@ export async function sweep(
 
 type Range = RawBuilder<boolean>
 
-/** Ranges of the primary key: a row keeps its place in them, however often it is updated meanwhile. */
+/** Ranges of the primary key, so that a row stays in its range even if it is updated in the meantime. */
 async function* listKeyRanges(db: Kysely<Database>, { name, key }: LeafTable): AsyncGenerator<Range> {
   const columns = sql.join(key.map((column) => sql.ref(column)))
   for (let after: string[] | undefined; ;) {
     const from: Range = after === undefined ? sql`true` : sql`(${columns}) > (${sql.join(after)})`
     const { rows } = await sql<Record<string, string>>`
       select ${columns} from ${sql.table(name)} where ${from}
-      order by ${columns} offset ${sql.lit(rowsAtOnce - 1)} limit 1`.execute(db)
+      order by ${columns} offset ${sql.lit(rowsPerStatement - 1)} limit 1`.execute(db)
     const [last] = rows
     if (!last) {
       yield from
@@ -90,12 +90,12 @@ async function* listKeyRanges(db: Kysely<Database>, { name, key }: LeafTable): A
 /** For a table without a primary key, whose rows are never updated and therefore never move. */
 async function* listBlockRanges(db: Kysely<Database>, { name }: LeafTable): AsyncGenerator<Range> {
   const blocks = await countBlocks(db, name)
-  for (let block = 0; block < blocks; block += blocksAtOnce)
-    yield sql`ctid >= ${`(${block},0)`}::tid and ctid < ${`(${block + blocksAtOnce},0)`}::tid`
+  for (let block = 0; block < blocks; block += blocksPerStatement)
+    yield sql`ctid >= ${`(${block},0)`}::tid and ctid < ${`(${block + blocksPerStatement},0)`}::tid`
 }
 
 interface FoundRow {
-  place: string
+  row_ctid: string
   account_id: string
   /** Null unless the column is `replace-unique`. */
   id: string | null
@@ -105,7 +105,7 @@ interface FoundRow {
 /** Returns the account of each row that was changed or deleted. */
 async function eraseIn(
   db: Kysely<Database>,
-  { place: { columns, kind }, leaf, range }: { place: Place; leaf: LeafTable; range: Range },
+  { group: { columns, kind }, leaf, range }: { group: ColumnGroup; leaf: LeafTable; range: Range },
   { matcher, accountId }: Target,
 ): Promise<string[]> {
   const table = sql.table(leaf.name)
@@ -114,7 +114,7 @@ async function eraseIn(
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<FoundRow>`
-      select ctid::text as place, account_id, ${id} as id, array[${sql.join(texts)}] as texts from ${table}
+      select ctid::text as row_ctid, account_id, ${id} as id, array[${sql.join(texts)}] as texts from ${table}
       where ${range} and ${ofAccount}
         and (${sql.join(
           texts.map((text) => sql`${text} ~ ${matcher.pattern}`),
@@ -126,9 +126,9 @@ async function eraseIn(
       const after = before.map((text) => (text === null ? null : eraseText(matcher, text, row.id)))
       return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after }]
     })
-    // The rows are locked, so they are still at their places.
-    const places = changes.map((change) => change.place)
-    if (kind === 'delete-row') await sql`delete from ${table} where ctid = any(${places}::tid[])`.execute(trx)
+    // The rows are locked, so their ctids are still valid.
+    const ctids = changes.map((change) => change.row_ctid)
+    if (kind === 'delete-row') await sql`delete from ${table} where ctid = any(${ctids}::tid[])`.execute(trx)
     else {
       const types = await findColumnTypes(trx, leaf.name, columns)
       const lists = columns.map((_, index) => sql`${changes.map(({ after }) => after[index] ?? null)}::text[]`)
@@ -139,14 +139,14 @@ async function eraseIn(
       )
       await sql`
         update ${table} t set ${sql.join(values)}
-        from unnest(${places}::text[], ${sql.join(lists)}) as erased (place, ${sql.join(names)})
-        where t.ctid = any(${places}::tid[]) and t.ctid = erased.place::tid`.execute(trx)
+        from unnest(${ctids}::text[], ${sql.join(lists)}) as erased (row_ctid, ${sql.join(names)})
+        where t.ctid = any(${ctids}::tid[]) and t.ctid = erased.row_ctid::tid`.execute(trx)
     }
     return changes.map(({ account_id }) => account_id)
   })
 }
 
-/** With the ID of its row, a text stays unlike that of every other row. */
+/** In a unique column, the replacement contains the ID of its row, so that it stays unique. */
 function eraseText(matcher: NumberMatcher, text: string, id: string | null): string {
   const erased = matcher.erase(text)
   return id === null || erased === text ? erased : `${erasedRecipient}-${id}`

@@ -5,10 +5,10 @@ import { noReason } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Period } from './periods.ts'
 
-/** What the overview breaks the messages of a period down by. */
+/** A dimension by which the overview breaks down the messages of a period. */
 export type Dimension = 'slot' | 'template' | 'number' | 'country' | 'reason' | 'deliverySeconds'
 
-/** Messages of a period that are in one state and have one value of a dimension. */
+/** The number of messages of a period in one state and with one value of a dimension. */
 export interface Count {
   dimension: Dimension
   /**
@@ -18,7 +18,7 @@ export interface Count {
    */
   key: string
   status: MessageStatus
-  /** WhatsApp took the message, whatever came after. */
+  /** WhatsApp accepted the message, even if it failed later. */
   accepted: boolean
   count: number
 }
@@ -28,16 +28,17 @@ const breakdown = sql.raw('whatsapp_account_id, template_name, country')
 const bucketKey = sql`${state}, ${breakdown}, pricing, start`
 const dayKey = sql`${state}, ${breakdown}, pricing, day`
 const utcDay = sql.raw(`(start at time zone 'UTC')::date`)
-/** Messages before it are in UTC days, without a breakdown (migration 0024). */
+/** Earlier messages are counted by UTC day, without a breakdown (migration 0024). */
 const countsStart = sql.raw('(select at from message_counts_start)')
 
 /**
- * The slots and their counts, from days, quarters of an hour and what is not folded yet, in one statement: a fold
- * meanwhile is seen as a whole or not at all. Counts of a whole UTC day belong to the day of that name; hours have none.
+ * Selects the counts by slot, from days, quarter-hours and deltas that are not folded yet. One statement reads them
+ * all, so that it sees a concurrent fold completely or not at all. The counts of a UTC day are shown on the local day
+ * of the same date, and not at all by hour.
  */
 export function countsOf(accountId: string, { unit, from, until, fromDay, untilDay, slots }: Period) {
   const columns = sql`status, accepted, error_code, delivery_seconds, ${breakdown}, pricing, count`
-  // As subqueries: the lists are then read once instead of for each row.
+  // Subqueries, so that the lists are evaluated once instead of for each row.
   const starts = sql`(select ${slots.map(({ start }) => start.toISOString())}::timestamptz[])`
   const dates = sql`(select ${slots.map(({ date }) => date)}::date[])`
   const isWithin = sql`account_id = ${accountId} and start >= ${from} and start < ${until}`
@@ -57,7 +58,7 @@ export function countsOf(accountId: string, { unit, from, until, fromDay, untilD
     where account_id = ${accountId} and start < ${countsStart} and ${utcDay} between ${fromDay}::date and ${untilDay}::date`
 }
 
-/** Of each dimension, counts that add up to the messages of the period. */
+/** Finds the counts of each dimension, which add up to the messages of the period. */
 export async function findCounts(db: Kysely<Database>, accountId: string, period: Period): Promise<Count[]> {
   const { rows } = await sql<Count>`
     select
@@ -67,7 +68,7 @@ export async function findCounts(db: Kysely<Database>, accountId: string, period
       coalesce(slot::text, template_name, whatsapp_account_id, country, error_code, delivery_seconds::text) as key,
       status, accepted, sum(count)::integer as count
     from (
-      -- A slot has up to 96 quarters of an hour, so most rows are added up before they are grouped six times.
+      -- A slot has up to 96 quarter-hours, so rows are summed first, before they are grouped six times.
       select slot, status, accepted, error_code, delivery_seconds, ${breakdown}, sum(count) as count
       from (${countsOf(accountId, period)}) counted
       group by slot, status, accepted, error_code, delivery_seconds, ${breakdown}
@@ -80,7 +81,7 @@ export async function findCounts(db: Kysely<Database>, accountId: string, period
   return rows
 }
 
-/** The messages of a period by state alone. */
+/** Counts the messages of a period by state only. */
 export async function findTotals(
   db: Kysely<Database>,
   accountId: string,
@@ -95,11 +96,11 @@ export async function findTotals(
 }
 
 export interface CountLimits {
-  /** Since when messages are counted by quarters of an hour; undefined: always. */
+  /** When counting by quarter-hours began; undefined if all messages are counted so. */
   start: Date | undefined
-  /** The first UTC day that is not folded. */
+  /** The first UTC day that is still counted by quarter-hours. */
   firstBucketDay: string
-  /** The time of the oldest count; of a folded day, when it begins in UTC. Undefined: nothing was counted. */
+  /** The time of the oldest count; for a folded day, its start in UTC. Undefined if there are no counts. */
   oldest: Date | undefined
 }
 
@@ -125,7 +126,7 @@ interface CountFilter {
   errorCode?: string | undefined
 }
 
-/** The messages of whole days in UTC. Pending ones are not counted. */
+/** Counts the messages of whole UTC days, without pending ones. */
 export async function sumCounts(
   db: Kysely<Database>,
   accountId: string,
@@ -155,28 +156,28 @@ export async function sumCounts(
   return rows[0]?.count ?? 0
 }
 
-/** A statement folds this many rows at most, so that none of them is long. */
-const foldedAtOnce = 20_000
-/** Any number that no other user of the database locks: "counts" in letters of a phone keypad. */
+/** Maximum number of rows per statement, so that none runs long. */
+const defaultBatchSize = 20_000
+/** An arbitrary number that nothing else in the database locks: "counts" on a phone keypad. */
 const advisoryLock = 268_687
-/** Quarters of an hour are kept for this long, so that the last 30 days are shown in any time zone. */
+/** Quarter-hours are kept this long, so that the last 30 days can be shown in any time zone. */
 const bucketDays = 35
-/** Of an account. A caller who sends ever new templates cannot make the counts grow without end. */
+/** Per account, so that a caller who keeps sending new templates cannot make the counts grow without limit. */
 const maxTemplates = 500
 
 /** By the database's clock. */
 const firstBucketStart = sql`(date_trunc('day', now(), 'UTC') - ${bucketDays}::integer * interval '1 day')`
 
 /**
- * Moves what the trigger has noted since into the counts; returns how many rows those were. While one
- * node does it, the others leave it to that node. Of all accounts.
+ * Moves the deltas that the trigger has written into the counts, and returns how many rows. Only one node at a time
+ * does this, for all accounts.
  */
-export function foldCounts(db: Kysely<Database>, batchSize: number = foldedAtOnce): Promise<number> {
+export function foldCounts(db: Kysely<Database>, batchSize: number = defaultBatchSize): Promise<number> {
   return repeatLocked(db, batchSize, (trx) => foldSome(trx, batchSize))
 }
 
-/** Moves quarters of an hour that are older than 35 days into UTC days; returns how many rows those were. */
-export function foldOldBuckets(db: Kysely<Database>, batchSize: number = foldedAtOnce): Promise<number> {
+/** Moves quarter-hours that are older than 35 days into UTC days, and returns how many rows. */
+export function foldOldBuckets(db: Kysely<Database>, batchSize: number = defaultBatchSize): Promise<number> {
   return repeatLocked(db, batchSize, (trx) => foldSomeBuckets(trx, batchSize))
 }
 
@@ -256,7 +257,7 @@ async function foldSomeBuckets(trx: Kysely<Database>, limit: number): Promise<nu
   return rows[0]?.count ?? 0
 }
 
-/** States that messages have left: most leave `sent` and `delivered` within hours. Of all accounts. */
+/** Deletes counts that are 0 again: most messages leave `sent` and `delivered` within hours. Covers all accounts. */
 export async function deleteEmptyBuckets(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await lockCounts(trx))) return
@@ -266,12 +267,12 @@ export async function deleteEmptyBuckets(db: Kysely<Database>): Promise<void> {
   })
 }
 
-/** The overview's longest period of 92 days and the one before it. They are shown even if the messages are deleted. */
+/** The overview's longest period of 92 days, and the previous one. They are shown even if the messages are deleted. */
 const shownDays = 184
 
 /**
- * By the database's clock, of all accounts. Never sooner than the messages, of which whole weeks are kept:
- * one that is still there can still change what is counted.
+ * Deletes old counts by the database's clock, for all accounts. Counts are kept longer than messages, of which whole
+ * weeks are kept, because a stored message can still change its count.
  */
 export async function deleteOldCounts(db: Kysely<Database>, retentionDays: number): Promise<void> {
   const keptDays = Math.max(retentionDays + 7, shownDays)

@@ -29,7 +29,7 @@ export async function requireMessage(
   return row
 }
 
-/** The dashboard shows the advice apart from WhatsApp's own words. */
+/** The dashboard shows the advice separately from WhatsApp's own text. */
 function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['output']>, 'message' | 'failure'> {
   const message = toMessage(stored)
   if (stored.errorCode === null) return { message }
@@ -39,7 +39,7 @@ function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['outpu
 
 const maxDeliveries = 100
 
-/** A message, why it failed in plain words, and the webhooks that told of it. */
+/** Returns a message, an explanation of its failure, and its webhook deliveries. */
 export async function getMessageHistory(
   { db }: Pick<Deps, 'db'>,
   { accountId, messageId }: z.output<(typeof contract)['input']>,

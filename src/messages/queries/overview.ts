@@ -27,7 +27,7 @@ import {
 } from './periods.ts'
 import { readClock } from './zoned-days.ts'
 
-/** Where a bar begins, in seconds. The trigger of migration 0024 counts by these steps. */
+/** Start of each bar, in seconds. The trigger of migration 0024 counts by these steps. */
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 const maxListed = 10
 
@@ -36,7 +36,7 @@ type Counted = Pick<
   'days' | 'totals' | 'failures' | 'timeToDelivered' | 'templates' | 'numbers' | 'countries'
 >
 
-/** `names`: of WhatsApp accounts, by ID. */
+/** `names`: the phone numbers of WhatsApp accounts, by ID. */
 export function toCounted(
   slots: readonly Pick<Slot, 'date' | 'time'>[],
   counts: readonly Count[],
@@ -72,7 +72,7 @@ function nameOf(id: string, names: ReadonlyMap<string, string>): Pick<Share, 'na
 type Stage = keyof Funnel
 type StateCount = Pick<Count, 'status' | 'accepted' | 'count'>
 
-/** The stages in which a message counts. */
+/** Returns the stages in which a message is counted. */
 function listStages({ status, accepted }: Omit<StateCount, 'count'>): readonly Stage[] {
   switch (status) {
     case 'pending':
@@ -95,7 +95,7 @@ function toFunnel(counts: readonly StateCount[]): Funnel {
   return funnel
 }
 
-/** Messages without a value are only in the totals. */
+/** Messages without a value are only part of the totals. */
 function toShares(counts: readonly Count[]): Share[] {
   const shares = [...Map.groupBy(counts, ({ key }) => key)]
     .map(([key, ofKey]) => ({ key, ...toFunnel(ofKey) }))
@@ -129,7 +129,7 @@ export function explainFailure(code: string): Partial<FailureAdvice> & Pick<Fail
   if (code === noReason) return { meaning: 'WhatsApp gave no reason.' }
   const ours = Object.entries(errors).find(([name]) => name === code)?.[1].summary
   const advice = adviseOnFailure({ code, message: ours ?? '' })
-  // For an unknown code, the advice is to look it up at WhatsApp, which does not know ours.
+  // For an unknown code, the advice is to look it up in WhatsApp's documentation, which does not list our codes.
   return advice.meaning === ours ? { meaning: ours } : advice
 }
 
@@ -151,7 +151,7 @@ export function choosePeriod(
   return toPeriod(lastDays(now, days, timeZone), now, timeZone)
 }
 
-/** Undefined if messages were not counted yet when the period before starts. */
+/** Undefined if counting had not begun at the start of the previous period. */
 function chooseEarlier(
   { compareWith }: Input,
   period: Period,
@@ -164,7 +164,7 @@ function chooseEarlier(
   return firstDay !== undefined && firstDay <= earlier.fromDay ? earlier : undefined
 }
 
-/** Which days are not in the account's time zone, and which messages are not broken down. */
+/** Describes which days are in UTC instead of the account's time zone, and which messages have no breakdown. */
 function describeLimits(
   { start, firstBucketDay }: CountLimits,
   { unit, from, fromDay }: Period,
@@ -178,7 +178,7 @@ function describeLimits(
   }
 }
 
-/** From counts that are kept beside the messages; it reads none of them. */
+/** Reads stored counts only, not the messages. */
 export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: Input): Promise<Overview> {
   const { accountId } = input
   const [{ timeZone }, limits, numbers] = await Promise.all([

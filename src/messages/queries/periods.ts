@@ -5,7 +5,7 @@ import { instantOf, readClock, shiftDay, startOfDay } from './zoned-days.ts'
 export interface Slot {
   /** `2026-11-20`, in the account's time zone. */
   date: string
-  /** `14:00`; absent of days. */
+  /** `14:00`; absent for days. */
   time?: string
   start: Date
 }
@@ -18,13 +18,13 @@ export interface Period {
   /** The first and the last day. */
   fromDay: string
   untilDay: string
-  /** The oldest first. */
+  /** Oldest first. */
   slots: Slot[]
 }
 
 const hour = 3_600_000
 
-/** The last `count` hours, the running one included. */
+/** The last `count` hours, including the current one. */
 export function lastHours(now: Date, count: number, timeZone: string): Period {
   const starts = Array.from({ length: count }, (_, index) => startOfHour(now, timeZone) - (count - 1 - index) * hour)
   const slots = starts.map((start) => {
@@ -40,7 +40,7 @@ function startOfHour(time: Date, timeZone: string): number {
   return Math.floor(time.getTime() / 60_000) * 60_000 - Number(minutes) * 60_000
 }
 
-/** Whole days, except that nothing after `now` is in it. */
+/** Whole days, but not beyond `now`. */
 export function toPeriod({ from, until }: DayRange, now: Date, timeZone: string): Period {
   const slots: Slot[] = []
   for (let date = from; date <= until; date = shiftDay(date, 1)) slots.push({ date, start: startOfDay(date, timeZone) })
@@ -59,7 +59,7 @@ function endsOf(slots: readonly Slot[]): Pick<Period, 'fromDay' | 'untilDay'> {
   return { fromDay: slots[0]?.date ?? '', untilDay: slots.at(-1)?.date ?? '' }
 }
 
-/** The last `count` days, today included. */
+/** The last `count` days, including today. */
 export function lastDays(now: Date, count: number, timeZone: string): DayRange {
   const { date } = readClock(now, timeZone)
   return { from: shiftDay(date, 1 - count), until: date }
@@ -78,7 +78,10 @@ export function previousWeek(now: Date, timeZone: string): DayRange {
   return { from: shiftDay(date, -sinceMonday - 7), until: shiftDay(date, -sinceMonday - 1) }
 }
 
-/** As many hours or days before. If the period is not over, the period before ends as early, so that both compare. */
+/**
+ * The previous period of the same length. If the period is not over, both are cut off at the same point to be
+ * comparable.
+ */
 export function periodBefore(period: Period, timeZone: string): Period {
   const { unit, from, until, fromDay, untilDay, slots } = period
   if (unit === 'hour') {

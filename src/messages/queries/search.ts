@@ -10,18 +10,18 @@ import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from 
 import { listMessages } from './list.ts'
 
 type SearchTerm =
-  /** Complete, or the first characters. */
+  /** A complete ID, or its first characters. */
   | { kind: 'messageId'; start: string }
   | { kind: 'waMessageId'; waMessageId: string }
-  /** `lookedFor`: the digits, if they lack a prefix that was typed. */
+  /** `lookedFor`: the digits, if a typed prefix was removed from them. */
   | { kind: 'parts'; parts: Parts; lookedFor?: string }
 
-/** Fewer digits with a zero in front are rather the end of a number than a number with a prefix. */
+/** So few digits with a leading zero are more likely the end of a number than a number with a prefix. */
 const longestFragment = 6
 
 /**
- * Numbers are stored without the international prefix `00` and the national prefix `0`. Numbers that contain the digits as
- * they were typed are found as well, because they contain the rest too.
+ * Numbers are stored without the international prefix `00` and the national prefix `0`. Numbers that contain the digits
+ * with the prefix are found too, because they also contain the remaining digits.
  */
 function removePrefix(digits: string): string {
   return digits.length > longestFragment ? digits.replace(/^00?(?=[1-9])/, '') : digits

@@ -1,7 +1,7 @@
 const dayMilliseconds = 86_400_000
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** The format takes far longer to create than to use. */
+/** Cached, because a format takes far longer to create than to use. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone)
   if (known) return known
@@ -19,7 +19,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** The date and the time that clocks show in a time zone. */
+/** Returns the local date and time in a time zone. */
 export function readClock(instant: Date, timeZone: string): { date: string; time: string } {
   const parts = Object.fromEntries(
     formatOf(timeZone)
@@ -29,7 +29,7 @@ export function readClock(instant: Date, timeZone: string): { date: string; time
   return { date: `${parts['year']}-${parts['month']}-${parts['day']}`, time: `${parts['hour']}:${parts['minute']}` }
 }
 
-/** In milliseconds. */
+/** Offset from UTC in milliseconds. */
 function offsetAt(instant: number, timeZone: string): number {
   const { date, time } = readClock(new Date(instant), timeZone)
   const minute = Math.floor(instant / 60_000) * 60_000
@@ -40,17 +40,17 @@ export function shiftDay(date: string, days: number): string {
   return new Date(Date.parse(date) + days * dayMilliseconds).toISOString().slice(0, 10)
 }
 
-/** The first moment of a day. Where clocks are put forward at midnight, it is not midnight. */
+/** Returns the start of a day, which is not midnight if clocks go forward at midnight. */
 export function startOfDay(date: string, timeZone: string): Date {
   const midnight = Date.parse(date)
   const candidates = [midnight - dayMilliseconds, midnight + dayMilliseconds]
-    .map((near) => midnight - offsetAt(near, timeZone))
+    .map((instant) => midnight - offsetAt(instant, timeZone))
     .toSorted((a, b) => a - b)
   const first = candidates.find((candidate) => readClock(new Date(candidate), timeZone).date === date)
   return new Date(first ?? candidates[0] ?? midnight)
 }
 
-/** The same time of day, some days later. */
+/** Returns the same time of day, `days` later. */
 export function instantOf(instant: Date, days: number, timeZone: string): Date {
   const { date } = readClock(instant, timeZone)
   const elapsed = instant.getTime() - startOfDay(date, timeZone).getTime()
