@@ -1,27 +1,27 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../platform/db/schema.ts'
 
-/** The bytes of a file at one phone number of an account. */
-export interface Place {
+/** Identifies a file at one phone number of an account. */
+export interface UploadKey {
   accountId: string
   phoneNumberId: string
   sha256: string
   type: string
 }
 
-/** Another process uploads the file (`busy`), this one may (`claimed`), or WhatsApp has it. */
+/** This process may upload the file (`claimed`), another one is uploading it (`busy`), or WhatsApp has it. */
 export type Claim = { kind: 'claimed' } | { kind: 'busy' } | { kind: 'uploaded'; waMediaId: string }
 
-/** Returns WhatsApp's ID of a file, or claims its upload for this process, so that no two of them upload it. */
+/** Returns WhatsApp's ID of a file, or claims its upload for this process, so that no other process uploads it. */
 export async function claimUpload(
   db: Kysely<Database>,
-  place: Place,
+  key: UploadKey,
   { claimant, now, until }: { claimant: string; now: Date; until: Date },
 ): Promise<Claim> {
   const { rows } = await sql<{ claimed: boolean; wa_media_id: string | null }>`
     with claimed as (
       insert into media_at_whatsapp as m (account_id, phone_number_id, sha256, type, claimed_by, claimed_until)
-      values (${place.accountId}, ${place.phoneNumberId}, ${place.sha256}, ${place.type}, ${claimant}, ${until})
+      values (${key.accountId}, ${key.phoneNumberId}, ${key.sha256}, ${key.type}, ${claimant}, ${until})
       on conflict (account_id, phone_number_id, sha256, type) do update
         set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
         where (m.wa_media_id is null or m.expires_at <= ${now}) and coalesce(m.claimed_until, ${now}) <= ${now}
@@ -29,8 +29,8 @@ export async function claimUpload(
     )
     select exists (select from claimed) as claimed, (
       select wa_media_id from media_at_whatsapp
-      where account_id = ${place.accountId} and phone_number_id = ${place.phoneNumberId}
-        and sha256 = ${place.sha256} and type = ${place.type} and expires_at > ${now}
+      where account_id = ${key.accountId} and phone_number_id = ${key.phoneNumberId}
+        and sha256 = ${key.sha256} and type = ${key.type} and expires_at > ${now}
     ) as wa_media_id`.execute(db)
   const [row] = rows
   if (row?.claimed === true) return { kind: 'claimed' }
@@ -41,7 +41,7 @@ export async function claimUpload(
 /** Returns WhatsApp's IDs of files that it has for a phone number, by hash and type. */
 export async function findAtWhatsApp(
   db: Kysely<Database>,
-  { accountId, phoneNumberId, hashes, now }: Omit<Place, 'sha256' | 'type'> & { hashes: string[]; now: Date },
+  { accountId, phoneNumberId, hashes, now }: Omit<UploadKey, 'sha256' | 'type'> & { hashes: string[]; now: Date },
 ): Promise<{ sha256: string; type: string; waMediaId: string }[]> {
   const rows = await db
     .selectFrom('media_at_whatsapp')
@@ -55,32 +55,34 @@ export async function findAtWhatsApp(
   return rows.map(({ sha256, type, wa_media_id: id }) => ({ sha256, type, waMediaId: id ?? '' }))
 }
 
-function isPlace({ accountId, phoneNumberId, sha256, type }: Place) {
+function matchesKey({ accountId, phoneNumberId, sha256, type }: UploadKey) {
   return sql<boolean>`account_id = ${accountId} and phone_number_id = ${phoneNumberId}
     and sha256 = ${sha256} and type = ${type}`
 }
 
-/** Another process has taken over if the claim lasted too long; the later upload is kept then. */
+/** If the claim expired, another process may have uploaded the file too: the later upload is kept. */
 export async function recordUploaded(
   db: Kysely<Database>,
-  place: Place,
+  key: UploadKey,
   { waMediaId, expiresAt }: { waMediaId: string; expiresAt: Date },
 ): Promise<void> {
   await db
     .updateTable('media_at_whatsapp')
     .set({ wa_media_id: waMediaId, expires_at: expiresAt, claimed_by: null, claimed_until: null })
-    .where(isPlace(place))
+    .where(matchesKey(key))
     .execute()
 }
 
-export async function releaseClaim(db: Kysely<Database>, place: Place, claimant: string): Promise<void> {
-  await db.deleteFrom('media_at_whatsapp').where(isPlace(place)).where('claimed_by', '=', claimant).execute()
+export async function releaseClaim(db: Kysely<Database>, key: UploadKey, claimant: string): Promise<void> {
+  await db.deleteFrom('media_at_whatsapp').where(matchesKey(key)).where('claimed_by', '=', claimant).execute()
 }
 
-/** Forgets that WhatsApp has files, and returns what to delete there. Without a number: for all numbers. */
+/**
+ * Deletes the WhatsApp IDs of a file for all phone numbers, and returns them, so that they can be deleted at WhatsApp.
+ */
 export function forgetAtWhatsApp(
   db: Kysely<Database>,
-  { accountId, sha256, type }: Omit<Place, 'phoneNumberId'>,
+  { accountId, sha256, type }: Omit<UploadKey, 'phoneNumberId'>,
 ): Promise<{ phone_number_id: string; wa_media_id: string | null }[]> {
   return db
     .deleteFrom('media_at_whatsapp')
@@ -91,7 +93,7 @@ export function forgetAtWhatsApp(
     .execute()
 }
 
-/** Forgets IDs that end until `expiresUntil`, so that the next send uploads the files again. */
+/** Deletes WhatsApp IDs that expire by `expiresUntil`, so that the next send uploads the files again. */
 export async function forgetIds(
   db: Kysely<Database>,
   { accountId, waMediaIds, expiresUntil }: { accountId: string; waMediaIds: readonly string[]; expiresUntil: Date },
@@ -104,7 +106,7 @@ export async function forgetIds(
     .execute()
 }
 
-/** Reads all accounts: one process cleans up for all of them. */
+/** Covers all accounts, because one process cleans up for all of them. */
 export async function deleteExpiredAtWhatsApp(db: Kysely<Database>, now: Date): Promise<void> {
   await db
     .deleteFrom('media_at_whatsapp')

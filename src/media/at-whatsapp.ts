@@ -5,7 +5,7 @@ import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../deps.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'
-import { claimUpload, forgetIds, type Place, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
+import { claimUpload, forgetIds, type UploadKey, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
 import { extensionOf } from './types.ts'
 
 /** The WhatsApp account that sends a file. */
@@ -15,7 +15,7 @@ export interface MediaSender extends Sender {
   accessTokenEncrypted: string
 }
 
-/** A file whose bytes can be read once more. */
+/** A file that can be read again. */
 export interface MediaSource {
   sha256: string
   type: string
@@ -23,12 +23,15 @@ export interface MediaSource {
   open(): Promise<Readable>
 }
 
-/** WhatsApp keeps an uploaded file for 30 days (reference 2, section 4). A day less, since a message can be held. */
+/**
+ * WhatsApp keeps an uploaded file for 30 days (reference 2, section 4). One day less, because WhatsApp can hold a
+ * message back.
+ */
 const lifetimeMilliseconds = 29 * 86_400_000
 /** Longer than an upload takes, including the wait for a connection. */
 const claimMilliseconds = 150_000
 const pollMilliseconds = 250
-/** WhatsApp does not lose a file this soon, so a refusal means something else. */
+/** WhatsApp does not delete a file this soon, so a rejection must have another cause. */
 const trustedMilliseconds = 10 * 60_000
 
 type UploadDeps = Pick<Deps, 'db' | 'whatsapp' | 'now' | 'randomBytes' | 'media' | 'log'>
@@ -37,8 +40,8 @@ type UploadDeps = Pick<Deps, 'db' | 'whatsapp' | 'now' | 'randomBytes' | 'media'
 export function ensureAtWhatsApp(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
   const key = JSON.stringify([sender.accountId, sender.phoneNumberId, source.sha256, source.type])
   const { running } = deps.media
-  const joined = running.get(key)
-  if (joined) return joined
+  const upload = running.get(key)
+  if (upload) return upload
   const started = uploadOnce(deps, sender, source).finally(() => running.delete(key))
   running.set(key, started)
   return started
@@ -47,21 +50,21 @@ export function ensureAtWhatsApp(deps: UploadDeps, sender: MediaSender, source: 
 /** The claim in the database keeps other processes from uploading the same file at the same time. */
 async function uploadOnce(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
   const { accountId, phoneNumberId } = sender
-  const place: Place = { accountId, phoneNumberId, sha256: source.sha256, type: source.type }
+  const key: UploadKey = { accountId, phoneNumberId, sha256: source.sha256, type: source.type }
   const claimant = Buffer.from(deps.randomBytes(16)).toString('hex')
   const giveUpAt = deps.now().getTime() + 2 * claimMilliseconds
   for (;;) {
     const now = deps.now()
     const until = new Date(now.getTime() + claimMilliseconds)
-    const claim = await claimUpload(deps.db, place, { claimant, now, until })
+    const claim = await claimUpload(deps.db, key, { claimant, now, until })
     if (claim.kind === 'uploaded') return claim.waMediaId
-    if (claim.kind === 'claimed') return uploadClaimed(deps, { sender, source, place, claimant })
-    if (now.getTime() > giveUpAt) throw unavailable('another upload of this file does not end')
+    if (claim.kind === 'claimed') return uploadClaimed(deps, { sender, source, key, claimant })
+    if (now.getTime() > giveUpAt) throw unavailable('another upload of this file takes too long')
     await sleep(pollMilliseconds)
   }
 }
 
-/** Forgets IDs that WhatsApp may no longer know: those that it did not give out a moment ago. */
+/** Forgets IDs that WhatsApp may no longer know. Recent ones are kept. */
 export async function forgetRefusedIds(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
@@ -74,11 +77,11 @@ export async function forgetRefusedIds(
 interface ClaimedUpload {
   sender: MediaSender
   source: MediaSource
-  place: Place
+  key: UploadKey
   claimant: string
 }
 
-async function uploadClaimed(deps: UploadDeps, { sender, source, place, claimant }: ClaimedUpload): Promise<string> {
+async function uploadClaimed(deps: UploadDeps, { sender, source, key, claimant }: ClaimedUpload): Promise<string> {
   try {
     const { type, size } = source
     const outcome = await deps.whatsapp.uploadMedia(sender, {
@@ -89,11 +92,11 @@ async function uploadClaimed(deps: UploadDeps, { sender, source, place, claimant
     })
     if (outcome.kind !== 'uploaded') throw await interpretFailure(deps, sender, outcome)
     const expiresAt = new Date(deps.now().getTime() + lifetimeMilliseconds)
-    await recordUploaded(deps.db, place, { waMediaId: outcome.waMediaId, expiresAt })
+    await recordUploaded(deps.db, key, { waMediaId: outcome.waMediaId, expiresAt })
     return outcome.waMediaId
   } catch (error) {
-    await releaseClaim(deps.db, place, claimant).catch((failure: unknown) =>
-      deps.log.warn({ err: failure, accountId: place.accountId }, 'could not release the claim of a file upload'),
+    await releaseClaim(deps.db, key, claimant).catch((failure: unknown) =>
+      deps.log.warn({ err: failure, accountId: key.accountId }, 'could not release the claim of a file upload'),
     )
     throw error
   }
@@ -122,15 +125,15 @@ async function interpretFailure(
       )
     case 'WHATSAPP_THROTTLED':
     case 'WHATSAPP_UNAVAILABLE':
-      return unavailable(`it answered with error ${error.code}`, retryAfterSeconds)
+      return unavailable(`it responded with error ${error.code}`, retryAfterSeconds)
     case 'TEMPLATE_NOT_FOUND':
     case 'MESSAGE_REJECTED':
       // The advice of these codes is about messages.
-      return new ServiceError('MEDIA_REJECTED', `WhatsApp rejected this file (${error.code}): ${withStop(reason)}`)
+      return new ServiceError('MEDIA_REJECTED', `WhatsApp rejected this file (${error.code}): ${withPeriod(reason)}`)
   }
 }
 
-function withStop(sentence: string): string {
+function withPeriod(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 

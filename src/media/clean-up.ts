@@ -8,7 +8,7 @@ const batchSize = 100
 /** Longer than any upload takes. */
 const abandonedMilliseconds = 60 * 60_000
 
-/** Deletes expired files, and what uploads left behind that were interrupted. */
+/** Deletes expired files, and the leftovers of interrupted uploads. */
 export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
   const now = deps.now()
   await markExpired(deps.db, now)
@@ -18,7 +18,7 @@ export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'lo
   await removeUnfinished(deps, new Date(now.getTime() - abandonedMilliseconds))
 }
 
-/** Files of removed accounts. If the store is away, the next run tries again. */
+/** Deletes the files of removed accounts. If the store is unavailable, the next run tries again. */
 async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Promise<void> {
   for (;;) {
     const removed = await findRemoved(db, batchSize)
@@ -30,7 +30,7 @@ async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Prom
   }
 }
 
-/** A file that cannot be deleted does not keep the others; the next run tries it again. */
+/** A file that cannot be deleted does not block the others; the next run tries it again. */
 async function removeUnfinished(deps: Pick<Deps, 'db' | 'media' | 'log'>, startedBefore: Date): Promise<void> {
   let after = ''
   for (;;) {

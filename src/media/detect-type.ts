@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { listZipNames } from './zip-names.ts'
 
 /**
- * What the first bytes of a file say. `container`: it can be one of several types, or of none, which only the whole file
- * tells.
+ * What the first bytes of a file indicate. `container`: only the whole file shows which of several types it has, if
+ * any.
  */
 export type Guess = { type: string } | { container: 'zip' | 'compound' | 'text' }
 
@@ -13,10 +13,10 @@ export const headBytes = 4096
 const jpeg = Buffer.from([0xff, 0xd8, 0xff])
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const zip = Buffer.from([0x50, 0x4b, 0x03, 0x04])
-/** Compound File Binary, which holds the Office documents of before 2007. */
+/** Compound File Binary, the format of Office documents before 2007. */
 const compound = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 
-/** Undefined if no template can show a file that begins like this. Names and announced types are never used. */
+/** Returns undefined if no template can show such a file. File names and declared types are ignored. */
 export function guessType(head: Buffer): Guess | undefined {
   const starts = (signature: Buffer) => head.subarray(0, signature.length).equals(signature)
   if (starts(jpeg)) return { type: 'image/jpeg' }
@@ -28,7 +28,7 @@ export function guessType(head: Buffer): Guess | undefined {
   return looksLikeText(head) ? { container: 'text' } : undefined
 }
 
-/** Brands of the ISO base media format that are no video: pictures (HEIF, AVIF), sound, and QuickTime's own. */
+/** Brands of the ISO base media format that are not accepted videos: images (HEIF, AVIF), audio and QuickTime. */
 const otherBrands = /^(?:hei|hev|mif|msf|avi|avs|M4A|M4B|M4P|F4A|F4B|qt|crx|jp2|jpm|jpx)/
 
 function guessVideo(brand: string): Guess | undefined {
@@ -36,13 +36,13 @@ function guessVideo(brand: string): Guess | undefined {
   return otherBrands.test(brand) ? undefined : { type: 'video/mp4' }
 }
 
-/** Control characters other than tab, line feed, form feed, carriage return and escape are in no text. */
+/** Text contains no control characters other than tab, line feed, form feed, carriage return and escape. */
 function looksLikeText(bytes: Buffer): boolean {
   return bytes.length > 0 && !bytes.some((byte) => byte === 0x7f || (byte < 0x20 && !textControls.has(byte)))
 }
 const textControls = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])
 
-/** Web pages and drawings are texts too, but they run in a browser: no template shows them. */
+/** HTML and SVG are text too, but run in a browser, and no template shows them. */
 const markup = /^\s*<(?:!doctype|html|head|body|script|svg|\?xml)/i
 
 /** Returns the type of a whole file; undefined if no template can show it. */
@@ -71,7 +71,7 @@ function findOfficeType(names: readonly string[] | undefined): string | undefine
   return main === undefined ? undefined : mainParts[main]
 }
 
-/** Names of streams stand in UTF-16 in the directory, which can be anywhere in the file. */
+/** The directory contains the names of streams in UTF-16, and can be anywhere in the file. */
 const compoundStreams: readonly (readonly [Buffer, string])[] = [
   [Buffer.from('PowerPoint Document', 'utf16le'), 'application/vnd.ms-powerpoint'],
   [Buffer.from('WordDocument', 'utf16le'), 'application/msword'],
@@ -83,10 +83,10 @@ async function findCompoundType(file: FileHandle): Promise<string | undefined> {
   let previous: Buffer = Buffer.alloc(0)
   for await (const chunk of readChunks(file)) {
     for (const type of listStreamTypes(Buffer.concat([previous, chunk]))) found.add(type)
-    // A name can cross the border of two chunks.
+    // A name can span two chunks.
     previous = chunk.subarray(-64)
   }
-  // A document can embed others: presentations embed sheets and texts, and texts embed sheets.
+  // A document can embed others: presentations embed spreadsheets and documents, and documents embed spreadsheets.
   return compoundStreams.map(([, type]) => type).find((type) => found.has(type))
 }
 

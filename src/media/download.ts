@@ -9,9 +9,9 @@ import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
 import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
 
-/** Opens files of other servers, under the address rules of webhooks. */
+/** Downloads files from other servers, under the address rules of webhooks. */
 export interface Downloader {
-  /** Throws a `ServiceError` that says why there is no file. What is read from it can fail too: see `toDownloadError`. */
+  /** Throws a `ServiceError` that says why there is no file. Reading the stream can fail too: see `toDownloadError`. */
   open(link: string): Promise<Readable>
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface DownloaderOptions {
   timeoutMilliseconds?: number
 }
 
-/** From the request to the headers of its answer, and from each part of the answer to the next. */
+/** Maximum time from the request to the response headers, and between two chunks of the body. */
 const defaultTimeoutMilliseconds = 10_000
 const maxHeaderBytes = 16 * 1024
 
@@ -37,7 +37,7 @@ export function createDownloader({
 }: DownloaderOptions): Downloader {
   const agent = new Agent({
     allowH2: false,
-    // No limit per origin, so that one account cannot keep others from theirs: upload slots limit all of them.
+    // No limit per origin, so that one account cannot block others. Upload slots limit the total.
     connections: null,
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: timeoutMilliseconds,
@@ -57,11 +57,11 @@ export function createDownloader({
           'link',
           'must be a public https address without user name, password or fragment, such as https://example.com/invoice.pdf.',
         )
-      const answer = await request(agent, url)
-      const problem = findProblem(answer)
-      if (!problem) return answer.body
-      // The connection is closed, whatever its server still sends.
-      answer.body.on('error', () => {}).destroy()
+      const response = await request(agent, url)
+      const problem = findProblem(response)
+      if (!problem) return response.body
+      // Closes the connection, even if the server is still sending.
+      response.body.on('error', () => {}).destroy()
       throw problem
     },
     close: () => agent.destroy(),
@@ -92,7 +92,7 @@ function findProblem({ statusCode, headers }: Dispatcher.ResponseData): ServiceE
     : undefined
 }
 
-/** Errors of connections become one of a fixed set of texts, so that they reveal nothing of our network. */
+/** Errors of connections become one of a fixed set of texts, so that they reveal nothing about our network. */
 export function toDownloadError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -35,7 +35,7 @@ export async function findNamedMedia(
   return byId
 }
 
-/** Returns WhatsApp's IDs of the files, by our own, and uploads those that WhatsApp does not have for this number. */
+/** Returns WhatsApp's IDs of the files, by our IDs. Uploads the files that WhatsApp does not have for this number. */
 export async function ensureNamedMedia(
   deps: Deps,
   sender: MediaSender,
@@ -60,14 +60,14 @@ export async function ensureNamedMedia(
   return new Map([...ids, ...uploaded])
 }
 
-/** An upload, here or in another process, can take minutes. A send gives up before; the upload goes on without it. */
+/** An upload, here or in another process, can take minutes. A send times out earlier, but the upload continues. */
 async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]): Promise<[string, string][]> {
   const { sendWaitMilliseconds = defaultSendWaitMilliseconds } = deps.media.limits
   const upload = async (row: MediaRow): Promise<[string, string]> => [
     row.id,
     await ensureAtWhatsApp(deps, sender, toSource(deps, row)),
   ]
-  const uploadAll = () => endWithin(sendWaitMilliseconds, Promise.all(rows.map(upload)))
+  const uploadAll = () => withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))
   try {
     return await (deps.waitUncounted ? deps.waitUncounted(uploadAll) : uploadAll())
   } catch (error) {
@@ -75,14 +75,14 @@ async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]):
   }
 }
 
-async function endWithin<Result>(milliseconds: number, result: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
+async function withTimeout<Result>(milliseconds: number, result: Promise<Result>): Promise<Result> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(unavailable(`it did not have the file after ${Math.ceil(milliseconds / 1000)} seconds`)),
     milliseconds,
   )
   try {
-    return await Promise.race([result, late])
+    return await Promise.race([result, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -32,7 +32,7 @@ export async function getMedia(
   return toMedia(row)
 }
 
-/** From here on no send finds the file. What cannot be deleted now is deleted by housekeeping, or by WhatsApp. */
+/** After this, no send finds the file. If a deletion fails, housekeeping or WhatsApp deletes the file later. */
 export async function deleteMedia(
   deps: Pick<Deps, 'db' | 'now' | 'media' | 'whatsapp' | 'secrets' | 'log'>,
   { accountId }: Caller,
@@ -47,7 +47,7 @@ export async function deleteMedia(
   return { mediaId }
 }
 
-/** The row goes last, so that a file whose deletion failed is found again. */
+/** Deletes the row last, so that a file whose deletion failed is found again. */
 export async function removeFile(
   { db, media }: Pick<Deps, 'db' | 'media'>,
   row: Pick<MediaRow, 'id' | 'account_id'>,
@@ -61,8 +61,8 @@ async function deleteAtWhatsApp(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,
   { account_id: accountId, sha256, type }: MediaRow,
 ): Promise<void> {
-  const places = await forgetAtWhatsApp(deps.db, { accountId, sha256, type })
-  for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of places) {
+  const uploads = await forgetAtWhatsApp(deps.db, { accountId, sha256, type })
+  for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of uploads) {
     const account = await findByPhoneNumberId(deps.db, phoneNumberId)
     if (waMediaId === null || account?.account_id !== accountId) continue
     const owner = { accountId, whatsAppAccountId: account.id }

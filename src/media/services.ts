@@ -11,7 +11,7 @@ interface SendLimits {
   sendWaitMilliseconds?: number
 }
 
-/** What uploads share in a process. */
+/** Services that the uploads of a process share. */
 export interface MediaServices {
   store: ObjectStore
   downloader: Downloader

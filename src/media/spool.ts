@@ -9,7 +9,7 @@ import { determineType, type Guess, guessType, headBytes } from './detect-type.t
 import { StoreUnavailableError } from './store/object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
 
-/** A file that has arrived whole and may be stored. */
+/** A file that was received completely and may be stored. */
 export interface SpooledFile {
   path: string
   size: number
@@ -17,13 +17,13 @@ export interface SpooledFile {
   sha256: string
   type: string
   open(): Readable
-  /** Removes it. It is no error if it has been moved away. */
+  /** Removes the file if it has not been moved. */
   discard(): Promise<void>
 }
 
 export interface SpoolLimits {
   spoolDir: string
-  /** While a file arrives, some bytes of it must come in this time. */
+  /** Maximum time between two chunks of an incoming file. */
   stallMilliseconds?: number
 }
 
@@ -50,7 +50,7 @@ export async function spool(
     return { path: file, ...(await inspect(file, inspector)), open: () => createReadStream(file), discard }
   } catch (error) {
     await discard()
-    throw isOfDisk(error) ? new StoreUnavailableError(error) : error
+    throw isDiskError(error) ? new StoreUnavailableError(error) : error
   } finally {
     clearTimeout(stalled)
     clearTimeout(late)
@@ -68,7 +68,7 @@ export function notInTime(reason: string): ServiceError {
 /** A full disk, or a folder that cannot be written to. */
 const diskCodes = new Set(['EACCES', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOSPC', 'EPERM', 'EROFS'])
 
-function isOfDisk(error: unknown): boolean {
+function isDiskError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && diskCodes.has(String(error.code))
 }
 
@@ -84,7 +84,7 @@ async function inspect(file: string, inspector: Inspector): Promise<{ size: numb
   }
 }
 
-/** Passes a file on, and refuses it as soon as its bytes say that it is too large or of a wrong type. */
+/** Passes a file through, and rejects it as soon as it turns out to be too large or of a wrong type. */
 class Inspector extends Transform {
   size = 0
   guess: Guess | undefined
@@ -138,7 +138,7 @@ function tooLarge(guess: Guess | undefined, maxBytes: number): ServiceError {
 /** Longer than any upload takes. */
 const leftoverMilliseconds = 60 * 60_000
 
-/** Removes files of uploads that a stopped process left behind. */
+/** Removes files that a stopped process left behind. */
 export async function removeLeftovers(spoolDir: string, now: Date): Promise<void> {
   const names = await readdir(spoolDir).catch(() => [])
   for (const name of names) {

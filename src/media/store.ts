@@ -54,8 +54,8 @@ export async function renewSame(
 }
 
 /**
- * Reserves room in the quota of the account for a file. Returns false if there is not enough. One statement, since
- * uploads that wait for each other in transactions would hold the connections of all.
+ * Reserves part of the account's quota for a file. Returns false if there is not enough left. Uses a single statement,
+ * because uploads that wait for each other in transactions would occupy all connections.
  */
 export async function reserve(db: Kysely<Database>, row: MediaRow, quotaBytes: number): Promise<boolean> {
   const { rows } = await sql`
@@ -74,7 +74,7 @@ export async function reserve(db: Kysely<Database>, row: MediaRow, quotaBytes: n
   return rows.length > 0
 }
 
-/** Makes a stored file usable, unless the same file has become so in the meantime: then that one is returned. */
+/** Makes a stored file usable. If the same file was stored in the meantime, returns that one instead. */
 export async function finish(db: Kysely<Database>, row: MediaRow, now: Date): Promise<MediaRow> {
   for (;;) {
     const kept = (await markStored(db, row, now)) ?? (await renewSame(db, row))
@@ -124,7 +124,7 @@ export async function removeRow(db: Kysely<Database>, { account_id, id }: Pick<M
   await db.deleteFrom('media').where('account_id', '=', account_id).where('id', '=', id).execute()
 }
 
-/** Reads all accounts: one process cleans up for all of them. */
+/** Covers all accounts, because one process cleans up for all of them. */
 export async function markExpired(db: Kysely<Database>, now: Date): Promise<void> {
   await db
     .updateTable('media')
@@ -154,7 +154,7 @@ export function findUnfinished(
     .execute()
 }
 
-/** Returns files of removed accounts, which have no row any more. */
+/** Returns files of removed accounts, whose rows no longer exist. */
 export function findRemoved(db: Kysely<Database>, limit: number): Promise<{ id: string }[]> {
   return db.selectFrom('removed_media').select('id').limit(limit).execute()
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 
 export interface UploadSlots {
-  /** Returns a function that gives the slot back; throws if none is free. */
+  /** Returns a function that releases the slot. Throws if none is free. */
   take(accountId: string): () => void
 }
 

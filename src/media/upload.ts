@@ -22,7 +22,7 @@ export async function uploadLink(
   return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })
 }
 
-/** Downloads a file, which the caller discards. Throws a `ServiceError` that says why there is none. */
+/** Downloads a file, which the caller must discard. Throws a `ServiceError` that says why there is none. */
 export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string): Promise<SpooledFile> {
   const body = await deps.media.downloader.open(link)
   return spool(body, deps.media.limits).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string)
 
 const FileName = line(240)
 
-/** The last part of its path, if it looks like the name of a file. */
+/** Returns the last part of the path, if it looks like a filename. */
 function nameOfLink(link: string): string | undefined {
   const last = new URL(link).pathname.split('/').at(-1) ?? ''
   try {
@@ -42,7 +42,7 @@ function nameOfLink(link: string): string | undefined {
   }
 }
 
-/** Names are shown to recipients and never become part of a path. A name that says nothing is dropped. */
+/** Filenames are shown to recipients and never used in a path. Returns undefined if nothing readable remains. */
 export function cleanFilename(name: string | undefined): string | undefined {
   const base = name
     ?.split(/[/\\]/)
@@ -53,7 +53,7 @@ export function cleanFilename(name: string | undefined): string | undefined {
   return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(base).data : undefined
 }
 
-/** Stores a file that has arrived, and uploads it to WhatsApp. If anything fails, nothing of it remains. */
+/** Stores a received file and uploads it to WhatsApp. If anything fails, nothing is kept. */
 export async function storeUpload(
   deps: Deps,
   { accountId }: Caller,
@@ -89,7 +89,7 @@ export async function storeUpload(
   }
 }
 
-/** The row comes first: whatever happens after it, housekeeping knows which file may lie in the store. */
+/** Inserts the row first, so that after any failure, housekeeping knows which file may be in the store. */
 async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<MediaRow> {
   if (!(await reserve(deps.db, row, deps.media.limits.quotaBytes))) throw quotaExceeded(deps, file)
   try {
@@ -109,7 +109,7 @@ async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: Sp
   }
 }
 
-/** The account that the request names, or the default one. */
+/** Returns the requested account, or the default one. */
 async function findSender(deps: Deps, accountId: string, whatsAppAccountId: string | undefined): Promise<MediaSender> {
   const { row, accessToken } = await openActiveAccount(deps, accountId, whatsAppAccountId)
   return {
@@ -128,7 +128,7 @@ function quotaExceeded({ media }: Pick<Deps, 'media'>, { size }: SpooledFile): S
   )
 }
 
-/** Its cause names hosts and folders, so only the log has it. */
+/** Only the log contains the cause, because it names hosts and folders. */
 export function storeUnavailable({ log }: Pick<Deps, 'log'>, error: StoreUnavailableError): ServiceError {
   log.error({ err: error }, 'the media store is unavailable')
   return new ServiceError(

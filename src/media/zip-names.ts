@@ -6,12 +6,12 @@ const endBytes = 22
 const maxCommentBytes = 0xffff
 const entrySignature = 0x02014b50
 const entryBytes = 46
-/** Documents have some hundred parts; the names of a million would fill the memory. */
+/** Documents have a few hundred parts; the names of a million would fill the memory. */
 const maxDirectoryBytes = 1024 * 1024
 
 /**
- * Lists the names in the directory of a ZIP file; undefined if it has none. Nothing is decompressed, so that no file can
- * grow while it is looked at.
+ * Lists the names in the directory of a ZIP file; undefined if it has none. Nothing is decompressed, so a
+ * ZIP bomb does no harm.
  */
 export async function listZipNames(file: FileHandle, size: number): Promise<string[] | undefined> {
   const tail = await readAt(file, Math.max(0, size - endBytes - maxCommentBytes), size)

@@ -3,7 +3,7 @@ import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type ObjectStore, StoreUnavailableError } from './object-store.ts'
 
-/** Keeps files in a folder of this machine, or one that several machines share. */
+/** Keeps files in a folder of this machine, or in one that several machines share. */
 export function createFolderStore(root: string): ObjectStore {
   return {
     put: (key, file) =>
@@ -25,13 +25,13 @@ export function createFolderStore(root: string): ObjectStore {
   }
 }
 
-/** By the end of the ID, which is random, so that no folder holds too many files. */
+/** Uses the end of the ID, which is random, as a subfolder, so that no folder contains too many files. */
 function pathOf(root: string, key: string): string {
-  if (!/^[a-z]+_[0-9a-z]{26}$/.test(key)) throw new Error('not a key')
+  if (!/^[a-z]+_[0-9a-z]{26}$/.test(key)) throw new Error('invalid key of a stored file')
   return path.join(root, key.slice(-2), key)
 }
 
-/** The file is on disk before it has its name, so that a crash leaves it whole or not at all. */
+/** Flushes the file before the rename, so that a crash leaves a complete file or none. */
 async function moveTo(source: string, target: string): Promise<void> {
   await flush(source)
   try {

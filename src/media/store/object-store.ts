@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream'
 
 /** Keeps the bytes of uploaded files under their IDs. Every failure is a `StoreUnavailableError`. */
 export interface ObjectStore {
-  /** Stores a file whole or not at all. It may move the file away. */
+  /** Stores a file atomically. It may move the file. */
   put(key: string, file: StoredFile): Promise<void>
-  /** Undefined if it has no such file. */
+  /** Undefined if there is no such file. */
   open(key: string): Promise<Readable | undefined>
-  /** It is no error if it has no such file. */
+  /** Does nothing if there is no such file. */
   delete(key: string): Promise<void>
   close(): Promise<void>
 }

@@ -6,9 +6,9 @@ import type { S3Config } from '../../platform/config.ts'
 import { Agent, requestThrough } from '../../platform/undici.ts'
 import { type ObjectStore, type StoredFile, StoreUnavailableError } from './object-store.ts'
 
-/** The hash of an empty body, and what a request says whose body is not signed (AWS, "Signature calculations"). */
+/** SHA-256 of an empty body, which a request without a body must contain (AWS, "Signature calculations"). */
 const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-const timeouts = { connect: 5_000, answer: 30_000 }
+const timeouts = { connect: 5_000, response: 30_000 }
 const maxConnections = 64
 
 interface S3Request {
@@ -18,16 +18,16 @@ interface S3Request {
 }
 
 /**
- * Keeps files in a bucket of an S3-compatible store. aws4fetch signs; undici sends, because a file is streamed with its
- * length, which `fetch` does not announce. The store compares the bytes with the signed hash.
+ * Keeps files in a bucket of an S3-compatible store. aws4fetch signs the requests, but undici sends them, because
+ * `fetch` cannot send the length of a streamed file. The store compares the bytes with the signed hash.
  */
 export function createS3Store(config: S3Config): ObjectStore {
   const agent = new Agent({
     allowH2: false,
     connections: maxConnections,
     connect: { timeout: timeouts.connect },
-    headersTimeout: timeouts.answer,
-    bodyTimeout: timeouts.answer,
+    headersTimeout: timeouts.response,
+    bodyTimeout: timeouts.response,
   })
 
   async function send(request: S3Request): Promise<Dispatcher.ResponseData> {

@@ -7,7 +7,7 @@ import { choosePeriod } from '../queries/overview.ts'
 import { formatMicros } from './money.ts'
 import { type Charge, findCards, findCharges, findRates, type StoredRate } from './store.ts'
 
-/** The day from which the card of a day is valid; undefined if no card is valid. `days`: in order. */
+/** Returns the day from which the rate card for `date` is valid; undefined if there is none. `days` must be sorted. */
 function chooseCard(days: readonly string[], date: string): string | undefined {
   return days.findLast((day) => day <= date)
 }
@@ -20,10 +20,10 @@ function rateKey(validFrom: string, country: string, category: string): string {
 
 function indexRates(rates: readonly StoredRate[]): FindRate {
   const micros = new Map(rates.map((rate) => [rateKey(rate.validFrom, rate.country, rate.category), rate.micros]))
-  // The market of the other countries is for countries that have no market of their own.
+  // `*` is for countries without a market of their own.
   const named = new Set(rates.map(({ validFrom, country }) => `${validFrom} ${country}`))
   return ({ validFrom, country }, category) => {
-    // An unknown country can be any of them.
+    // An unknown country can belong to any market.
     if (country === '') return undefined
     return micros.get(rateKey(validFrom, named.has(`${validFrom} ${country}`) ? country : '*', category))
   }
@@ -32,15 +32,15 @@ function indexRates(rates: readonly StoredRate[]): FindRate {
 interface Part {
   country: string
   category: ReportedCategory
-  /** Undefined if they are billable. */
+  /** Undefined if the messages are billable. */
   reason: FreeReason | undefined
   count: number
-  /** Of all of them; undefined if there is no rate. */
+  /** Total; undefined if there is no rate. */
   micros: bigint | undefined
 }
 
 function toPart({ count, ...charge }: Charge, findRate: FindRate): Part {
-  // Written by `toPriceClass`, which knows no other words.
+  // Written by `toPriceClass`, which uses only these values.
   const [category, reason] = charge.pricing.split('/') as [ReportedCategory, FreeReason?]
   const rate = reason === undefined ? findRate(charge, category) : undefined
   return { country: charge.country, category, reason, count, micros: rate && rate * BigInt(count) }
@@ -60,7 +60,7 @@ function addUp(parts: readonly Part[]): Sum {
   return sum
 }
 
-/** What delivered messages cost. `rates`: of all cards that the charges name. */
+/** Computes the costs of delivered messages. `rates`: those of all cards that the charges refer to. */
 export function toCosts(
   charges: readonly Charge[],
   { rates, currency }: { rates: readonly StoredRate[]; currency: string | undefined },
@@ -100,7 +100,7 @@ function compare(a: Sum, b: Sum): number {
   return b.billable - a.billable || b.free - a.free
 }
 
-/** Of the period of the overview, from the same counts. */
+/** Uses the period and the counts of the overview. */
 export async function getCosts(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   { accountId, ...input }: z.output<(typeof contract)['input']>,

@@ -10,7 +10,7 @@ import { findCards, findCategory, findRates, type StoredCard, type StoredRate } 
 
 type Result = z.output<(typeof contract)['output']>
 
-/** At the rate card of today, in the account's time zone. */
+/** Uses today's rate card, in the account's time zone. */
 export async function estimateCost(
   deps: Pick<Deps, 'db' | 'now'>,
   { accountId, to, category }: { accountId: string; to: string; category: string },
@@ -39,7 +39,7 @@ async function estimateWith(
   return toEstimate(await findRates(db, [validFrom]), { to, category, currency })
 }
 
-/** `rates`: of one card. `category`: of a template, in upper case. */
+/** `rates`: those of one card. `category`: that of a template, in upper case. */
 export function toEstimate(
   rates: readonly StoredRate[],
   { to, category, currency }: { to: string; category: string; currency: string },
@@ -63,7 +63,7 @@ export function toEstimate(
   }
 }
 
-/** Of a send, whose category is that of its template. */
+/** Estimates the cost of a send from the category of its template. */
 export async function estimateSend(
   deps: Pick<Deps, 'db' | 'now'>,
   send: { accountId: string; whatsAppAccountId: string; to: string; template: string; language: string },

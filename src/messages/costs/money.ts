@@ -1,4 +1,4 @@
-/** Decimals of a rate and of an amount: money is counted in millionths, exactly. */
+/** Decimals of rates and amounts. Money is stored exactly, in millionths. */
 const decimals = 6
 const unit = 10n ** BigInt(decimals)
 

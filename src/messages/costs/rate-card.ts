@@ -15,7 +15,7 @@ export interface RateCard {
 
 interface Market {
   name: string
-  /** ISO 3166 codes; `*` for all countries of no other market. */
+  /** ISO 3166 codes; `*` for all countries without a market of their own. */
   countries: string[]
   /** Millionths of the currency. */
   rates: Partial<Record<PricingCategory, bigint>>
@@ -25,7 +25,7 @@ export const maxRateCardBytes = 1_000_000
 const maxRows = 10_000
 const maxColumns = 50
 const MarketName = textLine(100)
-/** Further ones are counted only. */
+/** Further problems are only counted. */
 const maxProblems = 20
 
 export interface Problem {
@@ -35,7 +35,7 @@ export interface Problem {
 
 export type ParsedRateCards = { cards: RateCard[] } | { problems: Problem[]; more: number }
 
-/** Reads a file of rate cards: all of it, or what is wrong with which line. */
+/** Parses a file of rate cards. Returns all cards, or the problems by line. */
 export function parseRateCards(text: string): ParsedRateCards {
   const problems: Problem[] = []
   const report = (line: number, reason: string) => void problems.push({ line, reason })
@@ -80,7 +80,7 @@ function readCards(text: string, report: Report): RateCard[] {
   return [...cards.values()].toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
 }
 
-/** Empty lines and comments, which begin with `#`, are left out. */
+/** Skips empty lines and comments, which begin with `#`. */
 function readRows(text: string, report: Report): Row[] {
   return text
     .replace(/^\uFEFF/, '')
@@ -139,33 +139,34 @@ function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }
     return report(line, `has ${cells.length} values instead of ${columns.count}. Write 0.05, not 0,05.`)
   const cell = (column: TextColumn) => cells[columns.texts[column]] ?? ''
   const [validFrom, currency, name] = [cell('valid_from'), cell('currency'), cell('market')]
-  const wrong = (reason: string) => report(line, reason)
+  const addProblem = (reason: string) => report(line, reason)
   if (!Day.safeParse(validFrom).success || validFrom < '2000-01-01' || validFrom > '2199-12-31')
-    wrong(`valid_from ${quote(validFrom)} is not a date such as 2026-10-01.`)
-  if (!currencies.has(currency)) wrong(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
+    addProblem(`valid_from ${quote(validFrom)} is not a date such as 2026-10-01.`)
+  if (!currencies.has(currency)) addProblem(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
   seen.currency ??= currency
-  if (currency !== seen.currency) wrong(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
+  if (currency !== seen.currency)
+    addProblem(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
   const market = MarketName.safeParse(name)
-  if (!market.success) wrong(`market ${market.error.issues[0]?.message}.`)
+  if (!market.success) addProblem(`market ${market.error.issues[0]?.message}.`)
   const countries = cell('countries')
     .split(/[\s;]+/)
     .filter(Boolean)
-  if (countries.length === 0) wrong('countries is empty. Write ISO 3166 codes such as ES, or * for all others.')
-  for (const country of countries) checkCountry(country, wrong)
+  if (countries.length === 0) addProblem('countries is empty. Write ISO 3166 codes such as ES, or * for all others.')
+  for (const country of countries) checkCountry(country, addProblem)
   for (const [what, key] of [['market', name], ...countries.map((code) => ['country', code])] as const) {
-    const place = `${validFrom} ${what} ${key}`
-    const before = seen.lines.get(place)
-    if (before === undefined) seen.lines.set(place, line)
-    else wrong(`the ${what} ${quote(key)} has rates from ${validFrom} on in line ${before} already.`)
+    const entry = `${validFrom} ${what} ${key}`
+    const before = seen.lines.get(entry)
+    if (before === undefined) seen.lines.set(entry, line)
+    else addProblem(`the ${what} ${quote(key)} has rates from ${validFrom} on in line ${before} already.`)
   }
   const card = cards.get(validFrom) ?? { validFrom, currency, markets: [] }
   cards.set(validFrom, card)
-  card.markets.push({ name, countries, rates: readRates(cells, columns, wrong) })
+  card.markets.push({ name, countries, rates: readRates(cells, columns, addProblem) })
 }
 
-function checkCountry(country: string, wrong: (reason: string) => void): void {
+function checkCountry(country: string, addProblem: (reason: string) => void): void {
   if (country === '*' || isCountedCountry(country)) return
-  wrong(
+  addProblem(
     /^[A-Z]{2}$/.test(country)
       ? `the country ${country} is unknown, or shares the calling code of another one, by which WhatsApp charges.`
       : `${quote(country)} is not an ISO 3166 code such as ES, or * for all others.`,
@@ -175,24 +176,24 @@ function checkCountry(country: string, wrong: (reason: string) => void): void {
 /** Meta writes `n/a` where a market has no rate. */
 const noRate = /^(n\/a|-)?$/i
 
-function readRates(cells: string[], { categories }: Columns, wrong: (reason: string) => void): Market['rates'] {
+function readRates(cells: string[], { categories }: Columns, addProblem: (reason: string) => void): Market['rates'] {
   const rates: Market['rates'] = {}
   for (const { category, index } of categories) {
     const text = cells[index] ?? ''
     if (noRate.test(text)) continue
     const micros = parseMicros(text)
     if (micros === undefined)
-      wrong(`the rate ${quote(text)} of ${category} is not a decimal such as 0.0509, with at most 6 decimals.`)
+      addProblem(`the rate ${quote(text)} of ${category} is not a decimal such as 0.0509, with at most 6 decimals.`)
     else rates[category] = micros
   }
-  if (Object.keys(rates).length === 0) wrong('there is no rate.')
+  if (Object.keys(rates).length === 0) addProblem('there is no rate.')
   return rates
 }
 
 /** ISO 4217 codes. */
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 
-/** Of a value that can be of any length. */
+/** Quotes a value, and shortens it if it is long. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

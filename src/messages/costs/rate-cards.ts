@@ -8,7 +8,7 @@ import { deleteCards, findCards, findRates, insertCards, lockCards, type StoredC
 /** A rate card as operators see it. */
 export interface RateCardSummary {
   validFrom: string
-  /** The last day; absent of the last card. */
+  /** The last day; absent for the last card. */
   validUntil?: string
   currency: string
   importedAt: string
@@ -27,7 +27,7 @@ function dayBefore(day: string): string {
   return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export async function listRateCards({ db }: Pick<Deps, 'db'>): Promise<RateCardSummary[]> {
   const cards = await findCards(db)
   return cards.map((card, index) => toSummary(card, cards[index + 1]))
@@ -35,7 +35,7 @@ export async function listRateCards({ db }: Pick<Deps, 'db'>): Promise<RateCardS
 
 export interface ShownMarket {
   market: string
-  /** ISO 3166 codes; `*`: all countries of no other market. */
+  /** ISO 3166 codes; `*` for all countries without a market of their own. */
   countries: string[]
   /** Decimals, such as `0.0509`. */
   rates: Partial<Record<PricingCategory, string>>

@@ -12,7 +12,7 @@ export interface StoredCard {
   importedAt: Date
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export function findCards(db: Kysely<Database>): Promise<StoredCard[]> {
   return db
     .selectFrom('rate_cards')
@@ -29,7 +29,7 @@ export interface StoredRate {
   micros: bigint
 }
 
-/** Of the cards that are valid from these days on. */
+/** Finds the rates of the cards that are valid from these days on. */
 export async function findRates(db: Kysely<Database>, days: readonly string[]): Promise<StoredRate[]> {
   const { rows } = await sql<Omit<StoredRate, 'micros'> & { micros: string }>`
     select to_char(valid_from, 'YYYY-MM-DD') as "validFrom", country, category, market, micros::text as micros
@@ -38,14 +38,14 @@ export async function findRates(db: Kysely<Database>, days: readonly string[]): 
   return rows.map((row) => ({ ...row, micros: BigInt(row.micros) }))
 }
 
-/** Waits for other imports, so that each sees the currency of the one before. */
+/** Waits for other imports, so that each import sees the currency of the previous one. */
 export async function lockCards(trx: Kysely<Database>): Promise<StoredCard[]> {
   await sql`lock table rate_cards in share row exclusive mode`.execute(trx)
   return findCards(trx)
 }
 
-/** The same number of values in each list of a statement, far below what PostgreSQL takes. */
-const rowsAtOnce = 1_000
+/** Rows per statement, far below PostgreSQL's limit of parameters. */
+const rowsPerStatement = 1_000
 
 export async function insertCards(trx: Kysely<Database>, cards: readonly RateCard[], importedAt: Date): Promise<void> {
   for (const { validFrom, currency, markets } of cards) {
@@ -61,15 +61,15 @@ export async function insertCards(trx: Kysely<Database>, cards: readonly RateCar
         })),
       ),
     )
-    for (let start = 0; start < rows.length; start += rowsAtOnce)
+    for (let start = 0; start < rows.length; start += rowsPerStatement)
       await trx
         .insertInto('rates')
-        .values(rows.slice(start, start + rowsAtOnce))
+        .values(rows.slice(start, start + rowsPerStatement))
         .execute()
   }
 }
 
-/** With their rates. Returns how many there were. */
+/** Deletes cards with their rates, and returns how many cards there were. */
 export async function deleteCards(trx: Kysely<Database>, days: readonly string[]): Promise<number> {
   const { rows } = await sql`
     delete from rate_cards where valid_from = any(${days}::date[]) returning valid_from`.execute(trx)
@@ -82,7 +82,7 @@ export interface Charge {
   validFrom: string
   /** ISO 3166; empty if it is not known. */
   country: string
-  /** As statuses reported it (src/whatsapp/callbacks/price-class.ts); empty if none did. */
+  /** The price class that statuses reported (src/whatsapp/callbacks/price-class.ts); empty if none did. */
   pricing: string
   count: number
 }

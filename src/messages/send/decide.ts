@@ -4,7 +4,7 @@ import { requireActiveAccount } from '../../accounts/whatsapp/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
-import type { Stops } from '../suppressions/check.ts'
+import type { SuppressionRule } from '../suppressions/check.ts'
 
 /** Everything in the database that decides whether a message may be sent. */
 export interface SendFacts {
@@ -14,7 +14,7 @@ export interface SendFacts {
   /** An endpoint of this account subscribes to `message.sent`. */
   emitSentEvent: boolean
   /** Which suppressed recipients must not get it; undefined if everyone may. */
-  stops: Stops | undefined
+  suppressionRule: SuppressionRule | undefined
   /** The account stores message contents, and the template is not an authentication template. */
   storesContent: boolean
 }
@@ -35,7 +35,7 @@ interface SendableTemplate {
 }
 
 /** A message that may be sent, unless its recipient is suppressed. */
-export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'stops' | 'storesContent'> {
+export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'suppressionRule' | 'storesContent'> {
   kind: 'draft'
   from: SendingAccount
   template: SendableTemplate
@@ -60,10 +60,10 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
-  const { emitSentEvent, stops } = facts
+  const { emitSentEvent, suppressionRule } = facts
   // WhatsApp can change the category of a template, so a code among the values also prevents storage.
   const storesContent = facts.storesContent && filled.secrets === undefined
-  return { kind: 'draft', from, template, filled, emitSentEvent, stops, storesContent }
+  return { kind: 'draft', from, template, filled, emitSentEvent, suppressionRule, storesContent }
 }
 
 const maxProblems = 10

@@ -4,7 +4,7 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { defaultStoppedCategory } from '../suppressions/check.ts'
+import { alwaysSuppressedCategory } from '../suppressions/check.ts'
 import type { SendFacts } from './decide.ts'
 
 interface SendFactsRow {
@@ -37,8 +37,8 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
     ) as tells_sent,
-    coalesce(t.category, '${defaultStoppedCategory}') as category,
-    coalesce(t.category, '${defaultStoppedCategory}') = '${defaultStoppedCategory}' or exists (
+    coalesce(t.category, '${alwaysSuppressedCategory}') as category,
+    coalesce(t.category, '${alwaysSuppressedCategory}') = '${alwaysSuppressedCategory}' or exists (
       select from suppression_settings s where s.account_id = wa.account_id and t.category = any (s.categories)
     ) as stops_category,
     exists (
@@ -102,7 +102,7 @@ const noFacts: SendFacts = {
   whatsAppAccount: undefined,
   template: undefined,
   emitSentEvent: false,
-  stops: undefined,
+  suppressionRule: undefined,
   storesContent: false,
 }
 
@@ -110,7 +110,7 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
   if (!row) return noFacts
   return {
     emitSentEvent: row.tells_sent,
-    stops:
+    suppressionRule:
       row.stops_category || row.stops_all_messages ? { category: row.category, all: row.stops_category } : undefined,
     storesContent: row.stores_content,
     whatsAppAccount: {

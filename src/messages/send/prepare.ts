@@ -22,9 +22,9 @@ export async function checkSend(
   const draft = decide(facts, input)
   if (draft.kind === 'unknown-template')
     throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
-  const { from, stops } = draft
+  const { from, suppressionRule } = draft
   // Awaited only if needed, so that other sends skip a turn of the event loop.
-  if (stops) await assertNotSuppressed(deps, { accountId, stops }, input)
+  if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, input)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   return { draft, accessToken }

@@ -1,31 +1,31 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { cacheHashKey } from './recipient-hash.ts'
+import { getCachedHashKey } from './recipient-hash.ts'
 import { findSuppression } from './store.ts'
 
-/** Categories that are always or by default stopped. A template whose category is not known counts as MARKETING. */
-export const defaultStoppedCategory = 'MARKETING'
+/** The category that is always suppressed. A template of unknown category counts as MARKETING. */
+export const alwaysSuppressedCategory = 'MARKETING'
 
-/** Which suppressed recipients do not get a message. */
-export interface Stops {
-  /** Of the template. */
+/** Which suppressed recipients must not get a message. */
+export interface SuppressionRule {
+  /** The category of the template. */
   category: string
-  /** Whether no suppressed recipient gets it, or only those who get no messages at all do not. */
+  /** True if all suppressed recipients are excluded; false if only those who get no messages of any category. */
   all: boolean
 }
 
 /** Rejects a message to a suppressed recipient. */
 export async function assertNotSuppressed(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
-  { accountId, stops }: { accountId: string; stops: Stops },
+  { accountId, suppressionRule }: { accountId: string; suppressionRule: SuppressionRule },
   { to }: Pick<SendMessageRequest, 'to'>,
 ): Promise<void> {
-  const found = await findSuppression(deps.db, accountId, to, await cacheHashKey(deps))
-  if (found && (stops.all || found.all_messages))
+  const found = await findSuppression(deps.db, accountId, to, await getCachedHashKey(deps))
+  if (found && (suppressionRule.all || found.all_messages))
     throw new ServiceError(
       'RECIPIENT_SUPPRESSED',
-      `to: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${found.all_messages ? 'No messages are sent to them' : `${stops.category} templates are not sent to suppressed recipients`}. Nothing was sent.`,
+      `to: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${found.all_messages ? 'No messages are sent to them' : `${suppressionRule.category} templates are not sent to suppressed recipients`}. Nothing was sent.`,
       { field: 'to' },
     )
 }

@@ -16,7 +16,7 @@ export interface Choice {
   reason: SuppressionReason
   at: Date
   whatsAppAccountId?: string
-  /** A user stops messages of all categories, not only those that the account stops. */
+  /** Set by a user to suppress messages of all categories, not only of those that the account suppresses. */
   allMessages?: boolean
 }
 
@@ -46,16 +46,21 @@ const choiceColumns: Columns<ChoiceRow> = {
   allMessages: { name: 'all_messages', type: 'integer' },
 }
 
-/** A change of the state gets all new values; otherwise an entry of a user outlasts one of the recipient. */
-const takesNew = `(s.suppressed <> excluded.suppressed or excluded.reason in ('manual', 'import'))`
-/** Entries of users are removed by users only. START lifts a STOP, and not what the recipient chose in WhatsApp. */
-const lifts = `(s.reason = excluded.reason or excluded.reason = 'preference' and s.reason in ('reply', 'rejected'))`
+/**
+ * Whether the entry gets the new values: its state changes, or a user decides. A recipient does not replace a user's
+ * values.
+ */
+const getsNewValues = `(s.suppressed <> excluded.suppressed or excluded.reason in ('manual', 'import'))`
+/**
+ * Whether an opt-in applies. Only users remove entries of users. START reverts STOP, but not a choice made in WhatsApp.
+ */
+const optInApplies = `(s.reason = excluded.reason or excluded.reason = 'preference' and s.reason in ('reply', 'rejected'))`
 
 /**
- * Whoever gets no messages at all gets none until they are removed, even if they opt out again.
+ * A recipient who gets no messages at all stays so until they are removed, even if they opt out again.
  *
- * `xmax` is 0 for a row that was inserted: an opt-in of somebody who had never opted out changes nothing for anybody.
- * An older decision than the stored one changes nothing, since callbacks arrive late and repeatedly.
+ * `xmax` is 0 for an inserted row: an opt-in of someone who had never opted out is not a change. A decision that is
+ * older than the stored one has no effect, because callbacks can arrive late or repeatedly.
  */
 const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; account_id: string; inserted: boolean }>(
   'decide_suppressions',
@@ -72,13 +77,13 @@ const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; acc
     id = case when s.suppressed <> excluded.suppressed then excluded.id else s.id end,
     to_number = case when s.suppressed <> excluded.suppressed then excluded.to_number else s.to_number end,
     since = case when s.suppressed <> excluded.suppressed then excluded.since else s.since end,
-    reason = case when ${takesNew} then excluded.reason else s.reason end,
-    whatsapp_account_id = case when ${takesNew} then excluded.whatsapp_account_id else s.whatsapp_account_id end
-  where s.changed_at <= excluded.changed_at and (excluded.suppressed or not s.suppressed or ${lifts})
+    reason = case when ${getsNewValues} then excluded.reason else s.reason end,
+    whatsapp_account_id = case when ${getsNewValues} then excluded.whatsapp_account_id else s.whatsapp_account_id end
+  where s.changed_at <= excluded.changed_at and (excluded.suppressed or not s.suppressed or ${optInApplies})
   returning s.id, s.number_key, s.account_id, (s.xmax = 0) as inserted`,
 )
 
-/** Applies decisions in their order, and returns those that changed whether the recipient is suppressed. */
+/** Applies decisions in order, and returns those that changed whether the recipient is suppressed. */
 export async function applyChoices<Given extends Choice>(
   trx: Kysely<Database>,
   choices: readonly Given[],
@@ -88,7 +93,7 @@ export async function applyChoices<Given extends Choice>(
   const hashKey = await findHashKey(trx, deps.secrets)
   if (hashKey) await restoreErased(trx, hashKey, choices)
   const changed: Given[] = []
-  // A statement can change a row once, so the second decision about a number is for the next round.
+  // A statement can change a row only once, so a second decision about a number is left for the next round.
   for (let round = choices; round.length > 0;) {
     const first = new Map<string, Given>()
     const later: Given[] = []

@@ -5,8 +5,8 @@ import { toNumberKey } from './number-key.ts'
 import { type HashKey, hashRecipient } from './recipient-hash.ts'
 
 /**
- * Replaces the number of a suppression by its hash, so that the person stays opted out. An entry of somebody who opted
- * in again protects nobody, and is deleted. Reads all accounts unless one is given; returns the accounts of the entries.
+ * Replaces the number of a suppression with its hash, so that the person stays opted out. An entry of someone who has
+ * opted in again is deleted. Covers all accounts unless one is given; returns the accounts of the entries.
  */
 export function eraseSuppressions(
   db: Kysely<Database>,
@@ -35,7 +35,7 @@ export function eraseSuppressions(
       await trx
         .insertInto('suppressions')
         .values(erased)
-        // The person was erased before and has opted out again since.
+        // The person was erased before, and has opted out again since.
         .onConflict((conflict) =>
           conflict.columns(['account_id', 'number_key']).doUpdateSet({
             ...erased,
@@ -49,8 +49,8 @@ export function eraseSuppressions(
 }
 
 /**
- * Gives erased suppressions their number back when the recipient, or a user, decides about it again: the decision is
- * then compared with the earlier one as usual.
+ * Restores the number of erased suppressions when there is a new decision about it, so that the decision is compared
+ * with the earlier one as usual.
  */
 export async function restoreErased(
   trx: Kysely<Database>,

@@ -9,7 +9,9 @@ const choices = new Map<string, 'out' | 'in'>([
 /** No keyword is longer, so longer texts are skipped. */
 const maxCharacters = 40
 
-/** What a recipient decides with a reply; undefined if it is about something else. Flows hold answers, not decisions. */
+/**
+ * Returns the opt-out or opt-in of a reply; undefined if it is neither. Flows are ignored: they contain form answers.
+ */
 export function readChoice({ kind, text, payload }: Pick<UserReply, 'kind' | 'text' | 'payload'>) {
   if (kind === 'flow') return undefined
   return findChoice(text) ?? (kind === 'button' ? findChoice(payload) : undefined)

@@ -1,6 +1,6 @@
 /**
  * The form in which numbers are compared. WhatsApp writes some mobile numbers of Mexico and Brazil with and without an
- * extra digit (reference, section 1), so a recipient can answer from a number that differs from `to`.
+ * extra digit (reference, section 1), so a recipient can reply from a number that differs from `to`.
  */
 export function toNumberKey(number: string): string {
   // Mexico: 52, an optional 1, ten digits.

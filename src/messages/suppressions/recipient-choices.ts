@@ -21,7 +21,7 @@ export async function applyRecipientChoices(
   choices: readonly RecipientChoice[],
   deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<UnrecordedEvent[]> {
-  // A status or a reply can come after the recipient of its message was erased.
+  // A status or a reply can arrive after the recipient of its message was erased.
   const known = choices.filter(({ number }) => number !== erasedRecipient)
   return known.length === 0 ? [] : (await applyChoices(trx, known, deps)).map(toUnrecordedEvent)
 }
@@ -29,7 +29,7 @@ export async function applyRecipientChoices(
 /** WhatsApp's code for a recipient who has opted out of marketing messages. */
 export const optedOutCode = '131050'
 
-/** Of a message that WhatsApp rejected because its recipient had opted out. */
+/** Returns the opt-out of the recipient whose message WhatsApp rejected for that reason. */
 export function toRejectedChoice(message: RecordedMessage, at: Date): RecipientChoice {
   return {
     accountId: message.accountId,
@@ -69,6 +69,6 @@ function toUnrecordedEvent(choice: RecipientChoice): UnrecordedEvent {
       ...(message && message.externalId !== null && { externalId: message.externalId }),
     },
   }
-  // The column holds an ID of what the event is about.
+  // The column contains the ID of the event's subject.
   return { accountId, type: event.type, messageId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
 }

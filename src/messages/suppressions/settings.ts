@@ -3,7 +3,7 @@ import { suppressedCategories } from '../../../contracts/dashboard/suppression.t
 import { ServiceError } from '../../../contracts/errors.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { defaultStoppedCategory } from './check.ts'
+import { alwaysSuppressedCategory } from './check.ts'
 
 export interface SuppressionSettings {
   /** Template categories that are not sent to suppressed recipients. */
@@ -45,7 +45,7 @@ export async function setSuppressedCategories(
   return { categories }
 }
 
-/** MARKETING is always stopped: whoever opted out must not get advertising. */
+/** MARKETING is always included, because someone who opted out must not get advertising. */
 function inOrder(categories: readonly string[]): SuppressedCategory[] {
-  return suppressedCategories.filter((known) => known === defaultStoppedCategory || categories.includes(known))
+  return suppressedCategories.filter((known) => known === alwaysSuppressedCategory || categories.includes(known))
 }

@@ -35,12 +35,12 @@ export function findSuppressions(
   return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** The keys that a recipient can have: that of the number, and that of an erased one. */
+/** The possible keys of a recipient: that of the number, and the hash of an erased number. */
 function keysOf(accountId: string, number: string, hashKey: HashKey | undefined): string[] {
   return [toNumberKey(number), ...(hashKey ? [hashRecipient(hashKey, accountId, number)] : [])]
 }
 
-/** The row stays, so that an older opt-out that arrives late changes nothing. False if it was not on the list. */
+/** Keeps the row, so that a late, older opt-out has no effect. Returns false if the recipient was not suppressed. */
 export async function unsuppress(
   db: Kysely<Database>,
   {
@@ -72,14 +72,14 @@ export async function unsuppress(
 interface Recipient {
   accountId: string
   numberKey: string
-  /** Of an erased recipient. */
+  /** The key if the recipient was erased. */
   hash: string
 }
 
 interface FoundSuppression {
   reason: SuppressionReason
   since: Date
-  /** Messages of all categories are stopped. */
+  /** Messages of all categories are suppressed. */
   all_messages: boolean
 }
 

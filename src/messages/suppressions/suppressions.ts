@@ -24,8 +24,8 @@ export async function listSuppressions(
 ): Promise<SuppressionPage> {
   if (cursor !== undefined && !cursorPattern.test(cursor))
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
-  // One extra entry shows whether there is a next page.
   const hashKey = to === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
+  // One extra entry shows whether there is a next page.
   const rows = await findSuppressions(
     deps.db,
     accountId,
@@ -58,7 +58,7 @@ export async function addSuppression(
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
     const [row] = await findSuppressions(trx, accountId, { to }, { limit: 1, hashKey: undefined })
-    // A removal that was made by a clock ahead of ours can be newer than this entry.
+    // A removal by a node whose clock is ahead can be newer than this entry.
     const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString(), allMessages }
     return { ...entry, added: added.length > 0 }
   })

@@ -9,7 +9,7 @@ export interface Person {
 
 export type ViewRow = Pick<Selectable<SavedViewsTable>, 'name' | 'filters'>
 
-/** By name. */
+/** Ordered by name. */
 export function findViews(db: Kysely<Database>, { accountId, userId }: Person): Promise<ViewRow[]> {
   return db
     .selectFrom('saved_views')
@@ -20,7 +20,7 @@ export function findViews(db: Kysely<Database>, { accountId, userId }: Person): 
     .execute()
 }
 
-/** Locks the membership, so that two tabs together do not pass the limit. */
+/** Locks the membership, so that concurrent requests cannot exceed the limit. */
 export async function lockViews(trx: Kysely<Database>, person: Person): Promise<ViewRow[]> {
   await trx
     .selectFrom('owner_roles')

@@ -39,7 +39,7 @@ function viewNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'name: you have no view with this name.')
 }
 
-/** A filter that another version of Waybill wrote, and this one does not know, is left out. */
+/** Leaves out filters that another version of Waybill has stored and this one does not support. */
 function toView({ name, filters }: ViewRow): View {
   const stored: unknown = JSON.parse(filters)
   const known = Object.entries(ViewFilters.shape).flatMap(([field, schema]) => {
