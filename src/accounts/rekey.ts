@@ -20,7 +20,7 @@ export async function rekey(
 /** An encrypted value and where it is stored. */
 export interface StoredSecret {
   /** ID of the record that the secret belongs to. */
-  userId: string
+  recordId: string
   purpose: string
   ciphertext: string
   /** Returns whether the value was still the one that was read, so that a concurrent change is not overwritten. */

@@ -11,17 +11,17 @@ import { findAccountOfMessage } from './operator-store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** The result of a command, as JSON for programs and as text for people. */
-export interface Answer {
+export interface CommandResult {
   json: unknown
   text: string
   exitCode?: number
   /** True if the whole result was already written with `Print`. */
   isPrinted?: boolean
-  /** What is still missing. The command runs again with the answer, so a question must come before any change. */
+  /** Asks for a missing value. The command runs again with the answer, so a question must come before any change. */
   question?: Question
 }
 
-/** A value that the user has not passed yet. Without a terminal, only a preset answers it. */
+/** Asks for a value that the user has not passed. Without a terminal, the preset is used. */
 export interface Question {
   /** The option that takes the value. */
   option: string
@@ -29,7 +29,7 @@ export interface Question {
   isSecret?: boolean
   /** The value, if it is known without asking; empty for an optional one. */
   preset?: string
-  /** True if a user at a terminal is asked in spite of the preset. */
+  /** True if a user at a terminal is asked although there is a preset. */
   isOptional?: boolean
 }
 
@@ -49,7 +49,7 @@ export interface DataCommand extends Syntax {
   needsSchema: boolean
   /** Whether it changes an account and is therefore recorded in its audit log. */
   isAudited: boolean
-  run(deps: Deps, line: Line, report: Report, print: Print): Promise<Answer>
+  run(deps: Deps, line: Line, report: Report, print: Print): Promise<CommandResult>
 }
 
 /** A command that concerns the local process, such as a server. Returns the exit code. */
@@ -70,7 +70,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
      * records its change itself.
      */
     audit?: ((line: TypedLine<Args, O>) => string | undefined) | 'by itself'
-    run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<Answer>
+    run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<CommandResult>
   },
 ): DataCommand {
   const { audit, ...rest } = command

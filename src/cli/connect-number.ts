@@ -17,7 +17,7 @@ import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'
 
-/** What connects a number, once everything is known that has to be asked for. */
+/** Everything that is needed to connect a number. */
 export interface ConnectInput {
   accountId: string
   accessToken: string
@@ -58,22 +58,23 @@ export async function connectNumber(
 ): Promise<Connected> {
   const { accountId } = input
   const steps: NamedStep[] = []
-  const note = (step: NamedStep): void => {
+  const addStep = (step: NamedStep): void => {
     steps.push(step)
     report(step)
   }
   const { whatsAppAccountId, subscription } = await saveAccount(deps, input)
-  note({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
-  note({ step: 'subscription', ...subscription })
-  note({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
-  note({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input.pin)) })
-  note({ step: 'templates', ...(await readTemplates(deps, accountId)) })
-  if (input.test) for (const step of await tryOut(deps, { accountId, whatsAppAccountId }, input.test)) note(step)
+  addStep({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
+  addStep({ step: 'subscription', ...subscription })
+  addStep({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
+  addStep({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input.pin)) })
+  addStep({ step: 'templates', ...(await readTemplates(deps, accountId)) })
+  if (input.test)
+    for (const step of await sendTestMessage(deps, { accountId, whatsAppAccountId }, input.test)) addStep(step)
   await checkNow(deps, { accountId, whatsAppAccountId })
   return { whatsAppAccountId, steps }
 }
 
-/** A number that this account has already gets the new token and keeps its ID. Both ways subscribe the app. */
+/** A number that this account already has gets the new token and keeps its ID. The app is subscribed in both cases. */
 async function saveAccount(
   deps: Deps,
   input: ConnectInput,
@@ -81,8 +82,8 @@ async function saveAccount(
   const { accountId, accessToken, appSecret, phoneNumberId, wabaId, makeDefault } = input
   const known = await findByPhoneNumberId(deps.db, phoneNumberId)
   if (known?.account_id === accountId) {
-    const owner = { accountId, whatsAppAccountId: known.id }
-    const { subscription } = await reconnectWhatsAppAccount(deps, owner, { accessToken, appSecret, wabaId })
+    const target = { accountId, whatsAppAccountId: known.id }
+    const { subscription } = await reconnectWhatsAppAccount(deps, target, { accessToken, appSecret, wabaId })
     return {
       whatsAppAccountId: known.id,
       subscription: subscription ?? (await subscribeStored(deps, accountId, known.id)),
@@ -92,13 +93,14 @@ async function saveAccount(
   return connectWhatsAppAccount(deps, accountId, number, recordDisplacementIn(deps))
 }
 
-async function register(
-  deps: Deps,
-  owner: { accountId: string; whatsAppAccountId: string },
-  pin: string | undefined,
-): Promise<ConnectStep> {
+interface Target {
+  accountId: string
+  whatsAppAccountId: string
+}
+
+async function register(deps: Deps, target: Target, pin: string | undefined): Promise<ConnectStep> {
   if (pin === undefined) return { ok: true, message: 'The number is registered with the Cloud API already.' }
-  return registerNumber(deps, owner, pin)
+  return registerNumber(deps, target, pin)
 }
 
 async function readTemplates(deps: Deps, accountId: string): Promise<ConnectStep> {
@@ -120,12 +122,12 @@ async function readTemplates(deps: Deps, accountId: string): Promise<ConnectStep
 const statusSeconds = 30
 const pollMilliseconds = 250
 
-async function tryOut(
+async function sendTestMessage(
   deps: Deps,
-  owner: { accountId: string; whatsAppAccountId: string },
+  target: Target,
   test: NonNullable<ConnectInput['test']>,
 ): Promise<NamedStep[]> {
-  const template = await chooseTemplate(deps, owner, test)
+  const template = await chooseTemplate(deps, target, test)
   if (!template)
     return [
       {
@@ -136,7 +138,7 @@ async function tryOut(
       },
     ]
   const since = deps.now()
-  const { accountId, whatsAppAccountId } = owner
+  const { accountId, whatsAppAccountId } = target
   const sent = await sendFromDashboard(deps, { accountId }, { ...template, to: test.to, accountId: whatsAppAccountId })
   if (sent.status === 'failed')
     return [
@@ -148,18 +150,13 @@ async function tryOut(
       },
     ]
   const accepted = `WhatsApp accepted the template ${template.template} to ${test.to} as ${sent.messageId}.`
-  return [{ step: 'test', ok: true, message: accepted }, await awaitStatus(deps, owner, sent.messageId, since)]
+  return [{ step: 'test', ok: true, message: accepted }, await awaitStatus(deps, target, sent.messageId, since)]
 }
 
-async function awaitStatus(
-  deps: Deps,
-  owner: { accountId: string; whatsAppAccountId: string },
-  messageId: string,
-  since: Date,
-): Promise<NamedStep> {
-  const until = performance.now() + statusSeconds * 1000
-  while (performance.now() < until) {
-    const { status } = await getMessage(deps, owner, { messageId })
+async function awaitStatus(deps: Deps, target: Target, messageId: string, since: Date): Promise<NamedStep> {
+  const deadline = performance.now() + statusSeconds * 1000
+  while (performance.now() < deadline) {
+    const { status } = await getMessage(deps, target, { messageId })
     if (status === 'delivered' || status === 'read')
       return { step: 'status', ok: true, message: `The first status arrived: the message is ${status}.` }
     if (status === 'failed')
@@ -169,7 +166,7 @@ async function awaitStatus(
         message: 'A status arrived: the message failed.',
         fix: `waybill message get ${messageId}`,
       }
-    const lastStatusAt = (await findHealth(deps.db, owner))?.last_status_at
+    const lastStatusAt = (await findHealth(deps.db, target))?.last_status_at
     if (lastStatusAt && lastStatusAt >= since)
       return { step: 'status', ok: true, message: 'The first status arrived: WhatsApp reaches this server.' }
     await delay(pollMilliseconds)
@@ -182,10 +179,10 @@ async function awaitStatus(
   }
 }
 
-/** The template that was named, or an approved one with few variables, filled with example values. */
+/** Returns the requested template, or an approved one with few variables, filled with example values. */
 async function chooseTemplate(
   deps: Deps,
-  { accountId, whatsAppAccountId }: { accountId: string; whatsAppAccountId: string },
+  { accountId, whatsAppAccountId }: Target,
   test: NonNullable<ConnectInput['test']>,
 ): Promise<SendMessageRequest | undefined> {
   const { items } = await listOwnTemplates(deps, { accountId, whatsAppAccountId, status: 'APPROVED', limit: 100 })

@@ -28,8 +28,8 @@ export interface Finding {
 
 const oldestVersion = 140_000
 
-/** Runs the checks. Each depends on the previous ones, so a failure of a basic check ends the examination. */
-export async function examine(deps: Deps): Promise<Finding[]> {
+/** Runs the checks. All others need the database and its schema, so the run ends if one of these fails. */
+export async function runChecks(deps: Deps): Promise<Finding[]> {
   const database = await checkDatabase(deps)
   if (!database.ok) return [database]
   const migrations = await checkMigrations(deps)
@@ -95,7 +95,7 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
     return {
       check,
       ok: false,
-      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ userId }) => userId))].join(', ')})`,
+      message: `${lost.length} of ${secrets.length} stored secrets cannot be decrypted (${[...new Set(lost.map(({ recordId }) => recordId))].join(', ')})`,
       fix: 'Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, remove the accounts and endpoints listed here and add them again.',
     }
   const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))
@@ -104,7 +104,7 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
   return { check, ok: true, message, fix: 'waybill rekey' }
 }
 
-/** There can be millions, so only the oldest one of each account is decrypted: it has the oldest key. */
+/** There can be millions, so only the oldest one of each account is decrypted, because it has the oldest key. */
 async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
   const oldest = await findOldestContents(db)
   if (oldest.length === 0) return []
@@ -154,15 +154,15 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
   ]
 }
 
-/** Reported by `checkWhatsAppAccount` and `checkCallbacks`. */
-const checkedBefore = new Set(['rejected', 'deactivated', 'token_invalid', 'app_secret_missing'])
+/** Findings that `checkWhatsAppAccount` and `checkCallbacks` already report. */
+const reportedElsewhere = new Set(['rejected', 'deactivated', 'token_invalid', 'app_secret_missing'])
 
-/** Findings of the last check with WhatsApp. Warnings do not fail the examination. */
+/** Returns the findings of the last check with WhatsApp. Warnings do not fail the command. */
 async function checkHealth(deps: Deps): Promise<Finding[]> {
   const states = await readAllHealth(deps)
   return states.flatMap(({ whatsAppAccountId, findings }) =>
     findings
-      .filter(({ code }) => !checkedBefore.has(code))
+      .filter(({ code }) => !reportedElsewhere.has(code))
       .map(({ severity, message, fix }) => ({
         check: `health of ${whatsAppAccountId}`,
         ok: severity !== 'error',
@@ -210,7 +210,7 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
   })
 }
 
-/** Only messages of the last day, because older ones will not be settled any more. */
+/** Only messages of the last day, because older ones are unlikely to get a status. */
 async function checkMessages({ db }: Deps): Promise<Finding> {
   const { count } = await countStalePending(db, { lastHours: 24 })
   const check = 'messages'

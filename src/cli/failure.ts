@@ -43,7 +43,7 @@ function describe(error: unknown): string {
   if (problem) return `The database cannot be used: ${problem.message}. ${problem.fix}`
   if (isDatabaseUnavailable(error))
     return 'The database cannot be reached. Check DATABASE_URL and that the database is running.'
-  // Its message alone: what a database says about a row in `detail` can hold a caller's data.
+  // Only the message, because the `detail` of a database error can contain user data.
   const message = error instanceof Error ? maskPersonalData(error.message) : typeof error
   return `Unexpected error: ${message} (set LOG_LEVEL=debug for the stack trace)`
 }

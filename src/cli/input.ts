@@ -53,7 +53,7 @@ export async function readSecrets(
   return { ...line, options: { ...line.options, ...Object.fromEntries(secrets) } }
 }
 
-/** Replaces each value that names a file or a folder with what it holds. */
+/** Replaces each value that names a file or a folder with its content. */
 export async function readFiles(syntax: Syntax, line: Line): Promise<Line> {
   const options = { ...line.options }
   for (const [name, option] of Object.entries(syntax.options)) {

@@ -20,17 +20,17 @@ export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, te
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const found = findCommand(commands, argv)
-  if (!found) return answerWithoutCommand(argv)
+  if (!found) return handleNoCommand(argv)
   const { command, rest } = found
-  if (asksForHelp(rest)) return print(formatCommandHelp(command))
+  if (requestsHelp(rest)) return print(formatCommandHelp(command))
   try {
     const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
     if (command.kind === 'local') return await command.run(environment, line)
     const report = (progress: string) => (line.json ? undefined : console.error(progress))
-    const run = (asked: Line) => runDataCommand({ command, line: asked, report, print: printLines }, environment)
-    const answer = await runWithQuestions(run, line)
-    if (!answer.isPrinted) print(line.json ? JSON.stringify(answer.json, null, 2) : answer.text)
-    return answer.exitCode ?? 0
+    const run = (current: Line) => runDataCommand({ command, line: current, report, print: printLines }, environment)
+    const result = await runWithQuestions(run, line)
+    if (!result.isPrinted) print(line.json ? JSON.stringify(result.json, null, 2) : result.text)
+    return result.exitCode ?? 0
   } catch (failed) {
     if (environment['LOG_LEVEL'] === 'debug') createLogger('debug').debug({ err: failed }, 'the command failed')
     const { error, exitCode } = describeFailure(failed)
@@ -39,24 +39,24 @@ export async function main(argv: string[], environment: NodeJS.ProcessEnv): Prom
   }
 }
 
-function answerWithoutCommand(argv: string[]): number {
+function handleNoCommand(argv: string[]): number {
   const group = findGroup(commands, argv)
   const list = formatCommandList(group.length > 0 ? group : commands)
-  if (argv.length === 0 || asksForHelp(argv)) return print(list)
+  if (argv.length === 0 || requestsHelp(argv)) return print(list)
   if (argv[0] === '--version') return print(packageJson.version)
   const known = group.length > 0 ? 1 : 0
   console.error(`Unknown command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
   return 2
 }
 
-function asksForHelp(words: readonly string[]): boolean {
+function requestsHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')
 }
 
-/** Resolves once the lines are written, so that the producer waits for the reader. */
+/** Resolves once the lines are written, so that the producer does not outrun the reader. */
 async function printLines(lines: string): Promise<void> {
-  // If the reader goes away (`head`, for example), the command fails instead of the process.
+  // If the reader closes the pipe (such as `head`), the command fails instead of the process crashing.
   const { stdout } = process
   if (stdout.listenerCount('error') === 0) stdout.on('error', () => {})
   await new Promise<void>((resolve, reject) => {

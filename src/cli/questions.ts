@@ -1,30 +1,30 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import type { Answer, Question } from './command.ts'
+import type { CommandResult, Question } from './command.ts'
 import type { Line } from './syntax.ts'
 
-/** Where questions are asked; undefined if nobody can answer them. */
+/** Where questions are asked. */
 export interface Terminal {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
 }
 
 /**
- * Runs a command, and again with each answer until it has no further question. With `--json`, or without a terminal,
- * nobody is asked: the command then ends with what is missing.
+ * Runs a command, and runs it again with each answer until it has no further question. With `--json` or without a
+ * terminal, no question is asked, and the result says what is missing.
  */
 export async function runWithQuestions(
-  run: (line: Line) => Promise<Answer>,
+  run: (line: Line) => Promise<CommandResult>,
   line: Line,
   terminal: Terminal | undefined = findTerminal(),
-): Promise<Answer> {
+): Promise<CommandResult> {
   let current = line
   for (;;) {
-    const answer = await run(current)
-    if (!answer.question) return answer
-    const value = await findValue(answer.question, current.json ? undefined : terminal)
-    if (value === undefined) return answer
-    current = { ...current, options: { ...current.options, [answer.question.option]: value } }
+    const result = await run(current)
+    if (!result.question) return result
+    const value = await findValue(result.question, current.json ? undefined : terminal)
+    if (value === undefined) return result
+    current = { ...current, options: { ...current.options, [result.question.option]: value } }
   }
 }
 

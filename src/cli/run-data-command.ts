@@ -6,9 +6,9 @@ import { listPendingMigrations, migrate } from '../platform/db/migrate.ts'
 import { rejectPooler } from '../platform/db/connect/pooler.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
 import { createLogger } from '../platform/log.ts'
-import type { Answer, DataCommand, Print, Report } from './command.ts'
-import { askServer } from './control/client.ts'
-import { ownDataFolder } from './control/data-folder.ts'
+import type { CommandResult, DataCommand, Print, Report } from './command.ts'
+import { runOnServer } from './control/client.ts'
+import { acquireDataFolder } from './control/data-folder.ts'
 import type { ControlReply } from './control/server.ts'
 import { ReportedError } from './failure.ts'
 import { formatLine, type Line } from './syntax.ts'
@@ -21,31 +21,31 @@ export interface DataRun {
 }
 
 /** Runs a command in the process that can access the data: this one, or the server that holds the data folder. */
-export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Promise<Answer> {
+export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Promise<CommandResult> {
   const config = readConfig(environment)
   return config.database.kind === 'postgres' ? runHere(run, config) : runEmbedded(run, config, config.database.dataDir)
 }
 
-async function runEmbedded(run: DataRun, config: Config, dataDir: string): Promise<Answer> {
+async function runEmbedded(run: DataRun, config: Config, dataDir: string): Promise<CommandResult> {
   const { command, line } = run
   const argv = [...command.name.split(' '), ...formatLine(line)]
-  const owned = await ownDataFolder(dataDir, command.name, async ({ socket }) =>
-    socket === null ? undefined : askServer({ dataDir, socketPath: socket }, argv, run),
+  const acquired = await acquireDataFolder(dataDir, command.name, async ({ socket }) =>
+    socket === null ? undefined : runOnServer({ dataDir, socketPath: socket }, argv, run),
   )
-  if ('met' in owned) return readReply(owned.met)
+  if ('result' in acquired) return readReply(acquired.result)
   try {
     return await runHere(run, config)
   } finally {
-    owned.folder.release()
+    acquired.folder.release()
   }
 }
 
-function readReply(reply: ControlReply): Answer {
+function readReply(reply: ControlReply): CommandResult {
   if (!reply.ok) throw new ReportedError(reply.failure)
   return reply.answer
 }
 
-async function runHere({ command, line, report, print }: DataRun, config: Config): Promise<Answer> {
+async function runHere({ command, line, report, print }: DataRun, config: Config): Promise<CommandResult> {
   // The command prints its own result, so informational log messages are suppressed.
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const app = buildApp(config, { log })
@@ -58,7 +58,8 @@ async function runHere({ command, line, report, print }: DataRun, config: Config
 }
 
 /**
- * An embedded database belongs to this process and is migrated automatically. PostgreSQL is not, because others use it.
+ * An embedded database belongs to this process and is migrated automatically. PostgreSQL is not, because other processes
+ * use it.
  */
 async function prepareSchema({ db }: Deps, config: Config, command: DataCommand): Promise<void> {
   if (config.database.kind === 'pglite') return void (await migrate(db))

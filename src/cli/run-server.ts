@@ -9,9 +9,9 @@ import { migrate } from '../platform/db/migrate.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
-import { describeLockHolder, ownDataFolder } from './control/data-folder.ts'
+import { acquireDataFolder, describeLockHolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
-import { chooseSocketPlace } from './control/socket.ts'
+import { chooseControlSocket } from './control/socket.ts'
 import { joinSupervisor, type Member } from './processes/member.ts'
 import { collectWhenIdle } from './processes/idle-collection.ts'
 import { hasLargeMemory } from './processes/memory.ts'
@@ -23,7 +23,7 @@ export interface ServerRun {
   role?: ProcessRole
   /** Called once the server listens. */
   whenListening: (app: App, url: string) => Promise<void>
-  /** How long a terminated server keeps answering while load balancers notice that it is not ready. */
+  /** How long a terminated server keeps serving while load balancers notice that it is not ready. */
   drainMilliseconds: number
 }
 
@@ -34,33 +34,33 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   const registry = new Registry()
   const member = joinSupervisor(process.env, registry)
   const stopped = member ? Promise.race([untilStopped(), member.stopped]) : untilStopped()
-  // Resources are closed in reverse order, also if opening the next one fails.
+  // Resources are closed in reverse order, even if opening the next one fails.
   await using resources = new AsyncDisposableStack()
   resources.defer(() => member?.leave())
   const telemetry = await loadTelemetry(config, registry)
   const log = createServerLog(config, member, telemetry)
   telemetry?.start(log)
   resources.defer(() => telemetry && flush(telemetry))
-  const folder = config.database.kind === 'pglite' ? await own(config.database.dataDir, run.command) : undefined
+  const folder = config.database.kind === 'pglite' ? await lockFolder(config.database.dataDir, run.command) : undefined
   resources.defer(() => folder?.release())
   const app = buildApp(config, { log, tracing: telemetry?.tracing })
   resources.defer(() => app.close())
   await migrate(app.deps.db)
   await rejectUnfinishedMove(app.deps.db)
-  if (folder) resources.use(await takeCommands(app, folder))
+  if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, member)
   endStart()
-  // A large memory is meant to be used.
+  // A process with large memory trades memory for throughput.
   if (!hasLargeMemory()) collectWhenIdle()
   let drain: Drain = {}
   resources.defer(() => serving.stop(drain))
   if (member) member.reportListening(serving.url)
   else await run.whenListening(app, serving.url)
-  const because = await stopped
-  if (because !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: because === 'retired' }
+  const reason = await stopped
+  if (reason !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: reason === 'retired' }
 }
 
-/** Its packages are loaded only if something is exported. */
+/** The OpenTelemetry packages are loaded only if something is exported. */
 async function loadTelemetry(config: Config, registry: Registry): Promise<Telemetry | undefined> {
   if (!config.telemetry) return undefined
   const { createTelemetry } = await import('../platform/telemetry/telemetry.ts')
@@ -73,17 +73,19 @@ function createServerLog({ logLevel }: Config, member: Member | undefined, telem
 }
 
 async function flush(telemetry: Telemetry): Promise<void> {
-  // Requests to a collector that does not answer would keep the process alive. Nothing else is left to do.
+  // Pending requests to a collector that does not respond would keep the process alive, and nothing else is left to do.
   if ((await telemetry.stop()) === 'timed out') setTimeout(() => process.exit(), 0)
 }
 
 /** Waits for a command to release the data folder, but not for another server. */
-async function own(dataDir: string, command: string): Promise<DataFolder> {
-  const owned = await ownDataFolder(dataDir, command, (owner) => Promise.resolve(isServing(owner) ? owner : undefined))
-  if ('folder' in owned) return owned.folder
+async function lockFolder(dataDir: string, command: string): Promise<DataFolder> {
+  const acquired = await acquireDataFolder(dataDir, command, (holder) =>
+    Promise.resolve(isServing(holder) ? holder : undefined),
+  )
+  if ('folder' in acquired) return acquired.folder
   throw new ServiceError(
     'SETTING_REFUSED',
-    `${describeLockHolder(dataDir, owned.met)} Only one server can use a data folder: stop the other one, or set WAYBILL_DATA_DIR to another folder.`,
+    `${describeLockHolder(dataDir, acquired.result)} Only one server can use a data folder: stop the other one, or set WAYBILL_DATA_DIR to another folder.`,
   )
 }
 
@@ -97,10 +99,10 @@ function isServing({ command, pid }: LockHolder): boolean {
   }
 }
 
-async function takeCommands(app: App, folder: DataFolder): Promise<AsyncDisposable> {
-  const place = chooseSocketPlace(folder.dataDir)
-  const control = await startControlServer(app.deps, place)
-  folder.announce(place.path)
+async function acceptCommands(app: App, folder: DataFolder): Promise<AsyncDisposable> {
+  const socket = chooseControlSocket(folder.dataDir)
+  const control = await startControlServer(app.deps, socket)
+  folder.announce(socket.path)
   return { [Symbol.asyncDispose]: () => control.stop() }
 }
 
@@ -124,9 +126,12 @@ async function listen(
 
 function describeListenError(error: unknown, { host, port }: Config, command: ServerRun['command']) {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const again = `PORT=${port + 1} ${command === 'sandbox' ? 'npm start' : 'waybill serve'}`
+  const otherPort = `PORT=${port + 1} ${command === 'sandbox' ? 'npm start' : 'waybill serve'}`
   if (code === 'EADDRINUSE')
-    return new ServiceError('SETTING_REFUSED', `Port ${port} is in use by another program. Use another port: ${again}`)
+    return new ServiceError(
+      'SETTING_REFUSED',
+      `Port ${port} is in use by another program. Use another port: ${otherPort}`,
+    )
   if (code === 'EACCES')
     return new ServiceError('SETTING_REFUSED', `Port ${port} requires system privileges. Use another port: PORT=3000`)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')

@@ -13,7 +13,7 @@ export interface ValueOption {
   number?: true
   /** The option can be repeated. */
   multiple?: true
-  /** Reads what the value names where the command is typed, since another process may run the command. */
+  /** Reads the file that the value names. Runs where the command is typed, because another process may run the command. */
   read?: (value: string) => Promise<string>
 }
 
@@ -34,7 +34,7 @@ export interface Syntax {
   /** Placeholder of further optional arguments. */
   rest?: string
   options: Options
-  /** The same for arguments, by their name. */
+  /** Reads the files that arguments name, by argument; see `read` of an option. */
   read?: Readonly<Record<string, (value: string) => Promise<string>>>
   examples: readonly string[]
   notes?: readonly string[]
@@ -49,7 +49,7 @@ export interface Line {
   json: boolean
 }
 
-/** The same, typed by the command's syntax. */
+/** A parsed command line, typed by the command's syntax. */
 export interface TypedLine<Args extends readonly string[], O extends Options> {
   args: { [Index in keyof Args]: string }
   rest: string[]

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript of 2020: an old Node must get as far as reading what to type instead.
+// Plain JavaScript of 2020, so that an old Node runs far enough to print the error below.
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const oldest = 24
-// In a clone the sources run as they are; a package holds what they compile to.
+// In a clone, Node runs the TypeScript sources; a package contains compiled files.
 const source = new URL('./main.ts', import.meta.url)
 const isClone = existsSync(source)
 
@@ -19,8 +19,8 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
   )
   process.exitCode = 1
 } else {
-  // Kept code need not be compiled again, which is a fifth of a start and half of a short command. Node uses a cache that it
-  // cannot write. Portable: an image is built in another folder than it runs in.
+  // Caches compiled code, because compiling takes a fifth of a server start and half of a short command. A read-only cache
+  // is used, too. Portable, because an image is built in another folder than it runs in.
   process.env.NODE_COMPILE_CACHE_PORTABLE = '1'
   const cache = new URL(isClone ? '../../node_modules/.cache/node' : '../../.cache', import.meta.url)
   nodeModule.enableCompileCache(fileURLToPath(cache))

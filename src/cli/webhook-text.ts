@@ -43,8 +43,8 @@ function describeState({ state, reason, failingSince }: Endpoint): string {
 export function describeTest(test: EndpointTest): string {
   const { delivered, error, statusCode, durationMilliseconds, responseStart } = test
   const outcome = delivered ? `Delivered: HTTP ${statusCode}` : `Not delivered: ${error}`
-  const answer = responseStart === undefined || responseStart === '' ? '' : `\nResponse: ${quote(responseStart)}`
-  return `${outcome}, after ${durationMilliseconds} ms.${answer}`
+  const response = responseStart === undefined || responseStart === '' ? '' : `\nResponse: ${quote(responseStart)}`
+  return `${outcome}, after ${durationMilliseconds} ms.${response}`
 }
 
 export function formatDeliveries(endpointId: string, { items, nextCursor }: DeliveryPage): string {
@@ -84,7 +84,7 @@ function formatAttempts(attempts: Attempt[]): string {
   )
 }
 
-/** Shortens text from outside to a single line. */
+/** Shortens text from another server to a single line. */
 function quote(text: string): string {
   return JSON.stringify(text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)
 }

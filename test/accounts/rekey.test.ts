@@ -46,12 +46,12 @@ test('does not overwrite a secret that changed during a rekey', async () => {
   const before = { ...createTestDeps(database), secrets: createSecretBox([oldKey], randomBytes) }
   const { accountId } = await createAccount(before, { name: 'Rekey' })
   const { endpointId } = await addEndpoint(before, accountId, { url: 'https://example.com/' })
-  const listed = (await listStoredSecrets(before.db)).filter(({ userId }) => userId === endpointId)
+  const listed = (await listStoredSecrets(before.db)).filter(({ recordId }) => recordId === endpointId)
   const during = { ...before, secrets: createSecretBox([newKey, oldKey], randomBytes) }
   const { secret } = await rotateSecret(during, accountId, endpointId, { overlapSeconds: 0 })
 
   expect(await rekey(during, () => Promise.resolve(listed))).toEqual({ secrets: 1, rekeyed: 0 })
 
-  const now = (await listStoredSecrets(before.db)).find(({ userId }) => userId === endpointId)
+  const now = (await listStoredSecrets(before.db)).find(({ recordId }) => recordId === endpointId)
   expect(during.secrets.decrypt(now?.ciphertext ?? '', now?.purpose ?? '')).toBe(secret)
 })

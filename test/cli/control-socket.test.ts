@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { startControlServer } from '../../src/cli/control/server.ts'
-import { chooseSocketPlace } from '../../src/cli/control/socket.ts'
+import { chooseControlSocket } from '../../src/cli/control/socket.ts'
 import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
 
@@ -14,7 +14,7 @@ test.skipIf(process.platform === 'win32')(
     const folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
     chmodSync(folder, 0o755)
     const umask = process.umask()
-    const place = chooseSocketPlace(folder)
+    const place = chooseControlSocket(folder)
 
     const control = await startControlServer(createTestDeps(database), place)
 

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { deactivateRefused } from '../../src/accounts/whatsapp/refusals.ts'
-import { examine } from '../../src/cli/doctor.ts'
+import { runChecks } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealContent } from '../../src/messages/contents/content.ts'
 import { createMailTransport, type MailConfig } from '../../src/platform/email/transport.ts'
@@ -40,7 +40,7 @@ async function addAccount(
 }
 
 async function failures(examined: Deps = deps): Promise<Record<string, { message: string; fix?: string }>> {
-  const findings = await examine(examined)
+  const findings = await runChecks(examined)
   return Object.fromEntries(
     findings.filter(({ ok }) => !ok).map(({ check, message, fix }) => [check, { message, fix }]),
   )
@@ -116,7 +116,7 @@ test('reports contents of messages that no key decrypts, and those that an older
     .values({ account_id: accountId, message_id: place.messageId, content_encrypted: sealed })
     .execute()
   const checkWith = async (...keys: [Buffer, ...Buffer[]]) =>
-    (await examine({ ...deps, secrets: createSecretBox(keys, randomBytes) })).find(
+    (await runChecks({ ...deps, secrets: createSecretBox(keys, randomBytes) })).find(
       ({ check }) => check === 'message contents',
     )
 
@@ -162,7 +162,7 @@ test('reports messages that stay pending for more than a minute', async () => {
 test('reports an SMTP server that works, rejects the password, or is down', async () => {
   const smtp = await startSmtpServer({ tls: 'none', auth: { user: 'waybill', pass: 'right' } })
   const examineMail = async (config: MailConfig) => {
-    const findings = await examine({ ...deps, mail: createMailTransport(config) })
+    const findings = await runChecks({ ...deps, mail: createMailTransport(config) })
     return findings.filter(({ check }) => check === 'email')
   }
 
@@ -175,13 +175,13 @@ test('reports an SMTP server that works, rejects the password, or is down', asyn
   ])
   await smtp.close()
   expect(await examineMail(smtp.config)).toMatchObject([{ ok: false, fix: expect.stringContaining('host and port') }])
-  expect(await examine(deps)).not.toContainEqual(expect.objectContaining({ check: 'email' }))
+  expect(await runChecks(deps)).not.toContainEqual(expect.objectContaining({ check: 'email' }))
 })
 
 test('reports an outdated schema before any other check', async () => {
   await sql`alter table waybill_migrations rename to waybill_migrations_away`.execute(deps.db)
 
-  const findings = await examine(deps)
+  const findings = await runChecks(deps)
 
   expect(findings.at(-1)).toMatchObject({ check: 'migrations', ok: false, fix: 'waybill migrate' })
   await sql`drop table if exists waybill_migrations`.execute(deps.db)

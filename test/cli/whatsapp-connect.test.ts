@@ -5,7 +5,7 @@ import { runWithQuestions } from '../../src/cli/questions.ts'
 import { whatsappConnect } from '../../src/cli/commands/whatsapp-connect.ts'
 import { whatsappUpdate } from '../../src/cli/commands/whatsapp.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
-import type { Answer } from '../../src/cli/command.ts'
+import type { CommandResult } from '../../src/cli/command.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -34,7 +34,7 @@ function newNumber(status = 'PENDING', token: Parameters<TestServer['simulator']
 const reported: string[] = []
 
 /** Runs the command as `main` does, with what a user types at a terminal, if there is one. */
-async function connect(args: string[], typed?: string[]): Promise<Answer & { asked: string }> {
+async function connect(args: string[], typed?: string[]): Promise<CommandResult & { asked: string }> {
   reported.length = 0
   const line = parseLine(whatsappConnect, args)
   const run = (asked: typeof line) =>
@@ -62,7 +62,7 @@ interface Json {
   missing?: string
   steps: { step: string; ok: boolean; message: string; fix?: string }[]
 }
-const jsonOf = ({ json }: Answer) => json as Json
+const jsonOf = ({ json }: CommandResult) => json as Json
 
 test('connects a number with options alone, from the token to the first status', async () => {
   const { accountId } = await server.account()

@@ -321,7 +321,7 @@ test('accepts codes from before a key rotation while the old key is in the ring'
     for (const to of ['34600111222', '34600111333']) expect((await sendTo(to)).statusCode).toBe(200)
     const during = { ...node.deps, secrets: createSecretBox([newKey, oldKey], randomBytes) }
     const ownSecrets = async (db: typeof during.db) =>
-      (await listStoredSecrets(db)).filter(({ userId }) => userId === own.whatsAppAccountId)
+      (await listStoredSecrets(db)).filter(({ recordId }) => recordId === own.whatsAppAccountId)
     expect(await rekey(during, ownSecrets)).toEqual({ secrets: 1, rekeyed: 1 })
     const input = { code: '481516', purpose: 'default' }
 

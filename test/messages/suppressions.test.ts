@@ -528,7 +528,7 @@ test('finds erased recipients after the key of the server was replaced', async (
   const to = '34600777050'
   await account.trpc.suppression.add.mutate({ to })
   await eraseNumber(to)
-  const stored = (await listStoredSecrets(server.deps.db)).find(({ userId }) => userId === 'suppressions')
+  const stored = (await listStoredSecrets(server.deps.db)).find(({ recordId }) => recordId === 'suppressions')
   const before = await findHashKey(server.deps.db, server.deps.secrets)
   const next = createSecretBox([Buffer.alloc(32, 7)], server.deps.randomBytes)
   await stored?.replace(
@@ -538,7 +538,7 @@ test('finds erased recipients after the key of the server was replaced', async (
 
   expect(await findHashKey(server.deps.db, next)).toEqual(before)
 
-  const replaced = (await listStoredSecrets(server.deps.db)).find(({ userId }) => userId === 'suppressions')
+  const replaced = (await listStoredSecrets(server.deps.db)).find(({ recordId }) => recordId === 'suppressions')
   await replaced?.replace(server.deps.db, stored?.ciphertext ?? '')
   expect((await sendMarketing(to)).statusCode).toBe(422)
 })

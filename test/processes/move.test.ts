@@ -247,5 +247,5 @@ test('copies a table after those that it refers to', () => {
   ])
 
   expect(sorted.map(({ name }) => name)).toEqual(['accounts', 'owners', 'keys', 'roles'])
-  expect(() => sortByReferences([table('a', 'b'), table('b', 'a')])).toThrow('form a circle')
+  expect(() => sortByReferences([table('a', 'b'), table('b', 'a')])).toThrow('are circular')
 })

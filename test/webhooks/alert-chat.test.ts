@@ -322,7 +322,7 @@ test('encrypts URL and waiting alerts with the current key after a rotation', as
   const random = server.deps.randomBytes
   const before = createSecretBox([oldKey], random)
   await setChat({ ...server.deps, secrets: before }, account.accountId, { url: chat.url + path, format: 'slack' })
-  const stored = (await listStoredSecrets(server.deps.db)).filter(({ userId }) => userId === account.accountId)
+  const stored = (await listStoredSecrets(server.deps.db)).filter(({ recordId }) => recordId === account.accountId)
 
   await rekey({ db: server.deps.db, secrets: createSecretBox([newKey, oldKey], random) }, () => Promise.resolve(stored))
 

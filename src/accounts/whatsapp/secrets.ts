@@ -69,7 +69,7 @@ export async function listWhatsAppAccountSecrets(db: Kysely<Database>): Promise<
       const ciphertext = row[column]
       if (ciphertext === null) return []
       const replace: StoredSecret['replace'] = (db, to) => replaceSecret(db, row, column, { from: ciphertext, to })
-      return [{ userId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
+      return [{ recordId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
     }),
   )
 }

@@ -33,10 +33,10 @@ type Pages = AsyncGenerator<object[], void, void>
 type Section = (deps: ExportDeps, accountId: string) => Pages
 
 /**
- * What an export does with each table of an account: the type of its records and how they are read, or why it is left
- * out. A test compares the list with the schema.
+ * How an export treats each table of an account: the type of its records and how to read them, or why it is excluded. A
+ * test compares the list with the schema.
  */
-export const exportedTables: Readonly<Record<string, { type: string; read: Section } | { leftOut: string }>> = {
+export const exportedTables: Readonly<Record<string, { type: string; read: Section } | { excluded: string }>> = {
   accounts: {
     type: 'account',
     read: async function* ({ db }, accountId) {
@@ -84,8 +84,8 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'templates',
         fields: '*',
         key: ['waba_id', 'name', 'language'],
-        // Its example and schema are derived from the rest.
-        show: (row) => ({ wabaId: row.waba_id, ...toTemplate(row), example: undefined, sendSchema: undefined }),
+        // The example and the schema are derived from the other fields.
+        toRecord: (row) => ({ wabaId: row.waba_id, ...toTemplate(row), example: undefined, sendSchema: undefined }),
       }),
   },
   messages: {
@@ -95,7 +95,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'messages',
         fields: fieldsOf(messageColumns, 'messages'),
         key: ['id'],
-        show: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
+        toRecord: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
       }),
   },
   message_contents: {
@@ -113,7 +113,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   media: {
     type: 'media',
     read: ({ db }, accountId) =>
-      readPages<MediaRow>(db, accountId, { table: 'media', fields: '*', key: ['id'], show: toMedia }),
+      readPages<MediaRow>(db, accountId, { table: 'media', fields: '*', key: ['id'], toRecord: toMedia }),
   },
   events: {
     type: 'event',
@@ -122,7 +122,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'events',
         fields: '*',
         key: ['id'],
-        show: ({ id, created_at, payload }) => ({
+        toRecord: ({ id, created_at, payload }) => ({
           eventId: id,
           createdAt: created_at.toISOString(),
           event: readPayload(payload),
@@ -151,8 +151,8 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
       yield rows
     },
   },
-  message_count_buckets: { leftOut: 'added to the days of message_counts in the export' },
-  message_count_templates: { leftOut: 'names that are in message_counts' },
+  message_count_buckets: { excluded: 'added to the days of message_counts in the export' },
+  message_count_templates: { excluded: 'names that are in message_counts' },
   suppressions: {
     type: 'suppression',
     read: ({ db }, accountId) =>
@@ -160,8 +160,8 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'suppressions',
         fields: '*',
         key: ['number_key'],
-        // Recipients who opted in again are exported too.
-        show: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
+        // Recipients who opted in again are exported, too.
+        toRecord: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
       }),
   },
   suppression_settings: {
@@ -184,7 +184,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'api_requests',
         fields: '*',
         key: ['id'],
-        show: toRequestDetails,
+        toRecord: toRequestDetails,
       }),
   },
   saved_views: {
@@ -194,7 +194,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'saved_views',
         fields: `name, filters, saved_views.created_at, (select email from owners where id = owner_id) as email`,
         key: ['owner_id', 'name'],
-        show: ({ email, name, filters, created_at }) => ({
+        toRecord: ({ email, name, filters, created_at }) => ({
           email,
           name,
           filters: JSON.parse(filters) as unknown,
@@ -202,41 +202,41 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         }),
       }),
   },
-  operator_views: { leftOut: 'which operators view the account; the audit log records when they open it' },
-  media_usage: { leftOut: 'the sum of the sizes of media' },
-  media_at_whatsapp: { leftOut: 'IDs that WhatsApp gives to files for 30 days' },
-  seen_replies: { leftOut: 'hashes of the IDs of replies' },
-  one_time_codes: { leftOut: 'hashes of codes of the last hours' },
-  one_time_code_limits: { leftOut: 'hashes and counts of the last hour' },
-  webhook_attempts: { leftOut: 'part of their delivery' },
-  webhook_attempt_counts: { leftOut: 'counts of the attempts of the last days' },
-  audit_chains: { leftOut: 'its head is a record of the audit log' },
-  audit_log_unchained: { leftOut: 'moves to audit_entries before the audit log is read' },
-  api_keys: { leftOut: 'a hash of the key; the account shows how the key starts' },
-  whatsapp_account_health: { leftOut: 'facts that Meta can be asked for again' },
-  idempotency_keys: { leftOut: 'hashes of requests of the last 24 hours' },
-  message_count_deltas: { leftOut: 'added to message_counts within seconds' },
-  event_clocks: { leftOut: 'the time of the last event ID' },
-  rate_limits: { leftOut: 'requests of the current minute' },
-  overdue_messages: { leftOut: 'IDs of messages that are pending' },
-  wa_message_ids: { leftOut: 'an index of messages' },
+  operator_views: { excluded: 'which operators view the account; the audit log records when they open it' },
+  media_usage: { excluded: 'the sum of the sizes of media' },
+  media_at_whatsapp: { excluded: 'IDs that WhatsApp gives to files for 30 days' },
+  seen_replies: { excluded: 'hashes of the IDs of replies' },
+  one_time_codes: { excluded: 'hashes of codes of the last hours' },
+  one_time_code_limits: { excluded: 'hashes and counts of the last hour' },
+  webhook_attempts: { excluded: 'part of their delivery' },
+  webhook_attempt_counts: { excluded: 'counts of the attempts of the last days' },
+  audit_chains: { excluded: 'its head is a record of the audit log' },
+  audit_log_unchained: { excluded: 'moves to audit_entries before the audit log is read' },
+  api_keys: { excluded: 'a hash of the key; the account shows how the key starts' },
+  whatsapp_account_health: { excluded: 'facts that can be requested from Meta again' },
+  idempotency_keys: { excluded: 'hashes of requests of the last 24 hours' },
+  message_count_deltas: { excluded: 'added to message_counts within seconds' },
+  event_clocks: { excluded: 'the time of the last event ID' },
+  rate_limits: { excluded: 'requests of the current minute' },
+  overdue_messages: { excluded: 'IDs of messages that are pending' },
+  wa_message_ids: { excluded: 'an index of messages' },
   alert_settings: {
     type: 'alertSettings',
     read: async function* (deps, accountId) {
       yield [await getAlertSettings(deps, accountId)]
     },
   },
-  alerts: { leftOut: 'say again what events and logs report' },
-  chat_posts: { leftOut: 'wait to be posted for a day at most' },
-  emails: { leftOut: 'wait to be sent for a day at most, and hold links' },
+  alerts: { excluded: 'repeat what events and logs report' },
+  chat_posts: { excluded: 'pending posts, kept for a day at most' },
+  emails: { excluded: 'pending emails with links, kept for a day at most' },
 }
 
-/** Yields an export as JSON Lines. The last line counts the records, so that a shortened file is noticed. */
+/** Yields an export as JSON Lines. The last line counts the records, so that a truncated file is detected. */
 export async function* exportAccount(deps: ExportDeps, accountId: string): AsyncGenerator<string[], void, void> {
   await requireAccount(deps.db, accountId)
   const counts: Record<string, number> = {}
   for (const table of Object.values(exportedTables)) {
-    if ('leftOut' in table) continue
+    if ('excluded' in table) continue
     const { type, read } = table
     counts[type] ??= 0
     for await (const page of read(deps, accountId)) {
@@ -249,24 +249,24 @@ export async function* exportAccount(deps: ExportDeps, accountId: string): Async
 
 type SavedView = Pick<Selectable<SavedViewsTable>, 'name' | 'filters' | 'created_at'> & { email: string }
 
-const rowsAtOnce = 500
+const pageSize = 500
 const counted = sql.raw(
   'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, pricing, count',
 )
 
-interface Reading<Row> {
+interface PageQuery<Row> {
   table: string
-  /** Our own SQL. */
+  /** SQL text from this file, never from a user. */
   fields: string
   /** Columns after `account_id` that order the rows. */
   key: string[]
-  show: (row: Row) => object
+  toRecord: (row: Row) => object
 }
 
 async function* readPages<Row>(
   db: Kysely<Database>,
   accountId: string,
-  { table, fields, key, show }: Reading<Row>,
+  { table, fields, key, toRecord }: PageQuery<Row>,
 ): Pages {
   const columns = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}`))
   const keyTexts = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}::text`))
@@ -275,14 +275,14 @@ async function* readPages<Row>(
     const { rows } = await sql<Row & { exportKey: string[] }>`
       select ${sql.raw(fields)}, array[${keyTexts}] as "exportKey" from ${sql.table(table)}
       where account_id = ${accountId} ${rest}
-      order by ${columns} limit ${sql.lit(rowsAtOnce)}`.execute(db)
-    yield rows.map((row) => show(row))
+      order by ${columns} limit ${sql.lit(pageSize)}`.execute(db)
+    yield rows.map((row) => toRecord(row))
     after = rows.at(-1)?.exportKey
-    if (!after || rows.length < rowsAtOnce) return
+    if (!after || rows.length < pageSize) return
   }
 }
 
-/** An event whose type a later version added is exported as it is stored. */
+/** An event of a type that a later version added is exported as stored. */
 function readPayload(payload: string): unknown {
   const stored: unknown = JSON.parse(payload)
   const known = MessageEvent.safeParse(stored)
@@ -300,13 +300,13 @@ const finished = {
 
 type StoredDelivery = Omit<DeliveryRow, 'type' | 'message_id'> & { endpoint_id: string }
 
-/** The event says which message a delivery is about. */
+/** Records do not repeat the event type and the message ID, which the exported event has. */
 async function* readDeliveries(
   { db }: Pick<Deps, 'db'>,
   accountId: string,
   from: { table: string; fields: string },
 ): Pages {
-  const pages = readPages<StoredDelivery>(db, accountId, { ...from, key: ['id'], show: (row) => row })
+  const pages = readPages<StoredDelivery>(db, accountId, { ...from, key: ['id'], toRecord: (row) => row })
   for await (const page of pages as AsyncGenerator<StoredDelivery[], void, void>) {
     const ids = page.map(({ id }) => id)
     const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)

@@ -8,13 +8,13 @@ import { deleteUserWithoutRole } from '../../users/store.ts'
 /** Number of rows that were deleted, by table. */
 export type RemovedRows = Record<string, number>
 
-/** Proves who changed what, so it outlives its account until its entries expire. */
+/** The audit log proves who changed what, so it is kept until its entries expire. */
 const auditTables = ['audit_entries', 'audit_chains']
-const rowsAtOnce = 5_000
-const blocksAtOnce = 512
+const rowsPerStatement = 5_000
+const blocksPerStatement = 512
 const maxPasses = 5
 
-/** Returns whether anything of the account is stored, apart from its audit log: a removal may have been interrupted. */
+/** Returns whether data of the account is stored, apart from its audit log, such as after an interrupted removal. */
 export async function hasData(db: Kysely<Database>, accountId: string): Promise<boolean> {
   for (const table of await listAccountTables(db)) {
     const { rows } = await sql`select from ${sql.table(table)} where account_id = ${accountId} limit 1`.execute(db)
@@ -42,7 +42,7 @@ export async function removeAccount(
       found += rows
       if (rows > 0) removed[table] = (removed[table] ?? 0) + rows
     }
-    // A request that was under way can still have recorded something.
+    // A request in progress may still have recorded something.
     const settled = await awaitRunningWrites(db)
     if (found === 0 && settled) break
   }
@@ -65,7 +65,7 @@ async function deleteAccountRow(trx: Kysely<Database>, accountId: string): Promi
   for (const { owner_id } of members) await deleteUserWithoutRole(trx, owner_id)
 }
 
-/** Every table with an account in each row, also one that a later version added. */
+/** Lists every table with an account ID, including those that a later version added. */
 async function listAccountTables(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select c.relname as name
@@ -99,19 +99,19 @@ async function* deleteByKey(db: Kysely<Database>, { name }: LeafTable, accountId
     const { numAffectedRows } = await retryLocked(() =>
       sql`
         delete from ${table} where ctid = any(array(
-          select ctid from ${table} where account_id = ${accountId} limit ${sql.lit(rowsAtOnce)}
+          select ctid from ${table} where account_id = ${accountId} limit ${sql.lit(rowsPerStatement)}
         ))`.execute(db),
     )
     yield Number(numAffectedRows ?? 0)
-    if (Number(numAffectedRows ?? 0) < rowsAtOnce) return
+    if (Number(numAffectedRows ?? 0) < rowsPerStatement) return
   }
 }
 
-/** No index leads to the rows of an account, so the table is read once. */
+/** Reads the whole table once, because no index finds the rows of an account. */
 async function* deleteByBlock(db: Kysely<Database>, { name }: LeafTable, accountId: string): AsyncGenerator<number> {
   const blocks = await countBlocks(db, name)
-  for (let block = 0; block < blocks; block += blocksAtOnce) {
-    const [from, until] = [`(${block},0)`, `(${block + blocksAtOnce},0)`]
+  for (let block = 0; block < blocks; block += blocksPerStatement) {
+    const [from, until] = [`(${block},0)`, `(${block + blocksPerStatement},0)`]
     const { numAffectedRows } = await retryLocked(() =>
       sql`
         delete from ${sql.table(name)}

@@ -4,7 +4,7 @@ import { findAccount } from '../../accounts/store.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { exportAccount } from '../account-data/export.ts'
 import { hasData, removeAccount, removeAuditLog } from '../account-data/remove.ts'
-import { type Answer, dataCommand } from '../command.ts'
+import { type CommandResult, dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 
 export const accountExport = dataCommand({
@@ -56,7 +56,7 @@ export const accountRemove = dataCommand({
   },
 })
 
-function askToConfirm(accountId: string, name: string | undefined): Answer {
+function askToConfirm(accountId: string, name: string | undefined): CommandResult {
   const what = name === undefined ? 'the rest of a removed account' : `the account "${name}" with all its data`
   return {
     json: { accountId, removed: null },

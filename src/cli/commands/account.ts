@@ -100,7 +100,7 @@ export const accountSuspend = dataCommand({
   args: ['ACC'],
   options: {},
   notes: [
-    'Owners cannot resume it. Statuses of earlier messages are still received and delivered.\nTo let owners switch it back themselves, use waybill account update ACC --api disabled.',
+    'Owners cannot resume it. Statuses of earlier messages are still received and delivered.\nTo let owners enable it again themselves, use waybill account update ACC --api disabled.',
   ],
   examples: ['waybill account suspend acc_…'],
   audit: () => changes.suspendAccount(),

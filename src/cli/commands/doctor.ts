@@ -1,5 +1,5 @@
 import { dataCommand } from '../command.ts'
-import { examine, type Finding } from '../doctor.ts'
+import { type Finding, runChecks } from '../doctor.ts'
 
 export const doctor = dataCommand({
   name: 'doctor',
@@ -10,7 +10,7 @@ export const doctor = dataCommand({
   notes: ['Checks the database, the secret key, the access token of each WhatsApp account, templates and messages.'],
   examples: ['waybill doctor', 'waybill doctor --json'],
   run: async (deps) => {
-    const findings = await examine(deps)
+    const findings = await runChecks(deps)
     const ok = findings.every((finding) => finding.ok)
     return { json: { ok, findings }, text: findings.map(formatFinding).join('\n'), exitCode: ok ? 0 : 1 }
   },

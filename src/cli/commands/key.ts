@@ -1,7 +1,7 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import type { IssuedKey } from '../../../contracts/dashboard/public-api.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
-import { type Answer, dataCommand } from '../command.ts'
+import { type CommandResult, dataCommand } from '../command.ts'
 
 export const keyGenerate = dataCommand({
   name: 'key generate',
@@ -41,7 +41,7 @@ export const keyRevoke = dataCommand({
   },
 })
 
-function showKey(key: IssuedKey): Answer {
+function showKey(key: IssuedKey): CommandResult {
   return {
     json: key,
     text: `${key.apiKey}\n\nStore this key now: it cannot be shown again. Lists show it as ${key.start}…`,

@@ -71,7 +71,7 @@ async function uploadFile(
   if (name === undefined) throw new UsageError('--filename must be a name such as invoice.pdf.')
   const releaseUpload = deps.media.slots.take(accountId)
   try {
-    // The process that holds the data can have other rights than the user of the command.
+    // The process that holds the data can have other permissions than the user of the command.
     const handle = await open(file).catch(() => {
       throw invalidField('FILE', `the file ${file} cannot be read by the process that holds the data.`)
     })

@@ -2,11 +2,11 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
 import type { LockHolder } from '../../platform/db/embedded/data-folder.ts'
 import { localCommand } from '../command.ts'
-import { describeLockHolder, ownDataFolder } from '../control/data-folder.ts'
+import { acquireDataFolder, describeLockHolder } from '../control/data-folder.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
 import { readMoveMarker, removeMoveMarker } from '../move/marker.ts'
-import { type Moved, moveDatabase } from '../move/move.ts'
+import { moveDatabase, type MoveResult } from '../move/move.ts'
 
 export const move = localCommand({
   name: 'move',
@@ -29,17 +29,19 @@ export const move = localCommand({
         'DATABASE_URL is set, so there is no embedded database to move. Unset it, and name the target with --to.',
       )
     const { dataDir } = config.database
-    const owned = await ownDataFolder(dataDir, 'move', (holder) => rejectServer(dataDir, holder), { duringMove: true })
-    if ('met' in owned) throw owned.met
+    const acquired = await acquireDataFolder(dataDir, 'move', (holder) => rejectServer(dataDir, holder), {
+      duringMove: true,
+    })
+    if ('result' in acquired) throw acquired.result
     try {
       return to === undefined ? cancelMove(dataDir, json) : await moveTo({ config, dataDir, url: parseUrl(to), json })
     } finally {
-      owned.folder.release()
+      acquired.folder.release()
     }
   },
 })
 
-/** A command ends soon; a server does not, and has a control socket. */
+/** Recognizes a server, which does not end soon like a command, by its control socket. */
 function rejectServer(dataDir: string, holder: LockHolder): Promise<ServiceError | undefined> {
   if (holder.socket === null) return Promise.resolve(undefined)
   const reason = `${describeLockHolder(dataDir, holder)} Stop it first: nothing can be written during a move.`
@@ -56,7 +58,7 @@ function cancelMove(dataDir: string, json: boolean): number {
   const marker = readMoveMarker(dataDir)
   if (marker?.state !== 'moving') throw new ServiceError('SETTING_REFUSED', 'There is no unfinished move.')
   removeMoveMarker(dataDir)
-  const text = `The move to ${marker.target} is cancelled. The embedded database can be used again. Drop the target database, which holds a part of the data.`
+  const text = `The move to ${marker.target} is cancelled. The embedded database can be used again. Drop the target database, which holds part of the data.`
   console.log(json ? JSON.stringify({ cancelled: marker.target }, null, 2) : text)
   return 0
 }
@@ -66,7 +68,7 @@ async function moveTo(run: { config: Config; dataDir: string; url: string; json:
   const moved = await moveDatabase({
     ...run,
     report: ({ table, rows }) => {
-      // One line a second is enough to see that it goes on.
+      // One line per second is enough to show progress.
       if (run.json || performance.now() - reported < 1_000) return
       reported = performance.now()
       console.error(`${table}: ${rows} rows copied`)
@@ -76,7 +78,7 @@ async function moveTo(run: { config: Config; dataDir: string; url: string; json:
   return 0
 }
 
-function describe({ target, tables, secrets, secretKeyFile }: Moved): string {
+function describe({ target, tables, secrets, secretKeyFile }: MoveResult): string {
   const key =
     secretKeyFile === undefined
       ? 'WAYBILL_SECRET_KEY      unchanged'
@@ -86,8 +88,8 @@ function describe({ target, tables, secrets, secretKeyFile }: Moved): string {
       ['TABLE', 'ROWS'],
       tables.map(({ name, rows }) => [name, String(rows)]),
     ),
-    `The embedded database is moved to ${target}. Every table holds the same rows in both, and the key opens all ${secrets} stored secrets.`,
+    `The embedded database is moved to ${target}. Every table has the same rows in both, and the key decrypts all ${secrets} stored secrets.`,
     `Set for every process:\n  DATABASE_URL            the URL that you passed to --to\n  ${key}`,
-    'Verify with waybill doctor, then start the server. Keep the data folder: servers still use its media, journal and\nsecret.key. Once the new server works, delete only pgdata, the old database, which no server starts with any more.',
+    'Verify with waybill doctor, then start the server. Keep the data folder: servers still use its media, journal and\nsecret.key. Once the new server works, delete only pgdata, the old database, which no server can use any more.',
   ].join('\n\n')
 }

@@ -31,25 +31,25 @@ interface Document {
 async function listOutdated(documents: Document[]): Promise<Document[]> {
   const found = await Promise.all(
     documents.map(async (document) => {
-      const present = await readFile(document.path, 'utf8').catch(() => undefined)
-      return present === document.text ? [] : [document]
+      const written = await readFile(document.path, 'utf8').catch(() => undefined)
+      return written === document.text ? [] : [document]
     }),
   )
   return found.flat()
 }
 
 /**
- * A clone also writes the other forms that the server serves. A package contains all of them, but not the code that
- * generates them from the contracts.
+ * In a clone, also returns the other documents that the server serves. A package contains all of them, but not the code
+ * that generates them from the contracts.
  */
 async function printDocuments(): Promise<Document[]> {
   if (import.meta.url.endsWith('.js'))
     return [{ path: file, text: await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8') }]
   const { printOpenApi } = await import('../../http/openapi/openapi.ts')
-  const { [file]: main, ...served } = printOpenApi()
-  const beside = Object.entries(served).map(([name, text]) => ({
+  const { [file]: main, ...others } = printOpenApi()
+  const served = Object.entries(others).map(([name, text]) => ({
     path: new URL(`../../http/docs/${name}`, import.meta.url),
     text,
   }))
-  return [{ path: file, text: main }, ...beside]
+  return [{ path: file, text: main }, ...served]
 }

@@ -10,7 +10,7 @@ export const operatorGrant = dataCommand({
   args: [],
   options: { email },
   notes: [
-    'Only this command grants it. The console opens once the user has set up an authenticator app and signed in with its code.',
+    'Only this command grants access. The console opens once the user has set up an authenticator app and signed in with its code.',
   ],
   examples: ['waybill operator grant --email ada@example.com'],
   audit: 'by itself',
@@ -26,7 +26,7 @@ export const operatorGrant = dataCommand({
 
 export const operatorRevoke = dataCommand({
   name: 'operator revoke',
-  summary: 'Revoke that a user operates this server; takes effect at once',
+  summary: "Revoke a user's operator access to this server; takes effect immediately",
   args: [],
   options: { email },
   examples: ['waybill operator revoke --email ada@example.com'],
@@ -52,7 +52,7 @@ export const operatorList = dataCommand({
       json: { items },
       text:
         items.length === 0
-          ? 'No operators. Grant it to a user: waybill operator grant --email EMAIL'
+          ? 'No operators. Grant access to a user: waybill operator grant --email EMAIL'
           : formatTable(
               ['EMAIL', 'NAME', 'AUTHENTICATOR APP', 'SINCE'],
               items.map((one) => [one.email, one.name, one.twoFactor ? 'yes' : 'no', one.grantedAt]),

@@ -6,7 +6,7 @@ import { removeUser, resetPassword } from '../../users/change-member.ts'
 import { inviteUser, type IssuedInvitation } from '../../users/invitation.ts'
 import { mailInvitation } from '../../users/invite-member.ts'
 import { findMembers } from '../../users/store.ts'
-import { type Answer, dataCommand } from '../command.ts'
+import { type CommandResult, dataCommand } from '../command.ts'
 import { formatTable } from '../help.ts'
 
 const email = { value: 'EMAIL', help: 'Email address of the user', required: true } as const
@@ -106,11 +106,11 @@ export const ownerResetPassword = dataCommand({
 function showLink(
   { publicUrl }: Pick<Deps, 'publicUrl'>,
   { email, role, path, expiresAt }: IssuedInvitation,
-  what: string,
-): Answer {
+  description: string,
+): CommandResult {
   const url = new URL(path, publicUrl).href
   return {
     json: { email, role, url, expiresAt },
-    text: `${url}\n\n${what}. It works once and expires at ${expiresAt}.`,
+    text: `${url}\n\n${description}. It works once and expires at ${expiresAt}.`,
   }
 }

@@ -32,7 +32,7 @@ export const ratesImport = dataCommand({
   },
 })
 
-/** Read where the command is typed, since another process may run it. */
+/** Runs where the command is typed, because another process may run the command. */
 async function readRateCardFile(file: string): Promise<string> {
   const facts = await stat(file).catch(() => undefined)
   if (facts?.isFile() !== true) throw new UsageError(`There is no file ${file}.`)

@@ -71,7 +71,7 @@ function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget[
   )
 }
 
-/** `Intl.ListFormat` would load the data of all languages at each start of any command. */
+/** Written by hand, because `Intl.ListFormat` would load the data of all languages whenever a command starts. */
 function inWords(names: readonly string[]): string {
   if (names.length < 3) return names.join(' and ')
   return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`

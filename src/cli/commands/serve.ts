@@ -29,7 +29,7 @@ export const serve = localCommand({
     },
   },
   notes: [
-    'Configured by environment variables, such as DATABASE_URL, PORT and HOST (see the configuration guide).\nDATABASE_URL takes sslmode, sslrootcert, sslcert and sslkey. A password that changes comes from PGPASSFILE or\nDATABASE_PASSWORD_COMMAND.\nOn SIGTERM, readiness fails first; then running requests and deliveries finish.',
+    'Configured by environment variables, such as DATABASE_URL, PORT and HOST (see the configuration guide).\nDATABASE_URL supports sslmode, sslrootcert, sslcert and sslkey. For a password that changes, set PGPASSFILE or\nDATABASE_PASSWORD_COMMAND.\nOn SIGTERM, readiness fails first; then running requests and deliveries finish.',
   ],
   examples: [
     'waybill serve',

@@ -123,7 +123,7 @@ async function importAll(
 }
 
 function formatAdded(added: number, already: number): string {
-  return `Added ${added} to the suppression list${already === 0 ? '' : `; ${already} were on it already`}.`
+  return `Added ${added} to the suppression list${already === 0 ? '' : `; ${already} were already on it`}.`
 }
 
 export const suppressionRemove = dataCommand({

@@ -4,7 +4,7 @@ import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
-import { type Answer, dataCommand } from '../command.ts'
+import { type CommandResult, dataCommand } from '../command.ts'
 import { readTemplateFile } from '../template-files/file.ts'
 import { submitTemplateFile } from '../template-files/submit.ts'
 
@@ -27,7 +27,7 @@ export const templateCreate = dataCommand({
   summary: 'Create a template and submit it for review',
   args: ['ACC'],
   options: fileOption,
-  notes: ['Checks the template with the rules of WhatsApp first. A repeated command creates nothing twice.'],
+  notes: ['Checks the template with the rules of WhatsApp first. If the template already exists, nothing is created.'],
   examples: ['waybill template create acc_… --file order_shipped.en.yaml'],
   audit: ({ options }) => {
     const { name, language } = readFile(options.file)
@@ -77,7 +77,7 @@ export const templateDelete = dataCommand({
     const { language, 'all-languages': allLanguages, 'whatsapp-account': whatsAppAccountId } = options
     const json = await deleteTemplate(deps, accountId, { name, language, allLanguages, accountId: whatsAppAccountId })
     const text =
-      json.languages.length === 0 ? 'It was deleted before.' : `Deleted ${name} (${json.languages.join(', ')}).`
+      json.languages.length === 0 ? 'It was already deleted.' : `Deleted ${name} (${json.languages.join(', ')}).`
     return { json, text }
   },
 })
@@ -111,10 +111,10 @@ export const templateDuplicate = dataCommand({
   },
 })
 
-function describeChange(verb: string, json: TemplateChange): Answer {
-  const what = `${json.name} (${json.language})`
-  const said = json.changed
-    ? `Template ${what} ${verb}: ${json.status}, ${json.category ?? 'no category'}.`
-    : `WhatsApp has ${what} already: ${json.status}. Nothing was changed.`
-  return { json, text: json.notice === undefined ? said : `${said}\n${json.notice}` }
+function describeChange(verb: string, json: TemplateChange): CommandResult {
+  const template = `${json.name} (${json.language})`
+  const text = json.changed
+    ? `Template ${template} ${verb}: ${json.status}, ${json.category ?? 'no category'}.`
+    : `WhatsApp already has ${template}: ${json.status}. Nothing was changed.`
+  return { json, text: json.notice === undefined ? text : `${text}\n${json.notice}` }
 }

@@ -71,7 +71,7 @@ export const templatePush = dataCommand({
     }
     const applied = await apply(deps, { accountId, whatsAppAccountId }, changing, report)
     const failed = applied.filter(({ ok }) => !ok)
-    const done = `${applied.length - failed.length} of ${changing.length} changes made, ${plan.steps.length - changing.length} templates left alone.`
+    const done = `${applied.length - failed.length} of ${changing.length} changes made, ${plan.steps.length - changing.length} templates unchanged.`
     return {
       json: { ...toJson(plan), applied },
       text: [...applied.map(({ message }) => message), done].join('\n'),
@@ -91,7 +91,7 @@ function labelOf(step: PushStep): string {
   return `${name} (${language})`
 }
 
-/** One template after the other. A refusal stops none of the others: all can be pushed again. */
+/** Applies one change after the other. A rejected one does not stop the others, because all can be pushed again. */
 async function apply(
   deps: Deps,
   target: { accountId: string; whatsAppAccountId: string | undefined },
@@ -124,8 +124,8 @@ async function applyOne(
     return `✓ deleted ${labelOf(step)}`
   }
   const { status, notice } = await submitTemplateFile(deps, target, step.action, step.template)
-  const said = `✓ ${step.action}d ${labelOf(step)}: ${status}`
-  return notice === undefined ? said : `${said}. ${notice}`
+  const text = `✓ ${step.action}d ${labelOf(step)}: ${status}`
+  return notice === undefined ? text : `${text}. ${notice}`
 }
 
 function toJson({ steps, problems }: PushPlan): object {

@@ -27,13 +27,13 @@ export const templatePull = localCommand({
       json: true,
     }
     const run = { command: templateExport, line, report: () => undefined, print: () => Promise.resolve() }
-    const answer = await runDataCommand(run, environment)
-    // The answer of the command above, which another process may have given.
-    const written = answer.json as ExportedTemplates
-    const files = await writeFiles(folder, written)
-    const skipped = written.skipped.map((one) => `Skipped ${one.name} (${one.language}): ${one.reason}.`)
+    const result = await runDataCommand(run, environment)
+    // The result of `template export`, which may have run in another process.
+    const exported = result.json as ExportedTemplates
+    const files = await writeFiles(folder, exported)
+    const skipped = exported.skipped.map((one) => `Skipped ${one.name} (${one.language}): ${one.reason}.`)
     const text = [`Wrote ${files.length} templates to ${folder}.`, ...skipped].join('\n')
-    console.log(json ? JSON.stringify({ files, skipped: written.skipped }, null, 2) : text)
+    console.log(json ? JSON.stringify({ files, skipped: exported.skipped }, null, 2) : text)
     return 0
   },
 })
@@ -46,7 +46,7 @@ async function writeFiles(folder: string, { items }: ExportedTemplates): Promise
     content: printTemplateFile(definition),
   }))
   for (const { file, content } of files) {
-    // WhatsApp's names cannot leave the folder, but this line is what makes sure of it.
+    // Ensures that no name writes outside the folder, although WhatsApp allows no such names.
     if (path.basename(file) !== file) continue
     await writeFile(path.join(folder, file), content)
   }

@@ -99,7 +99,7 @@ export const webhookUpdate = dataCommand({
       maxPerSecond: readLimit('max-per-second', options['max-per-second']),
       maxConcurrent: readLimit('max-concurrent', options['max-concurrent']),
     }
-    const json = await updateEndpoint(deps, await requireOwner(deps, id), id, {
+    const json = await updateEndpoint(deps, await requireAccountId(deps, id), id, {
       url: options.url,
       events: options.events?.split(',').map((type) => type.trim()),
       description: options.description,
@@ -131,7 +131,7 @@ export const webhookEnable = dataCommand({
   examples: ['waybill webhook enable ep_…'],
   audit: ({ args: [id] }) => changes.enableEndpoint(id),
   run: async (deps, { args: [id] }) => {
-    const json = await enableEndpoint(deps, await requireOwner(deps, id), id)
+    const json = await enableEndpoint(deps, await requireAccountId(deps, id), id)
     return { json, text: `${id} is enabled. Waiting deliveries, now due: ${json.waiting}` }
   },
 })
@@ -144,7 +144,7 @@ export const webhookDisable = dataCommand({
   examples: ['waybill webhook disable ep_…'],
   audit: ({ args: [id] }) => changes.disableEndpoint(id),
   run: async (deps, { args: [id] }) => {
-    const json = await disableEndpoint(deps, await requireOwner(deps, id), id)
+    const json = await disableEndpoint(deps, await requireAccountId(deps, id), id)
     return { json, text: `${id} is disabled. Waiting deliveries: ${json.waiting}` }
   },
 })
@@ -157,7 +157,7 @@ export const webhookRemove = dataCommand({
   examples: ['waybill webhook remove ep_…'],
   audit: ({ args: [id] }) => changes.removeEndpoint(id),
   run: async (deps, { args: [id] }) => {
-    const json = await removeEndpoint(deps, await requireOwner(deps, id), id)
+    const json = await removeEndpoint(deps, await requireAccountId(deps, id), id)
     const dropped = json.dropped === 0 ? '' : ` Deleted ${countDeliveries(json.dropped)} that were waiting.`
     return { json, text: `${id} is removed.${dropped}` }
   },
@@ -172,7 +172,7 @@ export const webhookTest = dataCommand({
   examples: ['waybill webhook test ep_…', 'waybill webhook test ep_… --json'],
   audit: ({ args: [id] }) => changes.testEndpoint(id),
   run: async (deps, { args: [id] }) => {
-    const json = await testEndpoint(deps, await requireOwner(deps, id), id)
+    const json = await testEndpoint(deps, await requireAccountId(deps, id), id)
     return { json, text: describeTest(json), exitCode: json.delivered ? 0 : 1 }
   },
 })
@@ -189,7 +189,7 @@ export const webhookRotateSecret = dataCommand({
   audit: ({ args: [id] }) => changes.rotateSecret(id),
   run: async (deps, { args: [id], options: { overlap } }) => {
     const overlapSeconds = overlap === undefined ? undefined : parseDuration('overlap', overlap)
-    const json = await rotateSecret(deps, await requireOwner(deps, id), id, { overlapSeconds })
+    const json = await rotateSecret(deps, await requireAccountId(deps, id), id, { overlapSeconds })
     const old = json.previousSecretUntil
     return {
       json,
@@ -213,7 +213,7 @@ export const webhookDeliveries = dataCommand({
   },
   examples: ['waybill webhook deliveries ep_… --state failed', 'waybill webhook deliveries ep_… --limit 100 --json'],
   run: async (deps, { args: [id], options: { state, cursor, limit } }) => {
-    const page = await listDeliveries(deps, await requireOwner(deps, id), id, {
+    const page = await listDeliveries(deps, await requireAccountId(deps, id), id, {
       state: deliveryStates.find((known) => known === state),
       cursor,
       limit: limit === undefined ? undefined : Number(limit),
@@ -230,9 +230,9 @@ export const webhookRetry = dataCommand({
   examples: ['waybill webhook retry dlv_…'],
   audit: ({ args: [id] }) => changes.retryDelivery(id),
   run: async (deps, { args: [deliveryId] }) => {
-    const place = await findDelivery(deps.db, deliveryId)
-    if (!place) throw deliveryNotFound(deliveryId)
-    const json = await retryDelivery(deps, place, deliveryId)
+    const delivery = await findDelivery(deps.db, deliveryId)
+    if (!delivery) throw deliveryNotFound(deliveryId)
+    const json = await retryDelivery(deps, delivery, deliveryId)
     const { endpointId, endpointState } = json
     const text =
       endpointState === 'enabled'
@@ -270,14 +270,14 @@ export const webhookRecover = dataCommand({
     const since = parseSince(options.since, deps.now())
     const error = parseLastError(options.error)
     const onProgress = (recovered: number) => report(`${recovered} deliveries queued so far …`)
-    const json = await recoverDeliveries(deps, await requireOwner(deps, id), id, since, onProgress, { error })
+    const json = await recoverDeliveries(deps, await requireAccountId(deps, id), id, since, onProgress, { error })
     const none = error === undefined ? `${id} missed no events.` : `${id} has no delivery that failed with this error.`
     const text = json.recovered === 0 ? none : `Queued for ${id}: ${countDeliveries(json.recovered)}.`
     return { json, text }
   },
 })
 
-/** For the audit log. */
+/** Names the changed fields, for the audit log. */
 function listChanged(options: {
   [Name in 'url' | 'events' | 'description' | 'header' | 'no-headers' | 'max-per-second' | 'max-concurrent']?: unknown
 }) {
@@ -307,7 +307,7 @@ function readLimit(name: string, text: string | undefined): number | null | unde
   return readNumber(text)
 }
 
-async function requireOwner(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {
+async function requireAccountId(deps: Pick<Deps, 'db'>, endpointId: string): Promise<string> {
   const accountId = await findAccountOfEndpoint(deps.db, endpointId)
   if (accountId === undefined) throw endpointNotFound(endpointId)
   return accountId

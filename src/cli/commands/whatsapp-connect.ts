@@ -7,7 +7,7 @@ import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../accounts/whatsapp/connect/token.ts'
 import type { Deps } from '../../deps.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
-import { type Answer, auditedForOperator, dataCommand, type Question } from '../command.ts'
+import { type CommandResult, auditedForOperator, dataCommand, type Question } from '../command.ts'
 import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect-number.ts'
 import { UsageError } from '../failure.ts'
 
@@ -42,7 +42,7 @@ export const whatsappConnect = dataCommand({
     'waybill whatsapp connect acc_…',
     'waybill whatsapp connect acc_… --access-token - --phone-number-id 106540352242922 --test-to 34600111222 < token.txt',
   ],
-  // A question comes before any change, so that the last run alone is recorded.
+  // Runs that end with a question change nothing, so only the last run is recorded.
   audit: 'by itself',
   run: async (deps, { args: [accountId], options }, report) => {
     await requireAccount(deps.db, accountId)
@@ -79,7 +79,7 @@ export const whatsappConnect = dataCommand({
             template: options['test-template'],
             language: options['test-language'],
           }
-    // The next run of the command asks again.
+    // The next run of the command inspects the token again.
     reportsOf(deps).delete(toKey(accessToken))
     report(`✓ token: ${token.message}`)
     const input = {
@@ -101,16 +101,16 @@ export const whatsappConnect = dataCommand({
       json: { ok, token, ...connected },
       text: ok
         ? `${connected.whatsAppAccountId} is connected.`
-        : `${connected.whatsAppAccountId} is stored. Some steps are not done yet: see above what to do, then run the command again.`,
+        : `${connected.whatsAppAccountId} is stored. Some steps have failed: follow the instructions above, then run the command again.`,
       exitCode: ok ? 0 : 1,
     }
   },
 })
 
-/** Reports by WhatsApp, because the command runs again with each answer of a user. */
+/** Reports about tokens by WhatsApp client, because the command runs again with each answer of a user. */
 const reports = new WeakMap<Deps['whatsapp'], BoundedMap<string, { token: TokenReport; at: number }>>()
 const maxReports = 20
-/** A user answers the questions of one run within this time. */
+/** A user is expected to answer all questions within this time. */
 const reportMilliseconds = 2 * 60_000
 
 function reportsOf({ whatsapp }: Pick<Deps, 'whatsapp'>) {
@@ -126,15 +126,15 @@ function toKey(accessToken: string): string {
   return createHash('sha256').update(accessToken).digest('base64url')
 }
 
-/** Asks WhatsApp once for all questions of a run. A token that cannot be used is asked about again. */
+/** Inspects a token once for all questions to the user. A token that cannot be used is inspected again. */
 async function inspectOnce(deps: Deps, accessToken: string): Promise<TokenReport> {
-  const found = reportsOf(deps)
+  const cache = reportsOf(deps)
   const key = toKey(accessToken)
   const now = deps.now().getTime()
-  const known = found.get(key)
+  const known = cache.get(key)
   if (known && Math.abs(now - known.at) < reportMilliseconds) return known.token
   const token = await inspectToken(deps, accessToken)
-  if (isUsable(token)) found.set(key, { token, at: now })
+  if (isUsable(token)) cache.set(key, { token, at: now })
   return token
 }
 
@@ -148,14 +148,14 @@ function checkNumber(to: string): string {
   return parsed.data
 }
 
-/** Undefined if it was not given. */
+/** Returns undefined for an empty PIN. */
 function checkPin(pin: string): string | undefined {
   if (pin === '') return undefined
   if (!Pin.safeParse(pin).success) throw new UsageError('--pin must be six digits.')
   return pin
 }
 
-function askFor(question: Question, json: object = {}): Answer {
+function askFor(question: Question, json: object = {}): CommandResult {
   return {
     json: { ok: false, missing: `--${question.option}`, message: question.text, ...json },
     text: `Missing: --${question.option}. ${question.text}`,
@@ -164,7 +164,7 @@ function askFor(question: Question, json: object = {}): Answer {
   }
 }
 
-function stopAtToken(token: TokenReport): Answer {
+function stopAtToken(token: TokenReport): CommandResult {
   return {
     json: { ok: false, token, steps: [] },
     text: formatStep({ step: 'token', ...token, ok: false }),
@@ -172,8 +172,8 @@ function stopAtToken(token: TokenReport): Answer {
   }
 }
 
-/** A token of one number needs no choice. */
-function askForNumber(token: TokenReport, numbers: FoundNumber[], given: string | undefined): Answer {
+/** If the token may use only one number, that number is the preset. */
+function askForNumber(token: TokenReport, numbers: FoundNumber[], given: string | undefined): CommandResult {
   const list = numbers.map((number) => `  ${describeNumber(number)}`).join('\n')
   if (given !== undefined)
     return {
@@ -187,7 +187,7 @@ function askForNumber(token: TokenReport, numbers: FoundNumber[], given: string 
   return askFor({ ...question, ...(preset !== undefined && { preset }) }, { token })
 }
 
-function askForPin(token: TokenReport, number: FoundNumber): Answer {
+function askForPin(token: TokenReport, number: FoundNumber): CommandResult {
   return askFor(
     {
       option: 'pin',

@@ -100,7 +100,7 @@ export const whatsappUpdate = dataCommand({
       ...(options['waba-id'] === undefined ? [] : ['WABA']),
     ]),
   run: async (deps, { args: [id], options }) => {
-    const json = await replaceSecrets(deps, await requireOwner(deps, id), id, {
+    const json = await replaceSecrets(deps, await requireAccountId(deps, id), id, {
       accessToken: options['access-token'],
       appSecret: options['app-secret'],
       wabaId: options['waba-id'],
@@ -131,7 +131,7 @@ export const whatsappActivate = dataCommand({
   examples: ['waybill whatsapp activate wa_…'],
   audit: ({ args: [id] }) => changes.activate(id),
   run: async (deps, { args: [id] }) => {
-    const json = await activateWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    const json = await activateWhatsAppAccount(deps, await requireAccountId(deps, id), id)
     return { json, text: `${id} is active.` }
   },
 })
@@ -145,7 +145,7 @@ export const whatsappDeactivate = dataCommand({
   examples: ['waybill whatsapp deactivate wa_…'],
   audit: ({ args: [id] }) => changes.deactivate(id),
   run: async (deps, { args: [id] }) => {
-    const json = await deactivateWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    const json = await deactivateWhatsAppAccount(deps, await requireAccountId(deps, id), id)
     const warning = ' It is still the default: requests that do not set accountId are rejected.'
     return { json, text: `${id} is deactivated.${json.isDefault ? warning : ''}` }
   },
@@ -159,7 +159,7 @@ export const whatsappSetDefault = dataCommand({
   examples: ['waybill whatsapp set-default wa_…'],
   audit: ({ args: [id] }) => changes.makeDefault(id),
   run: async (deps, { args: [id] }) => {
-    const json = await setDefaultWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    const json = await setDefaultWhatsAppAccount(deps, await requireAccountId(deps, id), id)
     return { json, text: `${id} is now the default of its account.` }
   },
 })
@@ -173,12 +173,12 @@ export const whatsappRemove = dataCommand({
   examples: ['waybill whatsapp remove wa_…'],
   audit: ({ args: [id] }) => changes.removeWhatsAppAccount(id),
   run: async (deps, { args: [id] }) => {
-    const json = await removeWhatsAppAccount(deps, await requireOwner(deps, id), id)
+    const json = await removeWhatsAppAccount(deps, await requireAccountId(deps, id), id)
     return { json, text: `${id} is removed.` }
   },
 })
 
-async function requireOwner(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
+async function requireAccountId(deps: Pick<Deps, 'db'>, whatsAppAccountId: string): Promise<string> {
   const accountId = await findAccountOfWhatsAppAccount(deps.db, whatsAppAccountId)
   if (accountId === undefined) throw whatsAppAccountNotFound(whatsAppAccountId)
   return accountId

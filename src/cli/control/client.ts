@@ -7,8 +7,8 @@ import { readLines } from '../input.ts'
 import { ControlOutput, ControlProgress, ControlReply } from './server.ts'
 import { isTrustworthy } from './socket.ts'
 
-/** Runs a command in a running server. Returns undefined if no server listens, so that nothing was executed. */
-export async function askServer(
+/** Runs a command in a running server. Returns undefined if no server is listening; then nothing was executed. */
+export async function runOnServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
   { report, print }: { report: Report; print: Print },
@@ -19,17 +19,17 @@ export async function askServer(
   try {
     socket.write(JSON.stringify({ argv }) + '\n')
     for await (const line of readLines(socket)) {
-      const words: unknown = JSON.parse(line)
-      const told = z.union([ControlProgress, ControlOutput]).safeParse(words)
-      if (!told.success) return ControlReply.parse(words)
-      if ('progress' in told.data) report(told.data.progress)
-      else await print(told.data.output)
+      const message: unknown = JSON.parse(line)
+      const parsed = z.union([ControlProgress, ControlOutput]).safeParse(message)
+      if (!parsed.success) return ControlReply.parse(message)
+      if ('progress' in parsed.data) report(parsed.data.progress)
+      else await print(parsed.data.output)
     }
     throw new Error('closed without a response')
   } catch (error) {
     throw new ServiceError(
       'SETTING_REFUSED',
-      'The running server stopped before it answered. Check whether the command took effect before you repeat it.',
+      'The running server stopped before it responded. Check whether the command took effect before you repeat it.',
       { cause: error },
     )
   } finally {

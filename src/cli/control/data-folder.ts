@@ -9,31 +9,34 @@ import {
 } from '../../platform/db/embedded/data-folder.ts'
 
 /** On a slow disk, the first start creates and flushes the whole database before it releases the folder. */
-const patienceMilliseconds = 30_000
+const maxWaitMilliseconds = 30_000
 const pauseMilliseconds = 50
 
 /**
  * Waits until this process holds the data folder: a command holds it briefly, and a server that is starting will soon
- * accept commands. Meanwhile, `meet` may return a result for the current holder, which ends the wait.
+ * accept commands. `onHeld` is called for each other holder; if it returns a result, the wait ends with that result.
  */
-export async function ownDataFolder<T>(
+export async function acquireDataFolder<T>(
   dataDir: string,
   command: string,
-  meet: (owner: LockHolder) => Promise<T | undefined>,
+  onHeld: (holder: LockHolder) => Promise<T | undefined>,
   { duringMove = false } = {},
-): Promise<{ folder: DataFolder } | { met: T }> {
-  const deadline = Date.now() + patienceMilliseconds
+): Promise<{ folder: DataFolder } | { result: T }> {
+  const deadline = Date.now() + maxWaitMilliseconds
   for (;;) {
     const folder = claimDataFolder(dataDir, command)
     if (folder) {
       if (!duringMove) rejectMoved(folder)
       return { folder }
     }
-    const owner = readLockHolder(dataDir)
-    const met = owner && (await meet(owner))
-    if (met !== undefined) return { met }
+    const holder = readLockHolder(dataDir)
+    const result = holder && (await onHeld(holder))
+    if (result !== undefined) return { result }
     if (Date.now() > deadline)
-      throw new ServiceError('SETTING_REFUSED', `${describeLockHolder(dataDir, owner)} Try again when it has finished.`)
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `${describeLockHolder(dataDir, holder)} Try again when it has finished.`,
+      )
     // Random pauses, so that two waiting processes do not retry at the same times.
     await delay(pauseMilliseconds * (1 + Math.random()))
   }
@@ -47,7 +50,9 @@ function rejectMoved(folder: DataFolder): void {
   throw new ServiceError('SETTING_REFUSED', reason)
 }
 
-export function describeLockHolder(dataDir: string, owner: LockHolder | undefined): string {
-  const who = owner ? `process ${owner.pid} (waybill ${owner.command}, since ${owner.startedAt})` : 'another process'
-  return `The data folder ${dataDir} is in use by ${who}.`
+export function describeLockHolder(dataDir: string, holder: LockHolder | undefined): string {
+  const user = holder
+    ? `process ${holder.pid} (waybill ${holder.command}, since ${holder.startedAt})`
+    : 'another process'
+  return `The data folder ${dataDir} is in use by ${user}.`
 }

@@ -7,7 +7,7 @@ import { dataCommands, findCommand } from '../commands.ts'
 import { describeFailure, UsageError } from '../failure.ts'
 import { readLine } from '../input.ts'
 import { parseLine } from '../syntax.ts'
-import type { SocketPlace } from './socket.ts'
+import type { ControlSocket } from './socket.ts'
 
 /** A command line is short and must arrive quickly. */
 const requestTimeoutMilliseconds = 10_000
@@ -18,68 +18,75 @@ export interface ControlServer {
   stop(): Promise<void>
 }
 
-export async function startControlServer(deps: Deps, place: SocketPlace): Promise<ControlServer> {
-  const conversations = new Set<Promise<void>>()
-  const listening = new Set<Socket>()
+export async function startControlServer(deps: Deps, { path, remove }: ControlSocket): Promise<ControlServer> {
+  const connections = new Set<Promise<void>>()
+  /** Connections whose request has not arrived yet. */
+  const pending = new Set<Socket>()
   const stopping = new AbortController()
   const server = createServer((socket) => {
-    const conversation = converse(deps, socket, listening, stopping.signal).finally(() =>
-      conversations.delete(conversation),
+    const connection = handleConnection(deps, socket, pending, stopping.signal).finally(() =>
+      connections.delete(connection),
     )
-    conversations.add(conversation)
+    connections.add(connection)
   })
-  listenPrivately(server, place.path)
+  listenPrivately(server, path)
   await once(server, 'listening')
   server.on('error', (error) => deps.log.warn({ err: error }, 'could not accept a command'))
   return {
     stop: async () => {
       server.close()
-      for (const socket of listening) socket.destroy()
+      for (const socket of pending) socket.destroy()
       stopping.abort()
-      await Promise.all(conversations)
-      place.remove()
+      await Promise.all(connections)
+      remove()
     },
   }
 }
 
 /** Creates the socket with private permissions from the start, because the folder may be accessible to others. */
 function listenPrivately(server: Server, path: string): void {
-  const before = process.umask(0o177)
+  const previous = process.umask(0o177)
   try {
     // Node binds the path before `listen` returns.
     server.listen(path)
   } finally {
-    process.umask(before)
+    process.umask(previous)
   }
 }
 
 /** Errors on this socket only concern the client, which sees it closed. */
-async function converse(deps: Deps, socket: Socket, listening: Set<Socket>, stopping: AbortSignal): Promise<void> {
-  listening.add(socket)
+async function handleConnection(
+  deps: Deps,
+  socket: Socket,
+  pending: Set<Socket>,
+  stopping: AbortSignal,
+): Promise<void> {
+  pending.add(socket)
   socket.setTimeout(requestTimeoutMilliseconds, () => socket.destroy())
   try {
     const line = await readLine(socket)
     socket.setTimeout(0)
-    listening.delete(socket)
+    pending.delete(socket)
     if (line === undefined) return
-    const say = (words: ControlProgress | ControlOutput | ControlReply) => socket.write(JSON.stringify(words) + '\n')
-    const gone = new AbortController()
-    socket.once('close', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, stopping])
+    const send = (message: ControlProgress | ControlOutput | ControlReply) =>
+      socket.write(JSON.stringify(message) + '\n')
+    const disconnected = new AbortController()
+    socket.once('close', () => disconnected.abort())
+    const signal = AbortSignal.any([disconnected.signal, stopping])
     const print = async (output: string) => {
-      // Waits for a slow reader, but not after the reader has left or the server is stopping.
-      if (!say({ output })) await once(socket, 'drain', { signal })
+      // Waits for a slow reader, unless it has disconnected or the server is stopping.
+      if (!send({ output })) await once(socket, 'drain', { signal })
     }
-    say(await perform(deps, line, (progress) => say({ progress }), print))
+    send(await runCommand(deps, line, (progress) => send({ progress }), print))
     socket.end()
   } catch {
     socket.destroy()
   } finally {
-    listening.delete(socket)
+    pending.delete(socket)
   }
 }
 
-async function perform(deps: Deps, line: string, report: Report, print: Print): Promise<ControlReply> {
+async function runCommand(deps: Deps, line: string, report: Report, print: Print): Promise<ControlReply> {
   try {
     const { argv } = ControlRequest.parse(JSON.parse(line))
     const found = findCommand(dataCommands, argv)

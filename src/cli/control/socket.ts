@@ -6,7 +6,7 @@ import path from 'node:path'
 /** A Unix socket path holds 108 bytes on Linux and 104 on macOS, including the final NUL. */
 const maxPathBytes = 100
 
-export interface SocketPlace {
+export interface ControlSocket {
   path: string
   /** Deletes the socket and its folder, if any. */
   remove(): void
@@ -16,12 +16,12 @@ export interface SocketPlace {
  * Chooses the path of the control socket: in the data folder, which is private, or in a private temporary folder if
  * that path is too long.
  */
-export function chooseSocketPlace(dataDir: string): SocketPlace {
+export function chooseControlSocket(dataDir: string): ControlSocket {
   if (process.platform === 'win32')
     return { path: String.raw`\\.\pipe\waybill-${randomBytes(16).toString('hex')}`, remove: () => {} }
   const inside = path.join(dataDir, 'control.sock')
   if (Buffer.byteLength(inside) <= maxPathBytes) {
-    // The socket belongs to a dead process, because this process holds the lock.
+    // An existing socket belongs to a dead process, because this process holds the lock.
     rmSync(inside, { force: true })
     return { path: inside, remove: () => rmSync(inside, { force: true }) }
   }

@@ -4,8 +4,8 @@ import type { Database } from '../../platform/db/schema.ts'
 import type { MovedTable } from './tables.ts'
 import { readProgress, saveProgress } from './target.ts'
 
-/** Blocks of a page: about half a megabyte of rows. */
-const mostBlocksAtOnce = 64
+/** Maximum number of blocks of a page: about half a megabyte of rows. */
+const maxPageBlocks = 64
 
 export interface CopyProgress {
   table: string
@@ -13,8 +13,8 @@ export interface CopyProgress {
 }
 
 /**
- * Copies the rows of a table, page by page. Nobody writes to the source meanwhile, so rows keep their places. A page
- * and the note that it was copied are one transaction in the target, so a repetition continues after the last page.
+ * Copies the rows of a table, page by page. Nothing writes to the source during a move, so rows keep their positions.
+ * Each page is inserted in one transaction with the progress, so a repeated move continues after the last page.
  */
 export async function copyTable(
   source: Kysely<Database>,
@@ -25,28 +25,28 @@ export async function copyTable(
   let rows = 0
   for (const { name: leaf } of await findLeafTables(source, table.name)) {
     const blocks = await countBlocks(source, leaf)
-    const blocksAtOnce = await choosePageSize(source, leaf)
-    for (let block = await readProgress(target, leaf); block < blocks; block += blocksAtOnce) {
-      const page = await readPage(source, { leaf, columns: table.columns, from: block, until: block + blocksAtOnce })
+    const pageBlocks = await choosePageSize(source, leaf)
+    for (let block = await readProgress(target, leaf); block < blocks; block += pageBlocks) {
+      const page = await readPage(source, { leaf, columns: table.columns, from: block, until: block + pageBlocks })
       await target.transaction().execute(async (trx) => {
         if (page.rows > 0) rows += await insertPage(trx, table, page.json)
-        await saveProgress(trx, leaf, block + blocksAtOnce)
+        await saveProgress(trx, leaf, block + pageBlocks)
       })
       report({ table: table.name, rows })
     }
   }
 }
 
-/** Long values are stored apart from their rows, so fewer rows make a page then. */
+/** Pages of tables with long values have fewer blocks, because long values are stored outside the blocks of their rows. */
 async function choosePageSize(source: Kysely<Database>, leaf: string): Promise<number> {
   const { rows } = await sql<{ ratio: number }>`
     select pg_table_size(${leaf}::regclass)::float8 / greatest(pg_relation_size(${leaf}::regclass), 1)::float8 as ratio`.execute(
     source,
   )
-  return Math.max(1, Math.floor(mostBlocksAtOnce / Math.max(1, rows[0]?.ratio ?? 1)))
+  return Math.max(1, Math.floor(maxPageBlocks / Math.max(1, rows[0]?.ratio ?? 1)))
 }
 
-/** The rows as JSON text, which keeps every type exact and is never parsed here. */
+/** Reads rows as JSON text, which preserves every type exactly and is never parsed here. */
 async function readPage(
   source: Kysely<Database>,
   { leaf, columns, from, until }: { leaf: string; columns: readonly string[]; from: number; until: number },

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
 
-/** Says in the data folder that its database is being moved, or was. It holds no secret. */
+/** The file in the data folder that marks its database as moved or being moved. It contains no secret. */
 const MoveMarker = z.object({
   /** Also stored in the target, so that a move only continues in the database where it began. */
   moveId: z.string(),
@@ -17,7 +17,7 @@ function markerFile(dataDir: string): string {
   return path.join(dataDir, 'move.json')
 }
 
-/** Undefined if the database was never moved. Throws if the file cannot be read: then it may have been moved. */
+/** Returns undefined if the database was never moved. Throws if the file cannot be read, because it may have been moved. */
 export function readMoveMarker(dataDir: string): MoveMarker | undefined {
   let text: string
   try {
@@ -40,12 +40,12 @@ export function removeMoveMarker(dataDir: string): void {
   rmSync(markerFile(dataDir), { force: true })
 }
 
-/** Why the embedded database cannot be used; undefined if it can. */
+/** Returns why the embedded database cannot be used; undefined if it can. */
 export function describeMove(dataDir: string): string | undefined {
   const marker = readMoveMarker(dataDir)
   if (!marker) return undefined
   const { state, target } = marker
   return state === 'moved'
-    ? `The database in ${dataDir} was moved to ${target}. Set DATABASE_URL to use it there. To use the old data again, delete ${markerFile(dataDir)}: whatever was sent since then is missing in it.`
+    ? `The database in ${dataDir} was moved to ${target}. Set DATABASE_URL to use it there. To use the old data again, delete ${markerFile(dataDir)}. They lack everything that was sent since the move.`
     : `The database in ${dataDir} is being moved to ${target}. Run waybill move again to continue, or waybill move --cancel to use it here again.`
 }

@@ -16,11 +16,11 @@ import { type MoveMarker, readMoveMarker, removeMoveMarker, writeMoveMarker } fr
 import { copyPartitions, copySequences, listMovedTables, readContent } from './tables.ts'
 import { beginMove, endMove, findMoveId } from './target.ts'
 
-export interface Moved {
+export interface MoveResult {
   /** Host, port and database name. */
   target: string
   tables: { name: string; rows: number }[]
-  /** Encrypted values that the key of the data folder opens in the target. */
+  /** Number of stored secrets, all of which the key of the data folder decrypts in the target. */
   secrets: number
   /** The key file; undefined if WAYBILL_SECRET_KEY is set. */
   secretKeyFile: string | undefined
@@ -40,14 +40,14 @@ function describeTarget(url: string): string {
 }
 
 /** Moves the embedded database of a data folder that this process has locked. */
-export async function moveDatabase({ config, dataDir, url, report }: MoveRun): Promise<Moved> {
+export async function moveDatabase({ config, dataDir, url, report }: MoveRun): Promise<MoveResult> {
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const resumed = readMoveMarker(dataDir)
   const marker = resumed ?? newMarker(url)
   if (marker.target !== describeTarget(url))
     throw new ServiceError(
       'SETTING_REFUSED',
-      `A move to ${marker.target} has begun. Continue it with that address, or end it with waybill move --cancel.`,
+      `A move to ${marker.target} has begun. Continue it with that URL, or end it with waybill move --cancel.`,
     )
   await using resources = new AsyncDisposableStack()
   const app = buildApp(config, { log })
@@ -72,13 +72,13 @@ function newMarker(url: string): MoveMarker {
   return { moveId: randomUUID(), state: 'moving', target: describeTarget(url), startedAt }
 }
 
-/** Settles what dead processes left in the send journal, which belongs to this database. */
+/** Settles the sends in the journals of dead processes, which refer to this database. */
 async function prepareSource({ deps, config }: App): Promise<void> {
   await migrate(deps.db)
   await startJournal(deps, config, { sends: false }).stop()
 }
 
-/** A migration would change rows that are copied already. */
+/** A migration would change rows that are already copied. */
 async function rejectNewerSchema(source: Kysely<Database>): Promise<void> {
   if ((await listPendingMigrations(source)).length > 0)
     throw new ServiceError(
@@ -101,7 +101,7 @@ async function prepareTarget(target: Kysely<Database>): Promise<void> {
   await migrate(target)
 }
 
-interface Copying {
+interface CopyRun {
   dataDir: string
   source: Kysely<Database>
   target: Kysely<Database>
@@ -110,7 +110,7 @@ interface Copying {
   report: (progress: CopyProgress) => void
 }
 
-async function copyAll({ dataDir, source, target, marker, isNew, report }: Copying): Promise<void> {
+async function copyAll({ dataDir, source, target, marker, isNew, report }: CopyRun): Promise<void> {
   const { moveId } = marker
   const found = await findMoveId(target)
   if (found !== undefined && found !== moveId)
@@ -147,14 +147,14 @@ async function compare(source: Kysely<Database>, target: Kysely<Database>): Prom
     )
 }
 
-async function listContents(source: Kysely<Database>): Promise<Moved['tables']> {
+async function listContents(source: Kysely<Database>): Promise<MoveResult['tables']> {
   const tables = await listMovedTables(source)
-  const counted: Moved['tables'] = []
+  const counted: MoveResult['tables'] = []
   for (const table of tables) counted.push({ name: table.name, rows: (await readContent(source, table)).rows })
   return counted
 }
 
-/** Throws if the key does not open a value in the target. */
+/** Throws if the key does not decrypt a secret in the target. */
 async function countSecrets({ deps: { secrets } }: App, target: Kysely<Database>): Promise<number> {
   const stored = await listStoredSecrets(target)
   for (const { ciphertext, purpose } of stored) secrets.decrypt(ciphertext, purpose)

@@ -8,8 +8,8 @@ export interface MovedTable {
   columns: string[]
 }
 
-/** Written by migrations themselves, and counts of the current minute, which survive no crash either. */
-const leftOut = /^(waybill_.*|rate_limits)$/
+/** Tables of the migrations themselves, and the rate limit counts of the current minute, which a crash loses as well. */
+const excluded = /^(waybill_.*|rate_limits)$/
 
 /** Returns all tables, each after those that its foreign keys refer to. */
 export async function listMovedTables(db: Kysely<Database>): Promise<MovedTable[]> {
@@ -25,7 +25,7 @@ export async function listMovedTables(db: Kysely<Database>): Promise<MovedTable[
     from pg_class c
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname`.execute(db)
-  return sortByReferences(rows.filter(({ name }) => !leftOut.test(name)))
+  return sortByReferences(rows.filter(({ name }) => !excluded.test(name)))
 }
 
 export function sortByReferences<Table extends { name: string; references: string[] }>(
@@ -38,7 +38,7 @@ export function sortByReferences<Table extends { name: string; references: strin
   while (rest.length > 0) {
     const ready = rest.filter(isReady)
     if (ready.length === 0)
-      throw new Error(`the foreign keys of ${rest.map(({ name }) => name).join(', ')} form a circle`)
+      throw new Error(`the foreign keys of ${rest.map(({ name }) => name).join(', ')} are circular`)
     sorted.push(...ready)
     rest = rest.filter((table) => !ready.includes(table))
   }
@@ -63,13 +63,13 @@ function readPartitions(db: Kysely<Database>) {
     where p.relnamespace = current_schema()::regnamespace and p.relkind = 'p'`.execute(db)
 }
 
-/** Creates the partitions of the source that the target lacks, so that each row has its week. */
+/** Creates the partitions of the source that the target lacks, so that each row has a partition. */
 export async function copyPartitions(source: Kysely<Database>, target: Kysely<Database>): Promise<void> {
   const present = new Set((await readPartitions(target)).rows.map(({ name }) => name))
   for (const { table, name, bounds, options } of (await readPartitions(source)).rows) {
     if (present.has(name)) continue
     const storage = options.length === 0 ? sql`` : sql.raw(` with (${options.join(', ')})`)
-    // Bounds and options come from our own schema, as PostgreSQL prints them.
+    // Bounds and options are those of Waybill's own schema, as PostgreSQL prints them.
     await sql`create table ${sql.table(name)} partition of ${sql.table(table)} ${sql.raw(bounds)}${storage}`.execute(
       target,
     )
@@ -87,7 +87,7 @@ export async function copySequences(source: Kysely<Database>, target: Kysely<Dat
 
 export interface Content {
   rows: number
-  /** Of all rows in any order; equal tables have equal digests. */
+  /** Digest of all rows in any order; equal tables have equal digests. */
   digest: string
 }
 

@@ -4,10 +4,10 @@ import { moveTable } from '../../platform/db/embedded/unfinished-move.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 
-/** Rows that migrations insert into an empty database, or a server that was started on it. */
+/** Tables with rows that a migration, or a server that was started on it, inserts into an empty database. */
 const singletons = new Set(['overdue_progress', 'database_clock', 'message_counts_start', 'server_processes'])
 
-/** Identifies a move; a row with an empty name holds its ID. */
+/** Returns the ID of the unfinished move into this database; undefined if there is none. */
 export async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass(${moveTable}) is not null as exists`.execute(target)
@@ -18,36 +18,37 @@ export async function findMoveId(target: Kysely<Database>): Promise<string | und
 
 /**
  * Begins a move in a migrated database without data. The tables are locked while they are checked and emptied, so that
- * nobody else fills them in between.
+ * nothing else fills them in between.
  */
 export async function beginMove(target: Kysely<Database>, moveId: string): Promise<void> {
   const tables = await listMovedTables(target)
   await target.transaction().execute(async (trx) => {
     for (const { name } of tables) await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(trx)
-    const full = await findTablesWithRows(trx, tables)
-    if (full.length > 0)
+    const nonEmpty = await findTablesWithRows(trx, tables)
+    if (nonEmpty.length > 0)
       throw new ServiceError(
         'SETTING_REFUSED',
-        `The target database already holds data (in ${full.join(', ')}). Create an empty database, and name it with --to.`,
+        `The target database already holds data (in ${nonEmpty.join(', ')}). Create an empty database, and name it with --to.`,
       )
     await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(trx)
     await sql`create table ${sql.table(moveTable)} (
       leaf text primary key, move_id text not null, next_block bigint not null
     )`.execute(trx)
+    // The row with an empty name holds the ID of the move.
     await sql`insert into ${sql.table(moveTable)} values ('', ${moveId}, 0)`.execute(trx)
   })
 }
 
 async function findTablesWithRows(trx: Kysely<Database>, tables: readonly MovedTable[]): Promise<string[]> {
-  const full: string[] = []
+  const found: string[] = []
   for (const { name } of tables.filter((table) => !singletons.has(table.name))) {
     const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
-    if (rows.length > 0) full.push(name)
+    if (rows.length > 0) found.push(name)
   }
-  return full
+  return found
 }
 
-/** The first block of a partition that was not copied yet. */
+/** Returns the first block of a partition that was not copied yet. */
 export async function readProgress(target: Kysely<Database>, leaf: string): Promise<number> {
   const { rows } = await sql<{ next: number }>`
     select next_block::float8 as next from ${sql.table(moveTable)} where leaf = ${leaf}`.execute(target)
@@ -61,7 +62,7 @@ export async function saveProgress(trx: Kysely<Database>, leaf: string, nextBloc
     on conflict (leaf) do update set next_block = excluded.next_block`.execute(trx)
 }
 
-/** From now on, servers can use the target. */
+/** Lets servers use the target. */
 export async function endMove(target: Kysely<Database>): Promise<void> {
   await sql`drop table if exists ${sql.table(moveTable)}`.execute(target)
 }

@@ -1,7 +1,7 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { Demo, DemoNumber } from './demo.ts'
 
-/** Where the simulated WhatsApp is, for clients of the Cloud API. */
+/** How clients of the Cloud API reach the simulated WhatsApp. */
 export interface CloudApi extends DemoNumber {
   /** Base URL, without a version. */
   url: string

@@ -7,7 +7,7 @@ import type { TemplateDefinition } from '../../../contracts/templates/definition
 import { TemplateFile } from '../../../contracts/templates/file.ts'
 import { UsageError } from '../failure.ts'
 
-/** Loaded at its first use, because a server imports this file and reads no YAML. */
+/** Loaded on first use, because a server imports this file but reads no YAML. */
 const loadYaml = () => createRequire(import.meta.url)('yaml') as typeof yaml
 
 export const schemaFileName = 'template.schema.json'
@@ -17,7 +17,7 @@ export function nameTemplateFile({ name, language }: { name: string; language: s
   return `${name}.${language}.yaml`
 }
 
-/** The order in which people read a template. */
+/** The fields in the order in which people read a template. */
 const order = [
   'name',
   'language',
@@ -38,7 +38,7 @@ export function printTemplateFile(template: TemplateDefinition): string {
   return `# yaml-language-server: $schema=./${schemaFileName}\n${text}`
 }
 
-/** Reads a template from YAML or JSON. Aliases are refused: a few of them can expand to gigabytes. */
+/** Reads a template from YAML or JSON. Aliases are rejected, because a few of them can expand to gigabytes. */
 export function parseTemplateFile(text: string, file: string): TemplateFile {
   const parsed = TemplateFile.safeParse(parseYaml(text, file))
   if (parsed.success) return parsed.data
@@ -56,7 +56,7 @@ function parseYaml(text: string, file: string): unknown {
   }
 }
 
-/** Reads one file for the process that holds the data, which can run in another folder. */
+/** Reads one file. Its paths become absolute, because the process that runs the command can be in another folder. */
 export async function readTemplateFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`The file ${file} cannot be read.`)

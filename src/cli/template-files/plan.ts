@@ -11,11 +11,11 @@ export type PushStep =
 
 export interface PushPlan {
   steps: PushStep[]
-  /** What the rules of WhatsApp forbid, by template. */
+  /** Violations of WhatsApp's rules, with the template of each. */
   problems: string[]
 }
 
-/** Compares files with what WhatsApp has. Templates without a file are kept unless they may be deleted. */
+/** Compares files with the templates at WhatsApp. Templates without a file are kept unless they may be deleted. */
 export function planPush(
   files: readonly TemplateFile[],
   existing: readonly TemplateDefinition[],
@@ -42,7 +42,7 @@ function keyOf({ name, language }: { name: string; language: string }): string {
   return `${name} ${language}`
 }
 
-/** An update keeps the sample that WhatsApp has only if it brings it again, so that both need one. */
+/** An update also needs a sample, because WhatsApp keeps the earlier one only if it is sent again. */
 function listProblems(step: PushStep): string[] {
   if (step.action !== 'create' && step.action !== 'update') return []
   const { template } = step
@@ -58,7 +58,7 @@ function withoutFile({ sample, ...header }: FileHeader): TemplateHeaderDefinitio
   return { ...header, sample: file === undefined ? rest : { ...rest, handle: 'file' } }
 }
 
-/** A file stands for the handle that it will get. */
+/** Replaces each sample file with a placeholder for the handle that it will get. */
 export function toDefinition(template: TemplateFile): TemplateDefinition {
   const { header, cards, ...rest } = template
   return {

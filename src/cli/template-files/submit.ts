@@ -14,7 +14,7 @@ interface Target {
   whatsAppAccountId: string | undefined
 }
 
-/** Uploads the samples of this machine, then creates or updates the template. */
+/** Uploads the sample files of this machine, then creates or updates the template. */
 export async function submitTemplateFile(
   deps: Deps,
   { accountId, whatsAppAccountId }: Target,

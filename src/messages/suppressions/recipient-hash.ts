@@ -6,7 +6,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { toNumberKey } from './number-key.ts'
 
-/** The key under which suppressions of erased recipients are found again. */
+/** The HMAC key for suppressions of erased recipients. */
 export type HashKey = Buffer
 
 const id = 'suppressions'
@@ -28,15 +28,15 @@ export function hashRecipient(key: HashKey, accountId: string, number: string): 
   )
 }
 
-/** Undefined if no recipient was ever erased or checked: then there is no hash to compare. */
+/** Undefined if no recipient was ever erased or checked, so there are no hashes. */
 export async function findHashKey(db: Kysely<Database>, secrets: SecretBox): Promise<HashKey | undefined> {
   const ciphertext = await findCiphertext(db)
   return ciphertext === undefined ? undefined : Buffer.from(secrets.decrypt(ciphertext, purpose), 'base64url')
 }
 
 /**
- * Returns the key, which is generated once and stored encrypted, so that it survives a new WAYBILL_SECRET_KEY. Not for
- * use in a transaction: its rollback would take back the key.
+ * Returns the key, which is generated once and stored encrypted, so that it survives a new WAYBILL_SECRET_KEY. Do not
+ * call this in a transaction, whose rollback would discard the key.
  */
 export async function readHashKey({
   db,
@@ -45,11 +45,11 @@ export async function readHashKey({
 }: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>): Promise<HashKey> {
   const known = await findHashKey(db, secrets)
   if (known) return known
-  const made = Buffer.from(randomBytes(keyBytes)).toString('base64url')
+  const generated = Buffer.from(randomBytes(keyBytes)).toString('base64url')
   // If two processes start at once, the first insert wins.
   await db
     .insertInto('recipient_hash_keys')
-    .values({ id, key_encrypted: secrets.encrypt(made, purpose) })
+    .values({ id, key_encrypted: secrets.encrypt(generated, purpose) })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   return readHashKey({ db, secrets, randomBytes })
@@ -58,15 +58,17 @@ export async function readHashKey({
 const cached = new WeakMap<Kysely<Database>, Promise<HashKey | undefined>>()
 
 /**
- * Reads the key once per process, for each send. Without the key of the server that encrypted it, the hashes match
- * nobody any more: then it is logged, and sends go on.
+ * Returns the key for sends; it is read once per process. If no server key decrypts it, the hashes no longer match
+ * anyone: this is logged, and sends continue.
  */
-export function cacheHashKey(deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>): Promise<HashKey | undefined> {
+export function getCachedHashKey(
+  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
+): Promise<HashKey | undefined> {
   const known = cached.get(deps.db)
   if (known) return known
   const reading = read(deps)
   cached.set(deps.db, reading)
-  // A database that was unavailable is asked again.
+  // If the database was unavailable, the next call reads the key again.
   reading.catch(() => cached.delete(deps.db))
   return reading
 }
@@ -100,5 +102,5 @@ export async function listHashKeys(db: Kysely<Database>): Promise<StoredSecret[]
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
-  return [{ userId: id, purpose, ciphertext, replace }]
+  return [{ recordId: id, purpose, ciphertext, replace }]
 }

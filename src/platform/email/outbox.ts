@@ -145,7 +145,7 @@ export async function postponeEmail(db: Kysely<Database>, id: string, seconds: n
 export async function listEmailSecrets(db: Kysely<Database>) {
   const rows = await db.selectFrom('emails').select(['id', 'content_encrypted']).execute()
   return rows.map(({ id, content_encrypted: from }) => ({
-    userId: id,
+    recordId: id,
     purpose: contentPurpose(id),
     ciphertext: from,
     replace: (to: Kysely<Database>, ciphertext: string) => replaceContent(to, { id, from, ciphertext }),

@@ -154,7 +154,7 @@ export async function createAuditKey({
 export async function listAuditKeys(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await findAuditKeys(db)
   return rows.map(({ id, key_encrypted: ciphertext }) => ({
-    userId: 'audit log',
+    recordId: 'audit log',
     purpose: purposeOf(id),
     ciphertext,
     replace: (db, to) => replaceAuditKey(db, id, { from: ciphertext, to }),

@@ -27,7 +27,7 @@ export async function listAuthSecrets(db: Kysely<Database>): Promise<StoredSecre
   const ciphertext = await findAuthSecret(db)
   if (ciphertext === undefined) return []
   const replace: StoredSecret['replace'] = (db, to) => replaceAuthSecret(db, { from: ciphertext, to })
-  return [{ userId: 'dashboard', purpose, ciphertext, replace }]
+  return [{ recordId: 'dashboard', purpose, ciphertext, replace }]
 }
 
 /** Belongs to the server, not to an account. */

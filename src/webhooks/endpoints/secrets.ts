@@ -48,7 +48,7 @@ export async function listEndpointSecrets(db: Kysely<Database>): Promise<StoredS
       if (ciphertext === null) return []
       const replace: StoredSecret['replace'] = (db, to) =>
         replaceEndpointSecret(db, row, column, { from: ciphertext, to })
-      return [{ userId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
+      return [{ recordId: row.id, purpose: purposes[column](row.id), ciphertext, replace }]
     }),
   )
 }

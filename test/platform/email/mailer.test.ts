@@ -79,16 +79,16 @@ test('stores the content encrypted, and with the new key after a rotation', asyn
   expect(JSON.stringify(row)).not.toContain('secret link')
   const stored = await listStoredSecrets(server.deps.db)
   // So the server does not keep it in its cache of secrets.
-  expect(stored.filter(({ purpose }) => isEmailPurpose(purpose)).map(({ userId }) => userId)).toEqual([row.id])
+  expect(stored.filter(({ purpose }) => isEmailPurpose(purpose)).map(({ recordId }) => recordId)).toEqual([row.id])
   const box = createSecretBox([Buffer.alloc(32, 1)], server.deps.randomBytes)
   // Decrypts with the earlier key, encrypts with the new one.
   const secrets = { ...box, decrypt: server.deps.secrets.decrypt.bind(server.deps.secrets), isCurrent: () => false }
 
   await rekey({ db: server.deps.db, secrets }, async (db) =>
-    (await listStoredSecrets(db)).filter(({ userId }) => userId === row.id),
+    (await listStoredSecrets(db)).filter(({ recordId }) => recordId === row.id),
   )
 
-  const renewed = (await listStoredSecrets(server.deps.db)).find(({ userId }) => userId === row.id)
+  const renewed = (await listStoredSecrets(server.deps.db)).find(({ recordId }) => recordId === row.id)
   expect(box.decrypt(renewed?.ciphertext ?? '', renewed?.purpose ?? '')).toContain('secret link')
 })
 

@@ -161,6 +161,6 @@ export async function listChatSecrets(db: Kysely<Database>): Promise<StoredSecre
         .executeTakeFirst()
       return numUpdatedRows > 0n
     }
-    return [{ userId: accountId, purpose: urlPurpose(accountId), ciphertext: from, replace }]
+    return [{ recordId: accountId, purpose: urlPurpose(accountId), ciphertext: from, replace }]
   })
 }

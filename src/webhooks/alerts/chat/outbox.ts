@@ -126,7 +126,7 @@ export async function deletePostsOf(db: Kysely<Database>, accountId: string): Pr
 export async function listPostSecrets(db: Kysely<Database>): Promise<StoredSecret[]> {
   const rows = await db.selectFrom('chat_posts').select(['account_id', 'id', 'content_encrypted']).execute()
   return rows.map(({ account_id, id, content_encrypted: from }) => ({
-    userId: id,
+    recordId: id,
     purpose: contentPurpose(id),
     ciphertext: from,
     replace: async (to, ciphertext) => {
