@@ -10,8 +10,8 @@ const entryBytes = 46
 const maxDirectoryBytes = 1024 * 1024
 
 /**
- * Lists the names in the directory of a ZIP file; undefined if it has none. Nothing is decompressed, so a
- * ZIP bomb does no harm.
+ * Lists the names in the directory of a ZIP file; undefined if it has none. Nothing is decompressed, so a ZIP bomb does
+ * no harm.
  */
 export async function listZipNames(file: FileHandle, size: number): Promise<string[] | undefined> {
   const tail = await readAt(file, Math.max(0, size - endBytes - maxCommentBytes), size)

@@ -67,12 +67,12 @@ test.each([
   {
     what: 'a column twice',
     text: `${header},utility\n${spain},1`,
-    problem: 'line 1: the column utility is there twice',
+    problem: 'line 1: the column utility is duplicated',
   },
   {
     what: 'no category',
     text: 'valid_from,currency,market,countries\n2026-10-01,EUR,Spain,ES',
-    problem: 'line 1: there is no column of a category',
+    problem: 'line 1: there is no category column',
   },
   {
     what: 'a decimal comma',
@@ -97,22 +97,22 @@ test.each([
   {
     what: 'two currencies',
     text: card(spain, '2026-10-01,USD,France,FR,1,1,1'),
-    problem: 'line 3: the currency is "USD", but "EUR" further up.',
+    problem: 'line 3: the currency is "USD", but "EUR" in earlier lines.',
   },
   {
     what: 'a country in two markets',
     text: card(spain, '2026-10-01,EUR,Iberia,PT ES,1,1,1'),
-    problem: 'line 3: the country "ES" has rates from 2026-10-01 on in line 2 already.',
+    problem: 'line 3: the country "ES" already has rates from 2026-10-01 on in line 2.',
   },
   {
     what: 'two markets for all other countries',
     text: card('2026-10-01,EUR,Other,*,1,1,1', '2026-10-01,EUR,Rest,*,1,1,1'),
-    problem: 'line 3: the country "*" has rates from 2026-10-01 on in line 2 already.',
+    problem: 'line 3: the country "*" already has rates from 2026-10-01 on in line 2.',
   },
   {
     what: 'a market twice',
     text: card(spain, '2026-10-01,EUR,Spain,PT,1,1,1'),
-    problem: 'line 3: the market "Spain" has rates from 2026-10-01 on in line 2 already.',
+    problem: 'line 3: the market "Spain" already has rates from 2026-10-01 on in line 2.',
   },
   {
     what: 'an unknown country',

@@ -67,7 +67,7 @@ interface UnsentCode {
 
 /**
  * Deletes a code that was not sent. The caller gets the error of the send even if this fails; the code then expires. A
- * permanent rejection by WhatsApp still counts, because otherwise the limits would not stop callers who try out
+ * permanent rejection by WhatsApp still counts, because otherwise the limits would not stop callers who probe
  * numbers.
  */
 async function deleteUnsent(

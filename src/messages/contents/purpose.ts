@@ -5,7 +5,7 @@ export function isContentPurpose(purpose: string): boolean {
   return purpose.startsWith(purposeStart)
 }
 
-/** The message of a content, which cannot be decrypted as that of another message. */
+/** Identifies the message of a content. It is authenticated by the encryption, so that contents cannot be swapped. */
 export interface ContentId {
   accountId: string
   messageId: string

@@ -90,7 +90,7 @@ function readRows(text: string, report: Report): Row[] {
       const line = index + 1
       const cells = readCsvLine(content)
       if (cells) return [{ line, cells: cells.map((cell) => cell.trim()) }]
-      report(line, 'a quotation mark is not closed, or stands within a value.')
+      report(line, 'a quotation mark is not closed, or is inside an unquoted value.')
       return []
     })
 }
@@ -106,15 +106,15 @@ function readColumns({ line, cells }: Row, report: Report): Columns | undefined 
     ...names.filter((name) => !known.has(name)).map((name) => `the column ${quote(name)} is unknown.`),
     ...names
       .filter((name, index) => known.has(name) && names.indexOf(name) !== index)
-      .map((name) => `the column ${name} is there twice.`),
+      .map((name) => `the column ${name} is duplicated.`),
     ...textColumns.filter((name) => !names.includes(name)).map((name) => `the column ${name} is missing.`),
   ]
   const categories = pricingCategories
     .map((category) => ({ category, index: names.indexOf(category) }))
     .filter(({ index }) => index >= 0)
-  if (categories.length === 0) problems.push('there is no column of a category, such as marketing or utility.')
+  if (categories.length === 0) problems.push('there is no category column, such as marketing or utility.')
   for (const problem of problems)
-    report(line, `${problem} Columns: ${textColumns.join(', ')}, and of ${pricingCategories.join(', ')}.`)
+    report(line, `${problem} Columns: ${textColumns.join(', ')}, and at least one of ${pricingCategories.join(', ')}.`)
   if (problems.length > 0) return undefined
   const texts = Object.fromEntries(textColumns.map((name) => [name, names.indexOf(name)])) as Columns['texts']
   return { texts, categories, count: names.length }
@@ -145,7 +145,7 @@ function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }
   if (!currencies.has(currency)) addProblem(`currency ${quote(currency)} is not an ISO 4217 code such as EUR.`)
   seen.currency ??= currency
   if (currency !== seen.currency)
-    addProblem(`the currency is ${quote(currency)}, but ${quote(seen.currency)} further up.`)
+    addProblem(`the currency is ${quote(currency)}, but ${quote(seen.currency)} in earlier lines.`)
   const market = MarketName.safeParse(name)
   if (!market.success) addProblem(`market ${market.error.issues[0]?.message}.`)
   const countries = cell('countries')
@@ -157,7 +157,7 @@ function readRow({ line, cells }: Row, columns: Columns, { cards, seen, report }
     const entry = `${validFrom} ${what} ${key}`
     const before = seen.lines.get(entry)
     if (before === undefined) seen.lines.set(entry, line)
-    else addProblem(`the ${what} ${quote(key)} has rates from ${validFrom} on in line ${before} already.`)
+    else addProblem(`the ${what} ${quote(key)} already has rates from ${validFrom} on in line ${before}.`)
   }
   const card = cards.get(validFrom) ?? { validFrom, currency, markets: [] }
   cards.set(validFrom, card)

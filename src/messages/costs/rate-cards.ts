@@ -88,7 +88,7 @@ export async function importRateCards(
     if (overlapping.length > 0 && !replace)
       throw new ServiceError(
         'SETTING_REFUSED',
-        `There are rates from ${overlapping.map(({ validFrom }) => validFrom).join(', ')} on already. To replace them, repeat the command with --replace.`,
+        `There are already rates from ${overlapping.map(({ validFrom }) => validFrom).join(', ')} on. To replace them, repeat the command with --replace.`,
       )
     const other = known.find((card) => !overlapping.includes(card) && card.currency !== cards[0]?.currency)
     if (other)

@@ -34,7 +34,7 @@ const countsStart = sql.raw('(select at from message_counts_start)')
 /**
  * Selects the counts by slot, from days, quarter-hours and deltas that are not folded yet. One statement reads them
  * all, so that it sees a concurrent fold completely or not at all. The counts of a UTC day are shown on the local day
- * of the same date, and not at all by hour.
+ * of the same date, and left out of hourly periods.
  */
 export function countsOf(accountId: string, { unit, from, until, fromDay, untilDay, slots }: Period) {
   const columns = sql`status, accepted, error_code, delivery_seconds, ${breakdown}, pricing, count`

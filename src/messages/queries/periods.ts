@@ -79,8 +79,8 @@ export function previousWeek(now: Date, timeZone: string): DayRange {
 }
 
 /**
- * The previous period of the same length. If the period is not over, both are cut off at the same point to be
- * comparable.
+ * The previous period of the same length. If the period is not over, the previous one is cut off at the same point, so
+ * that both are comparable.
  */
 export function periodBefore(period: Period, timeZone: string): Period {
   const { unit, from, until, fromDay, untilDay, slots } = period

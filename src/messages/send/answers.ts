@@ -24,7 +24,7 @@ function inParentheses(code: string | null): string {
   return code === null ? '' : ` (${code})`
 }
 
-/** WhatsApp's reason, and how to fix it. */
+/** WhatsApp's reason, and what to do about it. */
 function explain(code: string | null, reason: string | null): string {
   return explainFailure(code ?? '', reason || 'no reason was given')
 }

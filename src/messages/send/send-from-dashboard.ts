@@ -35,8 +35,8 @@ export async function sendFromDashboard(
 }
 
 /**
- * Sends a copy of an earlier message. Recipient, template and number come from the stored message, so that the
- * audit log says what was sent to whom. All checks of a send apply.
+ * Sends a copy of an earlier message. Recipient, template and number come from the stored message, so that the audit
+ * log shows what was sent to whom. All checks of a send apply.
  */
 export async function sendAgain(
   deps: Deps,

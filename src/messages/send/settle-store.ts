@@ -36,7 +36,7 @@ const acceptedColumns: Columns<Accepted> = {
 
 const insertAccepted = `insert into messages as m (status, ${namesOf(acceptedColumns)})`
 
-/** Finds the message if a status has no ID of ours, only a wamid (status/store.ts). */
+/** Indexes the message by its wamid, for statuses without our ID (status/store.ts). */
 const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
 
 const acceptOne = statement<Accepted>(
