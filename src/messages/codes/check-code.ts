@@ -4,7 +4,7 @@ import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { settleCheck, spendCheck } from './limits.ts'
-import { isRightCode } from './mac.ts'
+import { isCorrectCode } from './mac.ts'
 import { type CodeKey, explainUncheckable, takeAttempt, useCode } from './store.ts'
 
 /** An attempt is used up before the comparison, and a correct code is deleted by exactly one request. */
@@ -17,7 +17,7 @@ export async function checkCode(
   await spendCheck(deps, accountId, { to, clientIp })
   const attempt = await takeAttempt(deps.db, key)
   if (!attempt) throw await explain(deps, key)
-  if (!isRightCode(deps.secrets, attempt.id, code, attempt.mac)) throw incorrect(attempt.attemptsLeft)
+  if (!isCorrectCode(deps.secrets, attempt.id, code, attempt.mac)) throw incorrect(attempt.attemptsLeft)
   if (!(await useCode(deps.db, key, attempt.id))) throw notFound()
   await settleCheck(deps, accountId, { to, clientIp })
   return { verified: true, to, purpose }

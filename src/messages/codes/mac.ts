@@ -10,7 +10,7 @@ export function computeCodeMac(secrets: SecretBox, id: string, code: string): Ui
  * Compares in constant time, with each server key: a code that was sent before a key rotation stays valid as long as
  * its key is configured.
  */
-export function isRightCode(secrets: SecretBox, id: string, code: string, mac: Uint8Array): boolean {
+export function isCorrectCode(secrets: SecretBox, id: string, code: string, mac: Uint8Array): boolean {
   const matches = secrets.fingerprints(code, purposeOf(id)).map((candidate) => timingSafeEqual(candidate, mac))
   return matches.includes(true)
 }

@@ -33,7 +33,7 @@ export async function listRateCards({ db }: Pick<Deps, 'db'>): Promise<RateCardS
   return cards.map((card, index) => toSummary(card, cards[index + 1]))
 }
 
-export interface ShownMarket {
+export interface MarketRates {
   market: string
   /** ISO 3166 codes; `*` for all countries without a market of their own. */
   countries: string[]
@@ -44,7 +44,7 @@ export interface ShownMarket {
 export async function getRateCard(
   { db }: Pick<Deps, 'db'>,
   validFrom: string,
-): Promise<RateCardSummary & { markets: ShownMarket[] }> {
+): Promise<RateCardSummary & { markets: MarketRates[] }> {
   const card = (await listRateCards({ db })).find((card) => card.validFrom === validFrom)
   if (!card) throw cardNotFound(validFrom)
   const byMarket = Map.groupBy(await findRates(db, [validFrom]), ({ market }) => market)

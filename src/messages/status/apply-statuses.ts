@@ -58,7 +58,7 @@ function batcherOf(deps: ApplyDeps): StatusBatcher {
  * Invalid data and deadlocks can be caused by one callback, so the batch is bisected. A lock timeout is caused by the
  * messages of one account, so each account is retried separately.
  */
-function retryOf(error: unknown): 'halves' | 'keys' | 'none' {
+function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
   return code === '55P03' ? 'keys' : 'none'
@@ -72,7 +72,7 @@ export const batchOptions = {
   now: () => performance.now(),
   share: shareOfAccount,
   maxInFlight,
-  retry: retryOf,
+  retry: chooseRetry,
 }
 
 type Callbacks = readonly (readonly IncomingStatus[])[]

@@ -109,7 +109,7 @@ function listSenderIds({ statuses, replies, preferences, templates, accounts }: 
   }
 }
 
-const ourIdPattern = /^msg_[0-9a-z]{26}$/
+const messageIdPattern = /^msg_[0-9a-z]{26}$/
 
 function splitStatuses(
   statuses: StatusUpdate[],
@@ -118,7 +118,7 @@ function splitStatuses(
   const accountOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender.accountId]))
   const known = statuses.flatMap(({ phoneNumberId, callbackData, ...report }) => {
     const accountId = accountOf.get(phoneNumberId)
-    const messageId = callbackData !== undefined && ourIdPattern.test(callbackData) ? callbackData : undefined
+    const messageId = callbackData !== undefined && messageIdPattern.test(callbackData) ? callbackData : undefined
     return accountId === undefined ? [] : [{ accountId, messageId, waMessageId: report.waMessageId, report }]
   })
   return { known, unknown: statuses.length - known.length }
