@@ -29,7 +29,7 @@ interface AppProps {
 function App({ router, onSignInRequired }: AppProps) {
   const language = useLanguage()
   const queryClient = useMemo(() => createQueryClient({ onSignInRequired }), [onSignInRequired])
-  // Mantine keeps the theme until another one is given.
+  // Mantine only updates its labels when it gets a new theme object.
   const translated = useMemo(() => mergeThemeOverrides(theme, labelsOf(language)), [language])
   return (
     <MantineProvider
@@ -46,7 +46,7 @@ function App({ router, onSignInRequired }: AppProps) {
   )
 }
 
-/** What Mantine's components say by themselves. */
+/** Translated labels of Mantine's components. */
 function labelsOf(_language: Language) {
   const closeButtonProps = { 'aria-label': t`Close` }
   return {
@@ -62,8 +62,8 @@ export function renderApp(root: HTMLElement): void {
   const router = createBrowserRouter(routes, { basename })
   const onSignInRequired = () => {
     const { pathname, search } = router.state.location
-    const here = pathname.slice(basename.length) || '/'
-    if (!here.startsWith('/sign-in')) void router.navigate(signInPath(here + search), { replace: true })
+    const path = pathname.slice(basename.length) || '/'
+    if (!path.startsWith('/sign-in')) void router.navigate(signInPath(path + search), { replace: true })
   }
   createRoot(root).render(
     <StrictMode>

@@ -1,7 +1,7 @@
 import { defineConfig } from '@lingui/conf'
 import { formatter } from '@lingui/format-po'
 
-/** English stands in the code; the catalogues hold the other languages. `npm run texts` brings them up to date. */
+/** English texts are in the code; the catalogues contain the other languages. `npm run texts` updates them. */
 // oxlint-disable-next-line import/no-default-export -- Lingui takes its configuration from it.
 export default defineConfig({
   rootDir: import.meta.dirname,

@@ -39,7 +39,7 @@ export const publicRoutes: Readonly<Record<string, LoadPage>> = {
   'invitation/:token': async () => (await import('./pages/invitation-page.tsx')).InvitationPage,
 }
 
-/** The page of an address, if one that is loaded on first use is there. */
+/** Returns the lazy-loaded page of a path, if there is one. */
 export function findPage(pathname: string): LoadPage | undefined {
   const [, , ...segments] = pathname.split('/')
   return find({ ...publicRoutes, ...userRoutes }, segments) ?? find(accountRoutes, segments.slice(1))

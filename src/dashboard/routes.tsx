@@ -6,7 +6,7 @@ import { SignedInLayout } from './layout/signed-in-layout.tsx'
 import { useLanguage } from './language/language.ts'
 import { accountRoutes, publicRoutes, userRoutes } from './load-page.ts'
 
-/** A page that is rendered again when the language changes, with everything below it. What was typed stays. */
+/** Re-renders a page when the language changes. Form input is kept. */
 function localized(Page: ComponentType): ComponentType {
   return function Localized() {
     useLanguage()

@@ -8,7 +8,7 @@ import { defineConfig, type Plugin } from 'vite'
 const server = 'http://127.0.0.1:3000'
 const base = '/settings/'
 
-/** The SIL Open Font License of Inter goes with its files. */
+/** Copies the SIL Open Font License, which must accompany the files of Inter. */
 const fontLicence: Plugin = {
   name: 'font-licence',
   generateBundle() {
@@ -17,7 +17,7 @@ const fontLicence: Plugin = {
   },
 }
 
-/** The page names the frame, which main.tsx imports, so that browsers load it at once. */
+/** Preloads the app chunk, which main.tsx imports dynamically, so that browsers load it in parallel. */
 const preloadFrame: Plugin = {
   name: 'preload-frame',
   transformIndexHtml: {
@@ -52,11 +52,11 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // What main.tsx needs before the rest is loaded.
+            // Modules that main.tsx needs before anything else.
             { name: 'boot', test: /(colour-scheme|load-page)\.ts$|vite\/preload-helper/, priority: 1 },
-            // The frame of every page, in one file instead of fifty that wait for each other.
+            // The common part of all pages, in one file instead of fifty that load one after another.
             { name: 'app', test: /src\/dashboard\/app\.tsx$/ },
-            // What many pages share, in two files instead of a hundred small ones.
+            // Modules shared by many pages, in two files instead of a hundred small ones.
             { name: 'icons', test: /@tabler/, minShareCount: 2 },
             { name: 'controls', test: /@mantine.(core|hooks)/, minShareCount: 10 },
           ],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Delivery } from '../../contracts/dashboard/webhook.ts'
-import { describeAnswer, groupDeliveries } from '../../src/dashboard/pages/webhooks/delivery-groups.ts'
+import { describeLastAttempt, groupDeliveries } from '../../src/dashboard/pages/webhooks/delivery-groups.ts'
 
 let id = 0
 
@@ -51,5 +51,5 @@ test.each([
   { answers: [500, 200], says: 'HTTP 200' },
   { answers: ['connection refused'], says: 'Connection refused' },
 ])('describes the answers $answers as $says', ({ answers, says }) => {
-  expect(describeAnswer(delivery({ answers }))).toBe(says)
+  expect(describeLastAttempt(delivery({ answers }))).toBe(says)
 })

@@ -6,8 +6,8 @@ import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { SessionProcedure } from '../../../contracts/procedure.ts'
 
 /**
- * Every procedure of the dashboard, such as `api.publicApi.get.query({ accountId })`, and of the operator's console, such
- * as `operatorApi.account.list.query({})`.
+ * The procedures of the dashboard, such as `api.publicApi.get.query({ accountId })`, and of the operator console, such as
+ * `operatorApi.account.list.query({})`.
  */
 export const { settings: api, operator: operatorApi } = createTRPCClient<DashboardRouter>({
   links: [httpLink({ url: '/settings/trpc' })],

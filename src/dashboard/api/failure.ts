@@ -32,8 +32,8 @@ export function readFailure(error: unknown): Failure {
   return { message: translateServerText(error.message), code: data.code, fields: Object.fromEntries(fields) }
 }
 
-/** A retry helps if there was no response, the server failed or was asked too often; any other 4xx would repeat. */
-export function isWorthRetrying(error: unknown): boolean {
+/** Retryable: no response, a server error or a rate limit. Any other 4xx would fail again. */
+export function isRetryable(error: unknown): boolean {
   const status = readData(error)?.httpStatus
   return status === undefined || status >= 500 || status === 429
 }

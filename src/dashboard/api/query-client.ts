@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { isWorthRetrying, readFailure } from './failure.ts'
+import { isRetryable, readFailure } from './failure.ts'
 
 const maxRetries = 2
 
@@ -16,9 +16,9 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        // A server on the same machine or network can be reached without the internet.
+        // A server on the same machine or network is reachable without internet access.
         networkMode: 'always',
-        retry: (failures, error) => failures < maxRetries && isWorthRetrying(error),
+        retry: (failures, error) => failures < maxRetries && isRetryable(error),
       },
       // Retrying could apply a change twice.
       mutations: { retry: false, networkMode: 'always' },
@@ -27,8 +27,8 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
 }
 
 /**
- * Keeps the error of a query that has no data while it is fetched again. Otherwise the query would be pending during
- * each attempt, and a page that refreshes would alternate between the error and the skeleton.
+ * Keeps the error of a query without data while it is refetched. Otherwise the query would be pending during each attempt,
+ * and a page that refreshes would alternate between the error and the skeleton.
  */
 function keepErrors(queryCache: QueryCache): void {
   const errors = new WeakMap<object, unknown>()

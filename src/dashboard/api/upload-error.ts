@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../../contracts/errors.ts'
 
-/** Apart from the upload, so that a page without one does not load its contract. */
+/** In a separate file, so that pages without an upload do not load the upload contract. */
 
-/** Why an upload failed, in words for the user. */
+/** An upload error with a message for the user. */
 export class UploadError extends Error {
   readonly code: ErrorCode | undefined
 

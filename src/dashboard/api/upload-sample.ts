@@ -14,7 +14,7 @@ interface SampleUpload {
   onProgress: (part: number) => void
 }
 
-/** Uploads a sample and returns its handle. Uses XMLHttpRequest, because fetch reports no progress of uploads. */
+/** Uploads a sample and returns its handle. Uses XMLHttpRequest, because fetch does not report upload progress. */
 export function uploadSample({
   accountId,
   whatsAppAccountId,
@@ -34,9 +34,9 @@ export function uploadSample({
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0))
   request.addEventListener('load', () => {
-    const answer = readAnswer(request.responseText)
-    if (typeof answer === 'string') resolve(answer)
-    else reject(answer)
+    const response = readResponse(request.responseText)
+    if (typeof response === 'string') resolve(response)
+    else reject(response)
   })
   request.addEventListener('error', () => reject(interrupted()))
   request.addEventListener('abort', () => reject(signal.reason))
@@ -46,15 +46,16 @@ export function uploadSample({
   return promise
 }
 
-/** Another server, such as a proxy with a limit of its own, may have answered. */
-function readAnswer(body: string): string | UploadError {
+/** The response may come from another server, such as a proxy with its own size limit. */
+function readResponse(body: string): string | UploadError {
   try {
-    const answer = JSON.parse(body) as Partial<{
+    const response = JSON.parse(body) as Partial<{
       data: { handle: string }
       error: { code: ErrorCode; message: string }
     }>
-    if (answer.data) return answer.data.handle
-    if (answer.error) return new UploadError(answer.error.message.replace(/^file: must/, 'Must'), answer.error.code)
+    if (response.data) return response.data.handle
+    if (response.error)
+      return new UploadError(response.error.message.replace(/^file: must/, 'Must'), response.error.code)
   } catch {
     return interrupted()
   }

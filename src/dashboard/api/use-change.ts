@@ -27,7 +27,7 @@ export function useChange<Input = void, Output = unknown>({
   return useMutation<Output, unknown, Input>({
     mutationFn: change,
     onSuccess: async (output, input) => {
-      // What follows, such as another page, shows the new state at once.
+      // Wait, so that whatever is shown next already has the new state.
       await Promise.all(invalidates.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
       onDone?.(output, input)
       if (done !== undefined) notifySuccess(typeof done === 'string' ? done : done(output))
@@ -37,8 +37,8 @@ export function useChange<Input = void, Output = unknown>({
 }
 
 /**
- * A change of one value, which is shown from the click on. A mutation says that it is pending a moment later, when React
- * has already put a checkbox back.
+ * A change of one value that is shown immediately. A mutation becomes pending too late: by then, React has already reset a
+ * checkbox.
  */
 export function useChoice<Value, Output = unknown>(
   stored: Value,

@@ -1,7 +1,7 @@
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 
-/** Items of a page of a log. */
+/** Number of items per page. */
 export const logPageSize = 25
 const refreshMilliseconds = 4_000
 
@@ -15,7 +15,7 @@ interface PageRequest {
   cursor?: string
 }
 
-/** Reads a log, newest first, page by page. It refreshes while only the first page is loaded. */
+/** Reads a log page by page, newest first. Refreshes while only the first page is loaded. */
 export function useLog<Page extends LogPage>(
   queryKey: QueryKey,
   list: (page: PageRequest, options: { signal: AbortSignal }) => Promise<Page>,
@@ -37,19 +37,16 @@ export function useLog<Page extends LogPage>(
   return { log, more: { hasNextPage, isFetchingNextPage, fetchNextPage: loadMore } }
 }
 
-/**
- * If few items match, pages can be empty, so it continues until `load` has found an item or reached the end, or until
- * the user leaves.
- */
+/** Calls `load` until it finds an item or reaches the end, because pages can be empty. Stops when the user leaves the page. */
 function useLoadUntilFound(load: () => Promise<boolean>) {
-  const isHere = useRef(false)
+  const isMounted = useRef(false)
   useEffect(() => {
-    isHere.current = true
+    isMounted.current = true
     return () => {
-      isHere.current = false
+      isMounted.current = false
     }
   }, [])
   return async () => {
-    while (!(await load()) && isHere.current);
+    while (!(await load()) && isMounted.current);
   }
 }

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { i18n } from './i18n.ts'
 
-/** Numbers, dates and lists in the reader's locale. Formats are costly to create and used in every row of a table. */
+/** Caches formatters by locale and options, because they are costly to create and used in every row of a table. */
 function cached<Options, Format>(create: (locale: string, options: Options | undefined) => Format) {
   const formats = new Map<string, Format>()
   return (options?: Options): Format => {

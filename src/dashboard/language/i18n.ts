@@ -1,6 +1,6 @@
 import { i18n, type MessageDescriptor, type Messages } from '@lingui/core'
 
-/** Makes a language the current one. Everything that shows text is then rendered again. */
+/** Sets the current language and re-renders everything that shows text. */
 export function activate(language: string, messages: Messages): void {
   i18n.loadAndActivate({ locale: language, locales: ownVariant(language), messages })
 }
@@ -10,10 +10,10 @@ function ownVariant(language: string): string {
   return navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language
 }
 
-// English texts stand in the code, so English needs no catalogue.
+// English needs no catalogue, because its texts are in the code.
 activate('en', {})
 
-/** The text of a table, in the language of the moment. Tables are made once, so they hold `msg` instead of texts. */
+/** Translates a message from a constant table. Such tables are created once, so they contain `msg` instead of texts. */
 export function translate(text: MessageDescriptor): string {
   return i18n._(text)
 }

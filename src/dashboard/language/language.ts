@@ -3,11 +3,11 @@ import type { Messages } from '@lingui/core'
 import { activate, i18n } from './i18n.ts'
 import { loadServerTexts } from './server-text.ts'
 
-/** The languages of the dashboard, each by its own name. */
+/** The languages of the dashboard with their native names. */
 export const languages = { en: 'English', es: 'Español' } as const
 export type Language = keyof typeof languages
 
-/** Loaded only if they are needed. */
+/** Loaded on demand. */
 const catalogues: Record<Exclude<Language, 'en'>, () => Promise<{ messages: Messages }>> = {
   es: () => import('./catalogues/es.po'),
 }
@@ -15,19 +15,19 @@ const catalogues: Record<Exclude<Language, 'en'>, () => Promise<{ messages: Mess
 /** The local storage key of the chosen language. */
 const storageKey = 'waybill-language'
 
-/** Shows the language that was chosen in this browser, or else the first of the browser's own that we have. */
+/** Sets the language chosen in this browser, or the first supported one of the browser's languages. */
 export async function startLanguage(): Promise<void> {
   const wanted = [localStorage.getItem(storageKey) ?? '', ...navigator.languages.map((tag) => tag.split('-')[0] ?? '')]
   await show(wanted.find(isLanguage) ?? 'en')
 }
 
-/** Shows another language at once and keeps the choice. What was typed stays. */
+/** Changes the language immediately and stores the choice. Form input is kept. */
 export async function chooseLanguage(language: Language): Promise<void> {
   localStorage.setItem(storageKey, language)
   await show(language)
 }
 
-/** The language on the screen. Renders again when it changes. */
+/** The current language. Re-renders when it changes. */
 export function useLanguage(): Language {
   const { locale } = useLingui().i18n
   return isLanguage(locale) ? locale : 'en'

@@ -10,20 +10,20 @@ interface Pattern {
 let exact: ReadonlyMap<string, MessageDescriptor> = new Map()
 let patterns: readonly Pattern[] = []
 
-/** What the server says in English: known once a language other than English is shown. */
+/** Sets the server's English texts and their translations; called when a language other than English is shown. */
 export function loadServerTexts(texts: readonly MessageDescriptor[]): void {
   const read = texts.map(toPattern)
   exact = new Map(read.flatMap(({ text, names, english }) => (names.length === 0 ? [[english, text] as const] : [])))
-  // The longest first: it says the most about a sentence.
+  // Longest first, because the most specific pattern must match first.
   patterns = read.filter(({ names }) => names.length > 0).toSorted((a, b) => b.fixed - a.fixed)
 }
 
-/** The server's own texts are shorter. Matching takes longer than linear time, and values can come from anybody. */
+/** The server's own texts are shorter. Matching is slower than linear, and values can come from anyone. */
 const maxTranslatedLength = 1_000
 
 /**
- * A sentence of the server in the language of the reader: an error, a finding, advice. The values in it are translated too,
- * if they are known. What nobody translated, such as a message of Meta, is shown as it came.
+ * Translates a text from the server, such as an error, a finding or advice, including known values in it. Texts without a
+ * translation, such as messages from Meta, are returned unchanged.
  */
 export function translateServerText(english: string): string {
   return findTranslation(english) ?? english
@@ -42,7 +42,7 @@ function findTranslation(english: string): string | undefined {
   return undefined
 }
 
-/** A value can be a list, such as the fields that a member changed. It is one if each of its parts is known. */
+/** A value can be a list, such as the fields that a member changed. It counts as one if each part has a translation. */
 function translateValue(english: string): string {
   const parts = english.split(/, and | and |, /)
   const translated = parts.length < 2 ? [] : parts.flatMap((part) => findTranslation(part) ?? [])
@@ -50,11 +50,11 @@ function translateValue(english: string): string {
   return new Intl.ListFormat(i18n.locale).format(translated)
 }
 
-/** Compiled, a message is its parts: texts, and arguments in lists. */
+/** A part of a compiled message: text, or an argument in an array. */
 type Part = string | [name: string]
 
 function toPattern(text: MessageDescriptor): Pattern & { english: string; fixed: number } {
-  // `translate-dashboard.ts` compiles messages, which their type does not know.
+  // Messages are compiled by `translate-dashboard.ts`, which their type does not reflect.
   const { message } = text as { message?: unknown }
   const parts = [message].flat() as Part[]
   const fixed = parts.filter((part) => typeof part === 'string')

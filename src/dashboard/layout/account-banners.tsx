@@ -8,7 +8,7 @@ import { useChange } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { LogTime } from '../ui/date-time.tsx'
 
-/** What a reader of the account must know on every page. */
+/** Warnings about the account that every page shows. */
 export function AccountBanners() {
   const { viewedUntil, suspendedAt } = useAccount()
   return (

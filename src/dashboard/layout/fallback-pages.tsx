@@ -65,7 +65,7 @@ export function NotFoundPage() {
   )
 }
 
-/** Shown until the session is loaded: the frame of a page, which then stays where it is. */
+/** Shown until the session is loaded. It has the same layout as the page, so that nothing moves. */
 export function WholePageSkeleton() {
   return (
     <div role="status" className={styles['frame']}>

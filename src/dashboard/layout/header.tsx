@@ -35,7 +35,7 @@ import { SandboxRibbon } from './sandbox-ribbon.tsx'
 
 interface HeaderProps {
   accountId: string | undefined
-  /** The navigation button on a phone. */
+  /** The navigation menu on a phone. */
   menu: { opened: boolean; toggle: () => void }
 }
 
@@ -68,7 +68,7 @@ export function Header({ accountId, menu }: HeaderProps) {
   )
 }
 
-/** Searches the account that the links lead to. */
+/** Searches the account that the navigation links to. */
 function Search({ accountId }: { accountId: string | undefined }) {
   const { accounts } = useUser()
   const current = accounts.find((account) => account.accountId === accountId) ?? accounts[0]
@@ -130,7 +130,7 @@ const schemes = [
 function UserMenu() {
   const { name, email, operator } = useUser()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const leave = useSignOut()
+  const signOut = useSignOut()
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -183,7 +183,7 @@ function UserMenu() {
         <Menu.Divider />
         <LanguageItems />
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void leave()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
           <Trans>Sign out</Trans>
         </Menu.Item>
       </Menu.Dropdown>

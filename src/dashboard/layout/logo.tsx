@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core'
 
-/** A waybill: a slip with a stub to tear off. index.html and the guides have the same drawing. */
+/** A waybill with a tear-off stub. index.html and the guides contain the same drawing. */
 export function Logo() {
   return (
     <Group gap={9} wrap="nowrap">

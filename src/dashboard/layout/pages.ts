@@ -13,7 +13,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 
-/** The pages of an account by what they hold, in the order of the navigation. */
+/** The pages of an account by group, in navigation order. */
 export const pageGroups = [
   {
     label: msg`Messaging`,
@@ -25,7 +25,7 @@ export const pageGroups = [
     ],
   },
   {
-    // Integrators are told to find their key under "Settings > Public API".
+    // The specification tells integrators to find their key under "Settings > Public API".
     label: msg`Settings`,
     pages: [
       { path: 'public-api', label: msg`Public API`, icon: IconKey },

@@ -19,7 +19,7 @@ import { ribbonHeight } from './sandbox-ribbon.tsx'
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {
   const session = useSessionQuery()
-  // The first one is rendered in slices, so that the browser can paint and react in between.
+  // The first render is interruptible, so that the browser can paint and handle input in between.
   const user = useDeferredValue(session.data)
   if (user)
     return (
@@ -60,7 +60,7 @@ function Frame() {
 
 interface NavigationProps {
   accountId: string | undefined
-  /** On a phone, where the navigation is behind a button. */
+  /** Whether the navigation is open on a phone, where a button toggles it. */
   opened: boolean
 }
 

@@ -55,7 +55,7 @@ const outcomes = {
   started: { tone: 'neutral', label: msg`Outcome unknown` },
 } satisfies Record<Entry['outcome'], { tone: Tone; label: MessageDescriptor }>
 
-/** A table; on a phone, a list. */
+/** A table, or a list on a phone. */
 function AuditTable({ entries }: { entries: Entry[] }) {
   const describe = useDescription()
   return (
@@ -87,7 +87,7 @@ function AuditTable({ entries }: { entries: Entry[] }) {
                 <DateTime at={entry.at} />
               </Table.Td>
               <Table.Td>
-                {/* As wide as an address, which would otherwise break although there is room. */}
+                {/* Wide enough for an email address, which would otherwise wrap despite free space. */}
                 <Box w="max-content" maw={280} style={{ overflowWrap: 'anywhere' }}>
                   {translateServerText(entry.who)}
                 </Box>
@@ -140,7 +140,7 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   )
 }
 
-/** Writes what was done with local times, and with the hosts of the endpoints that still exist. */
+/** Describes entries with local times and with the hosts of existing endpoints. */
 function useDescription() {
   const { accountId } = useAccount()
   const { data } = useEndpoints(accountId, { refreshes: false })

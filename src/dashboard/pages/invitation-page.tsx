@@ -38,7 +38,7 @@ export function InvitationPage() {
   })
   const { organisation, isPending } = useSignInOptions()
   const session = useOptionalSession()
-  // A new password is set without a session, also if there is one.
+  // Setting a new password ignores an existing session.
   const user = data?.setsPassword === false ? session.data : undefined
   if (data && !isPending && !session.isPending)
     return (
@@ -89,7 +89,7 @@ function InvitationDetails({ invitation }: { invitation: z.output<typeof Invitat
   )
 }
 
-/** For the invited person who is signed in already. */
+/** For an invited user who is already signed in. */
 function JoinButton({ token, invitation }: { token: string; invitation: z.output<typeof Invitation> }) {
   const [problem, setProblem] = useState<string>()
   const queryClient = useQueryClient()
@@ -119,7 +119,7 @@ function JoinButton({ token, invitation }: { token: string; invitation: z.output
   )
 }
 
-/** Somebody else is signed in in this browser. */
+/** Shown if another user is signed in in this browser. */
 function OtherUser({ email, invitation }: { email: string; invitation: z.output<typeof Invitation> }) {
   const queryClient = useQueryClient()
   const leave = useMutation({

@@ -64,7 +64,7 @@ async function readBody(response: Response): Promise<Record<string, unknown>> {
   }
 }
 
-/** Why sign-in or a change of sign-in settings failed, in words for the user. */
+/** An error of sign-in or of a change of sign-in settings, with a message for the user. */
 export class SignInError extends Error {
   readonly field: 'password' | 'currentPassword' | 'newPassword' | 'code' | undefined
 

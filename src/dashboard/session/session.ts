@@ -2,7 +2,7 @@ import { msg } from '@lingui/core/macro'
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
 import type { Role } from '../../../contracts/procedure.ts'
-import { isWorthRetrying, readFailure } from '../api/failure.ts'
+import { isRetryable, readFailure } from '../api/failure.ts'
 import { api } from '../api/client.ts'
 
 type Session = Awaited<ReturnType<typeof api.session.get.query>>
@@ -16,13 +16,13 @@ export function useSessionQuery() {
     queryKey: sessionKey,
     queryFn: () => api.session.get.query({}),
     staleTime: 60_000,
-    // Until the server is available.
+    // Retry until the server is available.
     refetchInterval: ({ state: { data, error } }) =>
-      data === undefined && error !== null && isWorthRetrying(error) ? retryMilliseconds : false,
+      data === undefined && error !== null && isRetryable(error) ? retryMilliseconds : false,
   })
 }
 
-/** Who is signed in, on pages that need no session; null if nobody is. */
+/** The signed-in user on pages that need no session; null if nobody is signed in. */
 export function useOptionalSession() {
   return useQuery({
     queryKey: ['optional-session'],
@@ -50,7 +50,7 @@ interface Account {
   accountId: string
   name: string
   role: Role
-  /** False for viewers. The server enforces it too. */
+  /** False for viewers. The server also enforces it. */
   canChange: boolean
   suspendedAt?: string | undefined
   /** Present if the user views the account as an operator of the server. */

@@ -19,8 +19,8 @@ export function changePassword(passwords: { currentPassword: string; newPassword
 }
 
 /**
- * Navigates to the organisation's provider, which redirects to `to`, or to the sign-in page with an `error`.
- * Resolves only if the user comes back to this page.
+ * Navigates to the organisation's provider, which redirects to `to`, or to the sign-in page with an `error`. Resolves only
+ * if the user navigates back to this page.
  */
 export async function signInWithOrganisation(to: string): Promise<void> {
   const { url } = await postSignIn('/sign-in/oauth2', {
@@ -47,7 +47,7 @@ export function useSignInOptions(): SignInOptions {
   const { data, isPending } = useQuery({
     queryKey: ['sign-in-options'],
     queryFn: () => api.session.options.query({}),
-    // Configured when the server starts.
+    // Only changes when the server restarts.
     staleTime: Infinity,
   })
   return { organisation: data?.organisation, resetsByEmail: data?.passwordReset === 'email', isPending }
@@ -58,7 +58,7 @@ export function signInPath(to: string): string {
   return to === '/' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to })}`
 }
 
-/** Accepts only local paths, since a crafted link could redirect to another site. */
+/** Accepts only local paths, because a crafted link could redirect to another site. */
 export function readReturnPath(search: URLSearchParams): string {
   const to = search.get('to') ?? '/'
   return /^\/(?![/\\])/.test(to) ? to : '/'

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { postSignIn } from './auth-request.ts'
 
 const NewAuthenticator = z.object({
-  /** As apps read it: `otpauth://totp/…?secret=…`. */
+  /** The URI that apps read: `otpauth://totp/…?secret=…`. */
   totpURI: z.string(),
   backupCodes: z.array(z.string()),
 })
 export type NewAuthenticator = z.infer<typeof NewAuthenticator>
 
-/** Sign-in asks for codes only after the first code has been verified. */
+/** Sign-in requires codes only after the first code has been verified. */
 export async function startAuthenticatorSetup(password: string): Promise<NewAuthenticator> {
   return NewAuthenticator.parse(await postSignIn('/two-factor/enable', { password }))
 }

@@ -3,7 +3,7 @@ import { useNavigate } from 'react-router'
 import { notifyFailure } from '../api/use-change.ts'
 import { signOut } from './sign-in.ts'
 
-/** Clears cached account data with the session. */
+/** Ends the session and clears cached account data. */
 export function useSignOut(): (to?: string) => Promise<void> {
   const queryClient = useQueryClient()
   const navigate = useNavigate()

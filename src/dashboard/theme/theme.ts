@@ -63,7 +63,7 @@ function tintVariables(scheme: SchemeName): Record<string, string> {
   )
 }
 
-/** The tokens of a scheme under their own names, and under those that the components read. */
+/** The tokens of a scheme under their own names and under Mantine's names. */
 function schemeVariables(name: SchemeName): Record<string, string> {
   const scheme = schemes[name]
   return {

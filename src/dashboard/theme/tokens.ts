@@ -1,11 +1,11 @@
 import type { MantineColorsTuple } from '@mantine/core'
 
 /**
- * Every decision about colour, type, space, radius and elevation. The theme of the component library is made from it
- * (theme.ts), and style sheets use it as custom properties: `page` of a colour scheme is `--waybill-page`.
+ * The design tokens for colour, typography, spacing, radius and elevation. theme.ts creates Mantine's theme from them, and
+ * style sheets use them as custom properties: `page` of a colour scheme is `--waybill-page`.
  */
 
-/** The accent, used for what can be acted on. Shades 6 and 7 have enough contrast for white text (WCAG 2.2, 1.4.3). */
+/** The accent of interactive elements. Shades 6 and 7 have enough contrast for white text (WCAG 2.2, 1.4.3). */
 const green: MantineColorsTuple = [
   '#ecf7f3',
   '#d5ece3',
@@ -19,7 +19,7 @@ const green: MantineColorsTuple = [
   '#074434',
 ]
 
-/** Neutral colours have a trace of the accent, so that both look like one ink. */
+/** Neutral colours, tinted with the accent so that both match. */
 const gray: MantineColorsTuple = [
   '#f5f7f6',
   '#eef1f0',
@@ -33,7 +33,7 @@ const gray: MantineColorsTuple = [
   '#1b2421',
 ]
 
-/** Text, quiet text, lines and surfaces of the dark scheme: the higher a surface, the lighter it is. */
+/** Text, secondary text, lines and surfaces of the dark scheme. Higher surfaces are lighter. */
 const dark: MantineColorsTuple = [
   '#e1e7e4',
   '#c3ccc9',
@@ -49,15 +49,15 @@ const dark: MantineColorsTuple = [
 
 export const palette = { waybill: green, gray, dark }
 
-/** Surfaces from the lowest to the highest, lines, text and shadows. */
+/** Surfaces from lowest to highest, lines, text and shadows. */
 interface Scheme {
-  /** Behind everything: the page, its header and its navigation. */
+  /** The page background, header and navigation. */
   page: string
   /** Cards. */
   surface: string
   /** Menus, dialogs and drawers. */
   overlay: string
-  /** Heads of tables and other parts that lie deeper than their card. */
+  /** Table headers and other recessed parts of a card. */
   inset: string
   /** The current page in the navigation. */
   selected: string
@@ -79,9 +79,9 @@ interface Scheme {
   refused: string
   /** Durations in charts. */
   time: string
-  /** What is empty in charts. */
+  /** Empty parts of charts. */
   track: string
-  /** Changes to the better and to the worse. */
+  /** Improvements and deteriorations. */
   better: string
   worse: string
 }
@@ -112,7 +112,7 @@ const light: Scheme = {
   worse: '#b3241d',
 }
 
-/** Shadows are hardly visible on dark surfaces, so what floats is lighter and has a bright edge. */
+/** Shadows are hardly visible on dark surfaces, so floating elements are lighter and have a bright edge. */
 const darkScheme: Scheme = {
   page: dark[8],
   surface: dark[7],
@@ -141,7 +141,7 @@ const darkScheme: Scheme = {
 
 export const schemes = { light, dark: darkScheme }
 
-/** The colour of a status, as the tint of its badge and the text on it. */
+/** The colours of a status badge: its tint and its text. */
 interface Tint {
   tint: string
   onLight: string
@@ -156,7 +156,7 @@ export const tints = {
   gray: { tint: gray[6], onLight: gray[8], onDark: gray[2] },
 } satisfies Record<string, Tint>
 
-/** How much of a tint lies on the surface. */
+/** Opacity of a tint on the surface. */
 export const tintOpacity = {
   light: { rest: 0.12, hover: 0.2 },
   dark: { rest: 0.16, hover: 0.24 },
@@ -165,9 +165,9 @@ export const tintOpacity = {
 export const type = {
   sans: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   mono: 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
-  /** Of headings and figures. */
+  /** For headings and figures. */
   strong: '600',
-  /** Of what can be selected: buttons and tabs. */
+  /** For buttons and tabs. */
   medium: '550',
   sizes: { xs: '0.75rem', sm: '0.875rem', md: '1rem', lg: '1.125rem', xl: '1.25rem' },
   headings: {
@@ -181,15 +181,15 @@ export const space = { xs: '0.5rem', sm: '0.75rem', md: '1rem', lg: '1.25rem', x
 
 export const radius = { xs: '3px', sm: '5px', md: '7px', lg: '10px', xl: '14px' }
 
-/** Heights and widths that several places share. */
+/** Shared heights and widths. */
 export const measures = {
-  /** Buttons and fields, so that they stand in line. */
+  /** Height of buttons and fields, so that they align. */
   control: '2.125rem',
-  /** A row of a log. */
+  /** Height of a log row. */
   row: '2.25rem',
-  /** The widest text that is comfortable to read. */
+  /** Maximum width for comfortable reading. */
   prose: '42rem',
-  /** Content is centred; on wide screens there is more of it. */
+  /** Width of the centred content; `contentWide` is for wide screens. */
   content: '70rem',
   contentWide: '84rem',
   contentWidest: '96rem',

@@ -23,7 +23,7 @@ export function StatusBadge({ tone, children }: { tone: Tone; children: ReactNod
   )
 }
 
-/** A fact that is no state, such as a role: without a dot, and always grey. */
+/** A badge for a fact that is not a status, such as a role: grey and without a dot. */
 export function LabelBadge({ children }: { children: ReactNode }) {
   return (
     <Badge variant="light" color="gray" className={styles['badge'] ?? ''} data-plain>

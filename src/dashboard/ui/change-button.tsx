@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import { translate } from '../language/i18n.ts'
 import { useAccount, viewersHint } from '../session/session.ts'
 
-/** A button that changes the account. For viewers it is disabled, with a tooltip that says why. */
+/** A button that changes the account. For viewers, it is disabled with an explanatory tooltip. */
 export function ChangeButton({ disabled, ...button }: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
   const { canChange } = useAccount()
   if (canChange) return <Button {...button} disabled={disabled ?? false} />

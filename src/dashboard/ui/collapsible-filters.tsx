@@ -10,7 +10,7 @@ interface CollapsibleFiltersProps {
   children: ReactNode
 }
 
-/** Filters of a list. On a phone they are behind a button, so that the list is on the first screen. */
+/** Filters of a list. On a phone, they are collapsed, so that the list is on the first screen. */
 export function CollapsibleFilters({ active, children }: CollapsibleFiltersProps) {
   const [opened, { toggle }] = useDisclosure()
   return (

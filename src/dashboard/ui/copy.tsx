@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { notifyFailureMessage } from '../api/use-change.ts'
 
 interface CopyButtonProps {
-  /** A function if it is only needed when it is copied. */
+  /** A function computes the text when it is copied. */
   text: string | (() => string)
   label?: string
 }
@@ -52,7 +52,7 @@ interface CopyFieldProps {
   label: string
   value: string
   description?: ReactNode
-  /** Shows the whole value on as many lines as it takes. */
+  /** Whether a long value wraps instead of being cut off. */
   wraps?: boolean
 }
 
@@ -136,11 +136,12 @@ function copyBySelection(text: string): boolean {
   field.value = text
   field.style.position = 'fixed'
   field.style.opacity = '0'
-  // An open dialog takes the focus back from any element outside it.
-  const home = (focused?.closest('[role=dialog]') ?? document.body).appendChild(field)
-  home.select()
+  // Inserted into an open dialog, because the dialog would take back the focus from an element outside.
+  const container = focused?.closest('[role=dialog]') ?? document.body
+  container.append(field)
+  field.select()
   const copied = document.execCommand('copy')
-  home.remove()
+  field.remove()
   if (focused instanceof HTMLElement) focused.focus()
   return copied
 }

@@ -10,15 +10,15 @@ import { useAccount, useUser } from '../session/session.ts'
 import { describePrice, describeCardDate, describeCategory } from './money.ts'
 
 interface CostEstimateTextProps {
-  /** A number without punctuation, as far as it is typed. */
+  /** The number typed so far, without punctuation. */
   to: string
-  /** Of the template; undefined if WhatsApp did not report it. */
+  /** Category of the template; undefined if WhatsApp did not report it. */
   category: string | undefined
 }
 
 const typingMilliseconds = 300
 
-/** What a message would cost, as soon as the number is complete. In the sandbox, messages cost nothing. */
+/** The estimated cost of a message, once the number is complete. Hidden in the sandbox, where messages cost nothing. */
 export function CostEstimateText({ to, category }: CostEstimateTextProps) {
   const { accountId } = useAccount()
   const { sandbox } = useUser()

@@ -26,7 +26,7 @@ export function LogTime({ at }: { at: string }) {
   )
 }
 
-/** Absolute time with seconds, and how long ago it was within the last day: later that would be the same date again. */
+/** Absolute time with seconds, and its age within the last day; older ages would repeat the date. */
 export function LogTimeWithAge({ at }: { at: string }) {
   return (
     <>

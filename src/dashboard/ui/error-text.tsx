@@ -3,11 +3,11 @@ import { translateServerText } from '../language/server-text.ts'
 
 interface ErrorTextProps {
   code: string | undefined
-  /** In the words of the server. */
+  /** The server's English text. */
   text: string | undefined
 }
 
-/** An error in the row of a log: its code, then what it means. */
+/** An error in a log row: its code, then its meaning. */
 export function ErrorText({ code, text }: ErrorTextProps) {
   return (
     <>

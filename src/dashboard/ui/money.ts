@@ -7,20 +7,20 @@ import type { ReportedCategory } from '../../../contracts/pricing.ts'
 const smallAmount = 0.1
 const preciseDigits = 4
 
-/** `5.7086` as `€5.71`, and `0.0509` as `€0.0509`: cents say too little about small amounts. */
+/** `5.7086` as `€5.71`, and `0.0509` as `€0.0509`, because cents are too coarse for small amounts. */
 export function describeAmount(amount: string, currency: string): string {
   return format(amount, currency, Math.abs(Number(amount)) < smallAmount)
 }
 
-/** `0.1131` as `€0.1131`: what one message costs is a fraction of a cent more or less. */
+/** `0.1131` as `€0.1131`, because prices per message differ by fractions of a cent. */
 export function describePrice(amount: string, currency: string): string {
   return format(amount, currency, Math.abs(Number(amount)) < 1)
 }
 
-/** The decimal is rounded without becoming a floating-point number. */
+/** Formats the decimal string directly, without converting it to a floating-point number. */
 function format(amount: string, currency: string, isPrecise: boolean): string {
   const options = { style: 'currency', currency, ...(isPrecise && { maximumFractionDigits: preciseDigits }) } as const
-  // An exact decimal, which the type of `format` describes as a template.
+  // `format` accepts decimal strings, typed as a template literal.
   return numberFormat(options).format(amount as `${number}`)
 }
 

@@ -45,7 +45,7 @@ export function NoMatches({ of, among, onClear, children }: NoMatchesProps) {
   )
 }
 
-/** Shown below a page with fewer items than fit, if older ones can match as well. */
+/** Shown below an incomplete page if older items may also match. */
 export function OnlyNewestSearched({ of }: { of: Log }) {
   return (
     <Text size="sm" c="dimmed" ta="center" mt="md">

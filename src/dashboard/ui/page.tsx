@@ -12,7 +12,7 @@ interface PageHeaderProps {
 export function PageHeader({ title, description, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname, key } = useLocation()
-  // When a page is opened by its URL, the browser sets the focus itself.
+  // For a page that is opened by its URL, the browser sets the focus.
   const openedAt = useRef(key === 'default' ? pathname : undefined)
   useEffect(() => {
     if (openedAt.current === pathname) return
@@ -38,7 +38,7 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
 }
 
 interface SectionProps {
-  /** Lets links lead to it, with `useHashTarget`. */
+  /** Makes the section a link target, with `useHashTarget`. */
   id?: string
   title: string
   description?: ReactNode
@@ -82,10 +82,10 @@ export function Section({ id: target, title, description, actions, children }: S
   )
 }
 
-/** The header covers the top of the page. */
+/** Scroll margin, because the header covers the top of the page. */
 const belowHeader = '104px'
 
-/** Scrolls to the element that the URL names after `#`, once it is there, and gives it the focus. */
+/** Scrolls to the element named by the URL's hash and focuses it, once it is rendered. */
 export function useHashTarget(isShown: boolean): void {
   const { hash, key } = useLocation()
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** People write a plus, spaces, brackets and hyphens; the API takes only digits. */
+/** Removes plus signs, spaces, brackets and hyphens, because the API only accepts digits. */
 export function withoutPunctuation(number: string): string {
   return number.replaceAll(/^\s*\+|[\s().\-/]/g, '')
 }

@@ -21,7 +21,7 @@ export function LoadingSkeleton({ lines = 4 }: { lines?: number }) {
 interface ErrorAlertProps {
   /** An error or its message. */
   error: unknown
-  /** By default, whether the server answered. */
+  /** By default, states whether the server responded. */
   title?: string
   /** The button shows its progress if this returns a promise. */
   onRetry?: () => unknown
@@ -69,7 +69,7 @@ export function ErrorAlert({ error, title, onRetry }: ErrorAlertProps) {
 interface EmptyStateProps {
   icon: ComponentType<{ size?: number }>
   title: string
-  /** What appears here, and how to get it. */
+  /** What will appear here, and how to get it. */
   children?: ReactNode
   action?: ReactNode
 }

@@ -3,7 +3,7 @@ import { Box, Group, Paper, Skeleton, Stack, VisuallyHidden } from '@mantine/cor
 import type { ReactNode } from 'react'
 import styles from './skeletons.module.css'
 
-/** Skeletons in the shape of what they stand for, so that nothing moves when it arrives. */
+/** Skeletons with the layout of the content, so that nothing moves when it is loaded. */
 
 function Loading({ children }: { children: ReactNode }) {
   return (
@@ -18,7 +18,7 @@ function Loading({ children }: { children: ReactNode }) {
 
 const widths = ['62%', '48%', '70%', '55%', '40%', '66%']
 
-/** The width of a text, which differs from row to row. */
+/** The width of a text placeholder, which varies by row. */
 function widthAt(row: number, column: number): string {
   return widths[(row * 2 + column * 3) % widths.length] ?? '60%'
 }
@@ -28,7 +28,7 @@ interface TableSkeletonProps {
   columns?: number
 }
 
-/** A log: on a small screen, a list. */
+/** The skeleton of a log, which is a list on a small screen. */
 export function TableSkeleton({ rows = 12, columns = 5 }: TableSkeletonProps) {
   return (
     <Loading>
@@ -39,7 +39,7 @@ export function TableSkeleton({ rows = 12, columns = 5 }: TableSkeletonProps) {
   )
 }
 
-/** The rows of a table that already stands in a card. */
+/** The rows of a table within a card. */
 function TableSkeletonRows({ rows, columns }: Required<TableSkeletonProps>) {
   return Array.from({ length: rows + 1 }, (_, row) => (
     <div key={row} className={styles['row']} data-head={row === 0 || undefined}>
@@ -52,7 +52,7 @@ function TableSkeletonRows({ rows, columns }: Required<TableSkeletonProps>) {
   ))
 }
 
-/** Cards one below the other, as the sections of a page or the items of a list. */
+/** A column of cards, for the sections of a page or the items of a list. */
 export function CardsSkeleton({ cards = 3, lines = 2 }: { cards?: number; lines?: number }) {
   return (
     <Loading>
@@ -87,7 +87,7 @@ export function ItemsSkeleton({ items = 3 }: { items?: number }) {
   )
 }
 
-/** Names and values. */
+/** The skeleton of a description list. */
 export function DetailsSkeleton({ items = 4 }: { items?: number }) {
   return (
     <Loading>

@@ -3,7 +3,7 @@ import { type ComboboxItem, type ComboboxParsedItem, Select, type SelectProps, T
 import { useMemo } from 'react'
 import { findTimeZones, listTimeZones, type TimeZoneOption } from './time-zones.ts'
 
-/** Enough to choose from; a longer list makes each key slow. */
+/** Limited, because a longer list would make typing slow. */
 const maxShown = 30
 
 interface TimeZoneSelectProps extends Pick<SelectProps, 'error' | 'disabled'> {
@@ -11,7 +11,7 @@ interface TimeZoneSelectProps extends Pick<SelectProps, 'error' | 'disabled'> {
   onChange: (timeZone: string) => void
 }
 
-/** Takes a city or a country, because few people know the name of their time zone. */
+/** Accepts a city or a country, because few users know the name of their time zone. */
 export function TimeZoneSelect({ value = '', onChange, ...rest }: TimeZoneSelectProps) {
   const zones = useMemo(() => listTimeZones(value), [value])
   return (
@@ -23,7 +23,7 @@ export function TimeZoneSelect({ value = '', onChange, ...rest }: TimeZoneSelect
       allowDeselect={false}
       limit={maxShown}
       filter={({ options, search }) =>
-        // Opening the list shows all of it, though the field holds the chosen zone.
+        // Opening the list shows all zones, although the field contains the selected one.
         search === value ? options : findTimeZones(options.flatMap(toZone), search)
       }
       renderOption={({ option }) => <Zone option={option} />}

@@ -1,7 +1,7 @@
 import { rawTimeZones } from '@vvo/tzdb'
 import { displayNames } from '../language/format.ts'
 
-/** A time zone, and the places by which people know it. */
+/** A time zone with its well-known places. */
 export interface TimeZoneOption {
   value: string
   label: string
@@ -9,7 +9,7 @@ export interface TimeZoneOption {
   places: string
 }
 
-/** Every time zone that a server knows under its main name, and the one that is set, whatever it is called. */
+/** Lists all time zones by the name that servers support, plus the current one under any name. */
 export function listTimeZones(current: string): TimeZoneOption[] {
   const regions = displayNames({ type: 'region' })
   const known = rawTimeZones.map(({ name, mainCities, countryCode }) =>

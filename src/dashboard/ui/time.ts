@@ -5,10 +5,10 @@ const steps = [
   { unit: 'minute', seconds: 60 },
   { unit: 'hour', seconds: 3600 },
 ] as const
-/** Older times are shown as dates: several lines of `2 days ago` would look the same. */
+/** Older times are shown as dates, because several rows of `2 days ago` would look the same. */
 const longSeconds = 86_400
 
-/** Whether a relative time would be a date. */
+/** Whether a relative time would be shown as a date. */
 export function isLongFrom(now: number, at: string): boolean {
   return Math.abs(Date.parse(at) - now) >= longSeconds * 1000
 }
@@ -33,15 +33,15 @@ export function describeTime(at: string, now: Date = new Date()): string {
   return dateFormat(time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
 }
 
-/** `Nov 22, 2026, 9:30:00 AM Europe/Madrid`: the time zone is named as in settings, because `CET` and `GMT+1` are not. */
+/** `Nov 22, 2026, 9:30:00 AM Europe/Madrid`: with the time zone name that the settings use, instead of `CET` or `GMT+1`. */
 export function describeExactly(at: string): string {
   const format = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' })
   return `${format.format(new Date(at))} ${format.resolvedOptions().timeZone}`
 }
 
 /**
- * Replaces times such as `2026-11-22 16:57 UTC`, which the server writes in texts that are also sent by email, and those
- * of the API, such as `2026-11-22T16:57:00.000Z`.
+ * Localizes times in texts from the server: those that are also sent by email, such as `2026-11-22 16:57 UTC`, and those of
+ * the API, such as `2026-11-22T16:57:00.000Z`.
  */
 export function describeTimesIn(text: string): string {
   return text
@@ -87,7 +87,7 @@ export function fromLocalInput(text: string): string | undefined {
   return text === '' || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-/** `a minute` if the server does not send the wait. */
+/** `a minute` if the server does not send how long to wait. */
 export function describeWait(seconds: number): string {
   if (!(seconds > 0)) return t`a minute`
   if (seconds <= 90) return plural(seconds, { one: '# second', other: '# seconds' })

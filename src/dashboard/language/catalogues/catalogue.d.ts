@@ -1,4 +1,4 @@
-/** A catalogue, as `translate-dashboard.ts` compiles it. */
+/** A catalogue compiled by `translate-dashboard.ts`. */
 declare module '*.po' {
   export const messages: import('@lingui/core').Messages
 }

@@ -62,7 +62,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => setText(event.currentTarget.value)}
-              // The list keeps this key to itself, to close a dropdown that there isn't.
+              // The combobox would consume the Escape key to close its dropdown.
               onKeyDown={({ key }) => {
                 if (key === 'Escape') onClose()
               }}
@@ -110,7 +110,7 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
 }
 
 const pauseMilliseconds = 250
-/** Shorter texts match too many messages to be of use. */
+/** Shorter searches match too many messages. */
 const minSearchLength = 3
 const maxMessages = 5
 const maxTemplates = 100

@@ -23,19 +23,19 @@ export const groupNames = {
   Accounts: msg`Accounts`,
 } satisfies Record<(typeof groups)[number], MessageDescriptor>
 
-/** A line of the command palette. */
+/** An entry in the command palette. */
 export interface Command {
   group: (typeof groups)[number]
   label: string
   /** Shown beside the label. */
   hint?: string
-  /** Further words under which it is found. */
+  /** Additional search words. */
   keywords?: string
-  /** The address that it opens, below `/settings`. */
+  /** The path that it opens, below `/settings`. */
   to: string
 }
 
-/** What an account offers, apart from its data. */
+/** The pages and actions of an account, without its data. */
 export function listCommands(account: Account, others: readonly Account[]): Command[] {
   const at = (path: string) => `/${account.accountId}/${path}`
   const changes: Command[] = [
@@ -73,7 +73,7 @@ export function toConsoleCommand(): Command {
   return { group: 'Pages', label: t`Console`, keywords: t`operator server accounts health`, to: '/console' }
 }
 
-/** With the status in words, unless it is approved. */
+/** The hint includes the status, unless the template is approved. */
 export function toTemplateCommand(
   accountId: string,
   { name, language, status }: OwnTemplate,
@@ -87,7 +87,7 @@ export function toTemplateCommand(
   }
 }
 
-/** With the external ID, if the search found the message by it. */
+/** The hint includes the external ID if the search matched it. */
 export function toMessageCommand(
   accountId: string,
   { messageId, to, template, externalId }: Message,
@@ -105,8 +105,8 @@ export function toMessageCommand(
 const maxPerGroup = 6
 
 /**
- * Returns the commands in which each word of the text begins a word, so that `ship` finds `order_shipped`. Those whose
- * label begins with it come first.
+ * Returns the commands in which each word of the text is the start of a word, so that `ship` finds `order_shipped`.
+ * Commands whose label starts with the text come first.
  */
 export function findCommands(commands: readonly Command[], text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
@@ -122,7 +122,7 @@ export function findCommands(commands: readonly Command[], text: string): Comman
   return sorted.filter(({ group }) => {
     const count = (shown.get(group) ?? 0) + 1
     shown.set(group, count)
-    // Pages are few, and seeing all of them is the point of an empty field.
+    // There are few pages, and an empty search should show all of them.
     return group === 'Pages' || count <= maxPerGroup
   })
 }

@@ -8,10 +8,10 @@ import styles from './open-button.module.css'
 /** Loaded on first use. */
 const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
 
-/** Opens the command palette, as ⌘K and Ctrl+K do everywhere. */
+/** Opens the command palette, like the shortcuts ⌘K and Ctrl+K. */
 export function OpenButton({ accountId }: { accountId: string }) {
   const [opened, { open, close }] = useDisclosure()
-  // A dialog that is opened when it is mounted does not give the focus back by itself.
+  // A dialog that is mounted open does not restore the focus by itself.
   const focused = useRef<Element>(null)
   const show = () => {
     focused.current = document.activeElement
@@ -21,7 +21,7 @@ export function OpenButton({ accountId }: { accountId: string }) {
     close()
     if (focused.current instanceof HTMLElement) focused.current.focus()
   }
-  // Also from within fields, which usually keep the keyboard to themselves.
+  // Includes fields, in which shortcuts are ignored by default.
   useHotkeys([['mod+K', () => (opened ? hide() : show())]], [])
   return (
     <>

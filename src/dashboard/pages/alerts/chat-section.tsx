@@ -115,7 +115,7 @@ function notifyTest({ posted, error }: ChatTest): void {
 
 interface ChatFormProps {
   onSaved: () => void
-  /** Undefined if there is nothing to go back to. */
+  /** Undefined if no chat is set. */
   onCancel: (() => void) | undefined
 }
 

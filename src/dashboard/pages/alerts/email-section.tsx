@@ -11,7 +11,7 @@ import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { alertsKey } from './use-alerts.ts'
 
-/** Each member decides for themselves, viewers too. Owners also see who else gets the alerts. */
+/** Each member, including viewers, decides for themselves. Owners also see who else receives alerts. */
 export function EmailSection() {
   const { accountId, viewedUntil } = useAccount()
   const { data, error, isPending, refetch } = useQuery({

@@ -10,7 +10,7 @@ import { Section } from '../../ui/page.tsx'
 interface Problem {
   name: MessageDescriptor
   severity: AlertSeverity
-  /** When it has the other severity. */
+  /** When the other severity applies. */
   exception?: MessageDescriptor
   isOff?: (rules: AlertRules) => boolean
 }
@@ -51,7 +51,7 @@ const problems = {
   },
 } satisfies Record<AlertCode, Problem>
 
-/** What members are alerted to, by email and in the chat. */
+/** The problems that alerts report by email and in the chat. */
 export function ProblemsSection({ rules }: { rules: AlertRules }) {
   return (
     <Section

@@ -26,7 +26,7 @@ const TimeZoneSelect = lazy(async () => ({
   default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
 }))
 
-/** A value stays in its field while its switch is off. An empty number field has the value ''. */
+/** A field keeps its value while its switch is off. An empty number field has the value ''. */
 function toForm({
   failureRatePercent,
   failureRateMinMessages,
@@ -57,12 +57,12 @@ function toForm({
 
 type RulesForm = ReturnType<typeof toForm>
 
-/** The command line also sets parts of a minute. */
+/** Rounds up, because the command line accepts seconds. */
 function toMinutes(seconds: number): number {
   return Math.ceil(seconds / 60)
 }
 
-/** Keeps the part of a minute of a delay that was not changed. */
+/** Keeps the exact seconds of an unchanged delay. */
 function toSeconds(minutes: number | null, { deliveryLagSeconds: stored }: AlertRules): number | null {
   if (minutes === null) return null
   return stored !== null && toMinutes(stored) === minutes ? stored : minutes * 60
@@ -91,12 +91,12 @@ const ranges = {
 const minRange = ranges.failureRateMinMessages
 const noStatusRange = ranges.noStatusMinMessages
 
-/** The number of a checked field. */
+/** Reads a field that has passed validation. */
 function readNumber(form: RulesForm, name: keyof typeof ranges): number | null {
   return readWholeNumber(form[name], ranges[name]) ?? null
 }
 
-/** Checks the number of a rule that is on. */
+/** Validates the number of a rule if the rule is on. */
 function checkNumber(name: keyof typeof ranges, isOn: (form: RulesForm) => boolean) {
   return (typed: TypedNumber, form: RulesForm) => (isOn(form) ? checkWholeNumber(typed, ranges[name]) : null)
 }

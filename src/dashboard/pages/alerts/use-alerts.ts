@@ -3,7 +3,7 @@ import type { Alert } from '../../../../contracts/dashboard/alert.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
-/** The prefix of all query keys about the alerts of an account. */
+/** The prefix of all query keys for the alerts of an account. */
 export function alertsKey(accountId: string) {
   return ['alerts', accountId]
 }
@@ -18,7 +18,7 @@ export function useAlertSettings() {
 
 const refreshMilliseconds = 10_000
 
-/** The alerts of an account, kept up to date. */
+/** The alerts of an account, refreshed periodically. */
 export function useAlerts(accountId: string | undefined) {
   return useQuery({
     queryKey: [...alertsKey(accountId ?? ''), 'list'],
@@ -28,7 +28,7 @@ export function useAlerts(accountId: string | undefined) {
   })
 }
 
-/** Alerts that wait for somebody: neither resolved nor acknowledged. */
+/** Counts alerts that are neither resolved nor acknowledged. */
 export function countOpenAlerts(alerts: readonly Alert[]): number {
   return alerts.filter(({ acknowledgedAt, recoveredAt }) => acknowledgedAt === undefined && recoveredAt === undefined)
     .length

@@ -12,7 +12,7 @@ export interface AccountAction {
   account: ConsoleAccount
 }
 
-/** Says what an action does before it is done. */
+/** Explains an action and asks for confirmation. */
 export function AccountActionModal({ action, onClose }: { action: AccountAction; onClose: () => void }) {
   const { kind, account } = action
   switch (kind) {

@@ -44,7 +44,7 @@ export function AccountsSection() {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? refreshMilliseconds : false),
   })
-  const items = withoutRepetitions(accounts.data?.pages.flatMap((page) => page.items) ?? [])
+  const items = dedupe(accounts.data?.pages.flatMap((page) => page.items) ?? [])
   return (
     <Section
       title={t`Accounts`}
@@ -89,8 +89,8 @@ export function AccountsSection() {
   )
 }
 
-/** An account can move to a later page between two requests. */
-function withoutRepetitions(items: ConsoleAccount[]): ConsoleAccount[] {
+/** Removes duplicates: an account can move to a later page between two requests. */
+function dedupe(items: ConsoleAccount[]): ConsoleAccount[] {
   return [...new Map(items.map((item) => [item.accountId, item])).values()]
 }
 
@@ -193,7 +193,7 @@ function Name({ account, onAction }: { account: ConsoleAccount; onAction: Entrie
   )
 }
 
-/** The worst first; nothing else is shown if all is well. */
+/** Lists the problems of an account, worst first. */
 function listProblems({ suspendedAt, apiEnabled, whatsAppAccounts, endpoints }: ConsoleAccount) {
   const problems: { tone: Tone; label: string }[] = []
   if (suspendedAt !== undefined) problems.push({ tone: 'bad', label: t`Suspended` })

@@ -14,7 +14,7 @@ import { ProcessesSection } from './processes-section.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import { SlowEndpointsSection } from './slow-endpoints-section.tsx'
 
-/** All accounts of the server, for its operators. The server enforces who they are. */
+/** All accounts of the server, for operators. The server enforces access. */
 export function ConsolePage() {
   const { operator } = useUser()
   if (operator === undefined) return <NotFoundPage />
@@ -63,13 +63,13 @@ function AuthenticatorNeeded() {
 }
 
 function CodeNeeded() {
-  const leave = useSignOut()
+  const signOut = useSignOut()
   return (
     <EmptyState
       icon={IconShieldLock}
       title={t`Sign in with a code`}
       action={
-        <Button leftSection={<IconLogout size={16} />} onClick={() => void leave('/sign-in?to=%2Fconsole')}>
+        <Button leftSection={<IconLogout size={16} />} onClick={() => void signOut('/sign-in?to=%2Fconsole')}>
           <Trans>Sign out</Trans>
         </Button>
       }

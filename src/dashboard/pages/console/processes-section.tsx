@@ -9,7 +9,7 @@ import { Section } from '../../ui/page.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { describeNumber, useServerFacts } from './use-console.ts'
 
-/** The processes of the server with their versions, and the jobs that they run. */
+/** The server's processes with their versions and jobs. */
 export function ProcessesSection() {
   const processes = useServerFacts().data?.processes
   if (!processes) return null
@@ -86,7 +86,7 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
   )
 }
 
-/** The same job runs on several nodes: its last run is the latest, its failures are added up. */
+/** Merges the same job of several nodes: takes the latest run and adds up runs and failures. */
 function mergeJobs(processes: readonly ServerProcess[]): Job[] {
   const merged = new Map<string, Job>()
   for (const job of processes.filter(({ alive }) => alive).flatMap(({ jobs }) => jobs)) {

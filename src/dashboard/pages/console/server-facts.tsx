@@ -14,7 +14,7 @@ interface Fact {
   isBad?: boolean
 }
 
-/** What an operator looks at first. */
+/** The key figures of the server. */
 export function ServerFacts() {
   const facts = useServerFacts()
   if (facts.isError && !facts.data) return <ErrorAlert error={facts.error} onRetry={() => facts.refetch()} />

@@ -27,14 +27,14 @@ export function describeNumber(value: number): string {
   return formatNumber(value)
 }
 
-/** A share, or nothing if there is nothing to share. */
+/** Formats a share; empty if the total is zero. */
 export function describeShare(part: number, whole: number): string {
   return whole === 0 ? '' : numberFormat({ style: 'percent', maximumFractionDigits: 1 }).format(part / whole)
 }
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
-/** `8.2 MB`: decimal units, as disks are sold. */
+/** Formats bytes in decimal units, such as `8.2 MB`. */
 export function describeBytes(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
   const value = bytes / 1000 ** power

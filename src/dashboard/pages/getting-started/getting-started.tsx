@@ -11,11 +11,11 @@ import styles from './getting-started.module.css'
 import { findNextStep, type Step, steps, stepTexts } from './steps.ts'
 import { useProgress } from './use-progress.ts'
 
-/** The first steps of an account, with what is done and a button for what comes next. */
+/** The setup steps of a new account, with a button for the next one. */
 export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean }) {
   const progress = useProgress()
   const next = progress && findNextStep(progress)
-  // Beside messages, it is only of interest while something is missing.
+  // With messages on the page, it is only useful while a step is missing.
   if (hasMessages && next === undefined) return null
   return (
     <Section title={t`Getting started`} description={t`From a new account to messages with statuses, in four steps.`}>
@@ -78,7 +78,7 @@ function StepButton({ step }: { step: Step }) {
   )
 }
 
-/** In an empty page that fills once messages are sent: the button of the step that is missing. */
+/** The button of the next missing step, for pages that are empty until messages are sent. */
 export function NextStepButton() {
   const progress = useProgress()
   const next = progress && findNextStep({ ...progress, webhook: true })

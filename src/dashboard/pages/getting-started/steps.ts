@@ -1,13 +1,13 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 
-/** What a new account does first, in this order: each step needs the one before. */
+/** The setup steps of a new account, in order. Each step requires the previous one. */
 export const steps = ['connect', 'key', 'send', 'webhook'] as const
 export type Step = (typeof steps)[number]
 
 export type Progress = Record<Step, boolean>
 
-/** The first step that is not done; undefined if all are. */
+/** The first incomplete step; undefined if all are done. */
 export function findNextStep(progress: Progress): Step | undefined {
   return steps.find((step) => !progress[step])
 }
@@ -17,7 +17,7 @@ interface StepText {
   /** Why, in one sentence. */
   description: MessageDescriptor
   action: MessageDescriptor
-  /** The page, below that of the account. */
+  /** Path of the page, relative to the account. */
   path: string
 }
 

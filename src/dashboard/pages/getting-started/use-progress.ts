@@ -6,7 +6,7 @@ import { useEndpoints } from '../webhooks/use-endpoints.ts'
 import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 import type { Progress } from './steps.ts'
 
-/** What the account has done; undefined until all of it is known. */
+/** Which steps the account has completed; undefined until all queries are loaded. */
 export function useProgress(): Progress | undefined {
   const { accountId } = useAccount()
   const whatsAppAccounts = useWhatsAppAccounts().data

@@ -15,7 +15,7 @@ interface ErrorCodeFieldProps {
 
 const reasonDays = 90
 
-/** Offers the most frequent reasons of the account. Any other code can be typed. */
+/** Suggests the account's most frequent error codes. Any other code can be typed. */
 export function ErrorCodeField({ value, onApply }: ErrorCodeFieldProps) {
   const meanings = useReasons()
   const [text, setText] = useState(value)

@@ -6,7 +6,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
 import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
-import { isWorthRetrying } from '../../api/failure.ts'
+import { isRetryable } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -105,7 +105,7 @@ function save({ parts, count }: Export): void {
 /** A size that browsers and spreadsheets handle well. */
 const maxExported = 50_000
 const pageSize = 100
-/** About half a minute in total, since a failure discards the pages loaded so far. */
+/** Takes about half a minute in total. A failure would discard the pages loaded so far. */
 const maxRetries = 5
 
 const columns: Record<string, (message: Message) => string | undefined> = {
@@ -140,7 +140,7 @@ export async function exportMessages(
   filters: MessageFilters,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (count: number) => void },
 ): Promise<Export> {
-  // Fixed, because a range such as the last hour must not move between pages.
+  // Fixed, so that a range such as the last hour does not move between pages.
   const startedAt = new Date()
   const filter = toListInput(filters, startedAt)
   const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
@@ -153,7 +153,7 @@ export async function exportMessages(
       // Unique to this export, since a cancelled one may still have a retry pending.
       queryKey: ['exportedMessages', startedAt, input],
       queryFn: () => api.message.list.query(input, { signal }),
-      retry: (failures, error) => !signal.aborted && failures < maxRetries && isWorthRetrying(error),
+      retry: (failures, error) => !signal.aborted && failures < maxRetries && isRetryable(error),
       staleTime: 0,
       gcTime: 0,
     })

@@ -18,7 +18,7 @@ interface FailureReasonsProps {
   onSelect: (errorCode: string) => void
 }
 
-/** Why the messages of the whole filter failed, also those that are not loaded. Each reason adds its code to the filter. */
+/** Failure reasons of all messages that match the filters, loaded or not. Selecting a reason filters by its code. */
 export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
   const { accountId } = useAccount()
   const [showsAll, setShowsAll] = useState(false)

@@ -34,7 +34,7 @@ function listFailures() {
   return FailureStage.options.map((failure) => ({ value: failure, label: translate(failureNames[failure]) }))
 }
 
-/** The status of an option, and how a message failed. */
+/** Converts an option to its status and failure filters. */
 function readStatusOption(value: string): Pick<MessageFilters, 'status' | 'failure'> {
   const failure = FailureStage.options.find((failure) => failure === value)
   if (failure) return { status: 'failed', failure }
@@ -53,7 +53,7 @@ function listRanges() {
 export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
   const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
   const numbers = useSendingNumbers(filters.whatsAppAccountId)
-  // With one number, all messages are from it.
+  // With only one number, the filter would be useless.
   const hasNumbers = numbers.length > 1 || filters.whatsAppAccountId !== ''
   return (
     <Box role="search" aria-label={t`Messages`} mb="sm">
@@ -94,7 +94,7 @@ export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
   )
 }
 
-/** Templates of the default WhatsApp account. A template that was deleted since stays selectable by its link. */
+/** Templates of the default WhatsApp account. A deleted template in the URL stays selectable. */
 function TemplatePicker({ value, onChange }: { value: string; onChange: (template: string) => void }) {
   const templates = useTemplates(undefined)
   const names = templates.data?.items.map(({ name }) => name) ?? []

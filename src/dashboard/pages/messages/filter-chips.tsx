@@ -11,7 +11,7 @@ import type { SendingNumber } from './use-sending-numbers.ts'
 interface Chip {
   name: string
   value: string
-  /** What removing the chip changes. */
+  /** The filter changes when the chip is removed. */
   without: Partial<MessageFilters>
 }
 
@@ -22,8 +22,8 @@ interface FilterChipsProps {
 }
 
 /**
- * The active filters, each of which can be removed. Times name their zone, because the days that the overview links to are
- * in the time zone of the account, which may be another than the reader's.
+ * The active filters as removable chips. Times include their time zone, because links from the overview use the account's
+ * time zone, which may differ from the reader's.
  */
 export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
   const chips = listChips(filters, numbers)

@@ -11,7 +11,7 @@ export interface LogKeys {
   onHelp: () => void
 }
 
-/** Keys and what they do, for the list of shortcuts. */
+/** The shortcuts and their descriptions. */
 export const shortcuts = [
   { keys: ['/'], does: msg`Search messages` },
   { keys: ['j', '↓'], does: msg`Next message` },
@@ -21,7 +21,7 @@ export const shortcuts = [
   { keys: ['?'], does: msg`Show keyboard shortcuts` },
 ]
 
-/** Shortcuts of a single character must be possible to turn off (WCAG 2.2, 2.1.4). */
+/** It must be possible to turn off single-character shortcuts (WCAG 2.2, 2.1.4). */
 export function useShortcutsSetting() {
   const [setting, set] = useLocalStorage<'on' | 'off'>({
     key: 'waybill-shortcuts',
@@ -31,7 +31,7 @@ export function useShortcutsSetting() {
   return { isOn: setting === 'on', set: (isOn: boolean) => set(isOn ? 'on' : 'off') }
 }
 
-/** Arrow keys work only within the list, since they scroll the page elsewhere. */
+/** Arrow keys work only within the list, because elsewhere they scroll the page. */
 export function useLogKeys(list: RefObject<HTMLElement | null>, isOn: boolean, keys: LogKeys): void {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const act = findAction(event, { isOn, isInList: isWithin(list.current, event.target), keys })
@@ -79,7 +79,7 @@ function findAction(event: KeyboardEvent, { isOn, isInList, keys }: Circumstance
 
 const widgets = 'input, textarea, select, [contenteditable="true"], [role="menu"], [role="listbox"], [role="dialog"]'
 
-/** Fields, menus and dialogs use keys themselves. */
+/** Whether the target is a field, menu or dialog, which handle keys themselves. */
 function isForWidget(target: EventTarget | null): boolean {
   if (document.querySelector('[role="dialog"]') !== null) return true
   return target instanceof Element && target.closest(widgets) !== null

@@ -2,7 +2,7 @@ import { msg } from '@lingui/core/macro'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
 
-/** Time ranges, kept in the URL by name: calendar days in the time zone of the reader, and the time up to now. */
+/** Time ranges by their name in the URL: calendar days in the reader's time zone, and periods that end now. */
 export const ranges = {
   today: { label: msg`Today`, daysAgo: 0 },
   yesterday: { label: msg`Yesterday`, daysAgo: 1 },
@@ -17,10 +17,10 @@ export type Range = keyof typeof ranges | 'any' | 'custom'
 /** Filters of the message log. An empty string means no filter. */
 export interface MessageFilters {
   status: MessageStatus | ''
-  /** Of failed messages. */
+  /** How a failed message failed. */
   failure: FailureStage | ''
   range: Range
-  /** ISO times of a custom range. Either can be empty. */
+  /** ISO times of a custom range. Both are optional. */
   from: string
   until: string
   /** The text of the search box. */
@@ -30,7 +30,7 @@ export interface MessageFilters {
   errorCode: string
   template: string
   whatsAppAccountId: string
-  /** ISO 3166. */
+  /** ISO 3166 code. */
   country: string
   to: string
   externalId: string
@@ -104,7 +104,7 @@ export function isFiltered(filters: MessageFilters): boolean {
   return Object.keys(toListInput(filters, new Date())).length > 0
 }
 
-/** The active filters of the fields, without the search. */
+/** Counts the active filters, except the search. */
 export function countFilters({ status, range, template, whatsAppAccountId, errorCode }: MessageFilters): number {
   const given = [status, range === 'any' ? '' : range, template, whatsAppAccountId, errorCode]
   return given.filter((value) => value !== '').length
@@ -127,7 +127,7 @@ function startOfDay(now: Date, daysAgo: number): string {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).toISOString()
 }
 
-/** Not from the contract, which the overview would have to load for its links to the log. */
+/** Repeated here, because the overview would have to load the contract for its links to the log. */
 const statuses = {
   pending: true,
   sent: true,

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react'
 import type { Message } from '../../../../contracts/api/message.ts'
 import { describeDuration, describeExactly } from '../../ui/time.ts'
 
-/** After this time no response can arrive: the connection broke or the process died. */
+/** After this time, no response can arrive any more: the connection broke or the process died. */
 const unknownAfterMilliseconds = 60_000
 
 export function MessageTimeline({ message }: { message: Message }) {
@@ -93,13 +93,13 @@ interface Step {
   after?: string
 }
 
-/** WhatsApp reports whole seconds, so a step can appear to precede the one before it. */
+/** WhatsApp reports whole seconds, so a step can appear to be earlier than the previous one. */
 function describeGap(before: string, at: string): string {
   const milliseconds = Date.parse(at) - Date.parse(before)
   return milliseconds <= 0 ? t`within a second` : t`${describeDuration(milliseconds)} later`
 }
 
-/** The past and the possible next steps of a message. */
+/** Lists the completed and the possible next steps of a message. */
 function toSteps(message: Message): Step[] {
   const steps = listSteps(message)
   let before: string | undefined
@@ -154,13 +154,13 @@ function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }:
 interface StepFacts {
   name: string
   meaning: string
-  /** What is true as long as the step is not reached. */
+  /** Description while the step is not reached. */
   open: string
   at: string | undefined
   isPast: boolean
 }
 
-/** A later step implies this one, even if WhatsApp never reported it. */
+/** A later step implies that this one is done, even if WhatsApp never reported it. */
 function step({ name, meaning, open, at, isPast }: StepFacts): Step {
   if (at !== undefined) return { name, meaning, kind: 'done', at }
   return isPast ? { name, meaning, kind: 'unreported' } : { name, meaning: open, kind: 'open' }

@@ -28,15 +28,15 @@ import { useLogAddress } from './use-log-address.ts'
 import { useLogNavigation } from './use-log-navigation.ts'
 import { ViewsMenu } from './views/views-menu.tsx'
 
-/** From this width on, the columns of the table fit beside the panel. */
-const roomForColumns = '(min-width: 106em)'
+/** Minimum width at which the table's columns fit next to the panel. */
+const screenForColumns = '(min-width: 106em)'
 
 export function MessagesPage() {
   const { accountId, viewedUntil } = useAccount()
   const address = useLogAddress()
   const { filters, openedId, show } = address
   const isBeside = useIsBeside() && openedId !== undefined
-  const asList = !useMediaQuery(roomForColumns, true, { getInitialValueInEffect: false }) && isBeside
+  const asList = !useMediaQuery(screenForColumns, true, { getInitialValueInEffect: false }) && isBeside
   const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
     api.message.list.query({ accountId, ...toListInput(filters, new Date()), ...page }, options),
   )
@@ -105,11 +105,11 @@ const countRefreshMilliseconds = 30_000
 interface CountProps {
   accountId: string
   filters: MessageFilters
-  /** The number of messages in the table, which can be newer than the count. */
+  /** Number of messages in the table, which can be newer than the count. */
   shown: number
 }
 
-/** How many messages match. */
+/** The number of matching messages. */
 function Count({ accountId, filters, shown }: CountProps) {
   const { data } = useQuery({
     queryKey: ['messages', accountId, 'count', filters],

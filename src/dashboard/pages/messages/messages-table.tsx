@@ -13,9 +13,9 @@ import type { LogAddress } from './use-log-address.ts'
 
 interface MessagesTableProps {
   messages: ListedMessage[]
-  /** Whether these are results of the previous filter. */
+  /** Whether these are results of the previous filters. */
   stale: boolean
-  /** The panel stands beside, and leaves too little room for columns. */
+  /** Whether the panel leaves too little space for columns. */
   asList: boolean
   address: LogAddress
   ref: Ref<HTMLDivElement>
@@ -26,7 +26,7 @@ interface RowProps {
   address: LogAddress
 }
 
-/** A table; on a small screen and beside the panel, a list. */
+/** A table, or a list on a small screen and next to the panel. */
 export function MessagesTable({ messages, stale, asList, address, ref }: MessagesTableProps) {
   return (
     <Paper ref={ref} withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
@@ -56,7 +56,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th w={172}>
             <Trans>Time</Trans>
           </Table.Th>
-          {/* A number has 15 digits at most. */}
+          {/* Wide enough for 15 digits, the maximum. */}
           <Table.Th w={172}>
             <Trans>Recipient</Trans>
           </Table.Th>
@@ -144,8 +144,8 @@ function MessageItem({ message, address }: RowProps) {
 }
 
 /**
- * A click anywhere in a row acts like one on its link: the middle button and Ctrl open a tab. A click that selects text
- * opens nothing. Keyboards and screen readers use the link.
+ * Makes a click anywhere in a row act like one on its link, including the middle button and Ctrl, which open a tab.
+ * Selecting text opens nothing. Keyboards and screen readers use the link itself.
  */
 function useRowClicks({ messageId }: ListedMessage, { linkTo, open }: LogAddress) {
   const href = useHref(linkTo(messageId).to)
@@ -159,7 +159,7 @@ function useRowClicks({ messageId }: ListedMessage, { linkTo, open }: LogAddress
       if (event.button === middleButton && isOwnClick(event)) window.open(href, '_blank', 'noopener')
     },
     onMouseDown: (event: MouseEvent) => {
-      // Otherwise the browser starts to scroll.
+      // Prevents autoscrolling.
       if (event.button === middleButton && isOwnClick(event)) event.preventDefault()
     },
   }
@@ -167,7 +167,7 @@ function useRowClicks({ messageId }: ListedMessage, { linkTo, open }: LogAddress
 
 const middleButton = 1
 
-/** The link of a row acts by itself. */
+/** The browser handles clicks on the link itself. */
 function isOwnClick({ target }: MouseEvent): boolean {
   return !(target instanceof Element && target.closest('a') !== null)
 }
@@ -200,14 +200,14 @@ function TemplateName({ message: { template, language } }: { message: ListedMess
   )
 }
 
-/** Why the message failed, in full and then in WhatsApp's own words. */
+/** Why the message failed: our explanation, then WhatsApp's text. */
 function describeReason({ error, meaning }: ListedMessage): string | undefined {
   if (!error) return undefined
   const own = `${error.code} ${error.message}`
   return meaning === undefined ? own : `${translateServerText(meaning)}\n${own}`
 }
 
-/** Why the message failed, as the overview says it. */
+/** Why the message failed, with the same text as in the overview. */
 function Reason({ message: { error, meaning } }: { message: ListedMessage }) {
   return error ? <ErrorText code={error.code} text={meaning ?? error.message} /> : null
 }

@@ -5,17 +5,17 @@ import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
-/** A link to the API request that caused the message. Test messages have none. */
+/** A link to the API request that sent the message. Test messages have none. */
 export function RequestOfMessage({ messageId }: { messageId: string }) {
   const { accountId } = useAccount()
   const { data, isError } = useQuery({
     queryKey: ['requests', accountId, 'of-message', messageId],
     queryFn: ({ signal }) => api.request.list.query({ accountId, search: messageId }, { signal }),
-    // Requests are recorded about a second after their answer.
+    // Requests are recorded about a second after their response.
     refetchInterval: ({ state }) =>
       state.data?.items.length === 0 && state.dataUpdateCount < maxReads ? readMilliseconds : false,
   })
-  // Retries with the same idempotency key come later.
+  // The oldest request: later ones are retries with the same idempotency key.
   const first = data?.items.at(-1)
   if (first)
     return (

@@ -14,10 +14,10 @@ interface SearchFieldProps {
 const waitMilliseconds = 400
 const maxLength = 255
 
-/** One field for everything that identifies messages. It is applied when the user pauses. */
+/** One field for everything that identifies messages. Applied when the user stops typing. */
 export function SearchField({ value, onApply, ref }: SearchFieldProps) {
   const [text, setText] = useState(value)
-  // `value` follows what was applied with a delay. Only a different value replaces the input.
+  // `value` follows the applied text with a delay. Only a different value replaces the input.
   const [applied, setApplied] = useState(value)
   const [seen, setSeen] = useState(value)
   if (value !== seen) {
@@ -49,7 +49,7 @@ export function SearchField({ value, onApply, ref }: SearchFieldProps) {
       maxLength={maxLength}
       autoComplete="off"
       spellCheck={false}
-      // The browser's own clear button would be a second one.
+      // Hides the browser's clear button, because the field has its own.
       styles={{ input: { appearance: 'none' } }}
       onChange={(event) => change(event.currentTarget.value)}
       onKeyDown={(event) => {

@@ -11,7 +11,7 @@ interface ShortcutsButtonProps {
   onClose: () => void
 }
 
-/** A button for the list of shortcuts, which is also where they are turned off. */
+/** Opens the list of shortcuts, where they can also be turned off. */
 export function ShortcutsButton({ opened, onOpen, onClose }: ShortcutsButtonProps) {
   const { isOn, set } = useShortcutsSetting()
   return (

@@ -2,11 +2,11 @@ import { useMemo } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { type MessageFilters, readFilters, writeFilters } from './message-filters.ts'
 
-/** Where the focus goes when a message is shown: to the panel when it was opened, or nowhere on the way through the log. */
+/** Where the focus goes when a message is shown: to the panel if the user opened it, or it stays in the list. */
 type FocusTarget = 'panel' | 'list'
 
 interface PanelState {
-  /** This entry of the history opened the panel, so the entry before it is the log without a panel. */
+  /** Whether this history entry opened the panel; then the previous entry is the log without a panel. */
   opensPanel: boolean
   focus: FocusTarget
 }
@@ -21,7 +21,7 @@ function write(filters: MessageFilters, messageId: string | undefined): URLSearc
   return query
 }
 
-/** The URL holds the filters and the message in the panel, so that both survive reloads and can be shared. */
+/** The URL contains the filters and the open message, so that both survive reloads and can be shared. */
 export function useLogAddress() {
   const [search, setSearch] = useSearchParams()
   const state: unknown = useLocation().state
@@ -29,7 +29,7 @@ export function useLogAddress() {
   const filters = useMemo(() => readFilters(search), [search])
   const openedId = search.get('message') ?? undefined
   const opensPanel = openedId === undefined || readPanelState(state).opensPanel === true
-  /** The first message adds an entry to the history, so that the back button closes the panel. */
+  /** The first message adds a history entry, so that the back button closes the panel. */
   const linkTo = (messageId: string, focus: FocusTarget = 'panel') => ({
     to: { search: `?${write(filters, messageId)}` },
     replace: openedId !== undefined,
@@ -47,7 +47,7 @@ export function useLogAddress() {
     },
     close: () => {
       if (openedId === undefined) return
-      // Without this, the back button would open the panel again.
+      // Go back instead of adding an entry, so that the back button does not reopen the panel.
       if (readPanelState(state).opensPanel === true) void navigate(-1)
       else setSearch(writeFilters(filters), { replace: true, preventScrollReset: true })
     },

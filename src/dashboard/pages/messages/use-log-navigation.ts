@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'react'
 import { useLogKeys, useShortcutsSetting } from './log-keys.ts'
 import type { LogAddress } from './use-log-address.ts'
 
-/** Walks through the log by keyboard. The focus is the selection, so that screen readers follow it. */
+/** Keyboard navigation of the log. The focused row is the selected one, so that screen readers follow. */
 export function useLogNavigation(
   { openedId, open, close }: Pick<LogAddress, 'openedId' | 'open' | 'close'>,
   asList: boolean,
@@ -30,25 +30,25 @@ export function useLogNavigation(
     onHelp: help.open,
   })
 
-  const before = useRef({ openedId, asList })
+  const previous = useRef({ openedId, asList })
   useLayoutEffect(() => {
-    const shown = openedId ?? before.current.openedId
-    // Rows of the table and items of the list differ in height, so the message would move away from the pointer.
-    if (before.current.asList !== asList) findLink(shown)?.scrollIntoView({ block: 'nearest' })
-    // The panel takes its focus with it, and the list hides it when it becomes a table.
+    const shown = openedId ?? previous.current.openedId
+    // Table rows and list items differ in height, so the message would move away from the pointer.
+    if (previous.current.asList !== asList) findLink(shown)?.scrollIntoView({ block: 'nearest' })
+    // The focus is lost if the panel that had it closes, or if the list that had it becomes a table.
     if (openedId === undefined && hasLostFocus()) findLink(shown)?.focus()
-    before.current = { openedId, asList }
+    previous.current = { openedId, asList }
   })
   return { list, search, help: { opened: helpOpened, onOpen: help.open, onClose: help.close } }
 }
 
-/** The browser takes the focus away from a hidden element only with its next frame. */
+/** Includes a focused element that is hidden: browsers only remove its focus in the next frame. */
 function hasLostFocus(): boolean {
   const { activeElement, body } = document
   return activeElement === body || (activeElement instanceof HTMLAnchorElement && activeElement.offsetParent === null)
 }
 
-/** The links of the table or of the list, whichever the screen shows. */
+/** The visible links, of the table or of the list. */
 function listLinks(list: HTMLElement | null): HTMLAnchorElement[] {
   const links = list?.querySelectorAll<HTMLAnchorElement>('a[data-message]') ?? []
   return [...links].filter((link) => link.offsetParent !== null)

@@ -7,7 +7,7 @@ export interface SendingNumber {
   name: string
 }
 
-/** The numbers that messages are sent from, and `selected`, which stays selectable by its link after it was removed. */
+/** The numbers that send messages, and `selected`, which stays selectable through the URL even if it was removed. */
 export function useSendingNumbers(selected: string): SendingNumber[] {
   const { data = [] } = useWhatsAppAccounts()
   const numbers = data.map((account) => ({

@@ -8,7 +8,7 @@ import { type AttentionItem, listAttention } from './attention.ts'
 import styles from './overview.module.css'
 import { useAttention } from './use-attention.ts'
 
-/** Whether everything is in order, and if not, what to look at. Empty if that could not be read. */
+/** Lists what needs attention, or states that nothing does. Empty if the data could not be loaded. */
 export function AttentionSection() {
   const { accountId } = useAccount()
   const { sources } = useAttention(accountId)

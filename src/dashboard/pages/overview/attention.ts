@@ -13,7 +13,7 @@ import { stepOf, stepTitles } from '../whatsapp-accounts/step-names.ts'
 
 export type TemplateProblems = OutputOf<typeof listTemplateProblems>
 
-/** Something that somebody should look at, and the page of the account where. */
+/** Something that needs attention, and the page of the account that shows it. */
 export interface AttentionItem {
   tone: Extract<Tone, 'bad' | 'warning' | 'neutral'>
   text: string
@@ -26,7 +26,7 @@ interface Sources {
   templates: TemplateProblems
 }
 
-/** The most urgent first. A problem that an alert is open for is listed once. */
+/** Most urgent first. A problem with an open alert is listed once. */
 export function listAttention({ alerts, health, templates }: Sources): AttentionItem[] {
   const open = alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
   const isAlerted = (page: string) => open.some((alert) => alert.page === page)
@@ -52,7 +52,7 @@ export function listAttention({ alerts, health, templates }: Sources): Attention
         ]
       : []),
   ]
-  // A template of two WABAs is one problem to the reader.
+  // The same template in two WABAs is listed once.
   const distinct = items.filter(({ text }, index) => items.findIndex((other) => other.text === text) === index)
   return distinct.toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
 }
@@ -65,7 +65,7 @@ function toAlertItem({ title, severity, page, acknowledgedAt }: Alert): Attentio
   return { tone: severity === 'critical' ? 'bad' : 'warning', text, page }
 }
 
-/** Whether something keeps the WhatsApp account from working, or its setup was never completed. */
+/** The problem of a WhatsApp account that does not work, or whose setup is incomplete. */
 function toAccountItem(health: WhatsAppAccountHealth): AttentionItem[] {
   const number = health.displayPhoneNumber ?? health.phoneNumberId
   const page = `whatsapp-accounts/${health.accountId}`

@@ -36,7 +36,7 @@ function nameOf(dimension: Dimension, { key, name }: Share): string {
   return name ?? key
 }
 
-/** Messages by template, number or country. The rows and the others add up to the messages of the period. */
+/** Messages by template, number or country. All rows, including the others, add up to the messages of the period. */
 export function BreakdownSection({ overview }: { overview: Overview }) {
   const [dimension, setDimension] = useState<Dimension>('templates')
   const { totals, breakdownSince } = overview
@@ -75,7 +75,7 @@ function BreakdownTable({ dimension, overview }: { dimension: Dimension; overvie
   const { accountId } = useAccount()
   const [order, setOrder] = useState<BreakdownOrder>('attempted')
   const { rows, others } = toRows(overview.totals, overview[dimension], order)
-  // Bars compare with the largest row, so that small ones are still told apart.
+  // Bars are relative to the largest row, so that small ones remain distinguishable.
   const largest = Math.max(1, ...[...rows, others].map((row) => measureShare(row, order)))
   const names = dimensions.find(({ value }) => value === dimension) ?? dimensions[0]
   const linkTo = (filters: Partial<MessageFilters>) =>
@@ -126,7 +126,7 @@ function BreakdownTable({ dimension, overview }: { dimension: Dimension; overvie
   )
 }
 
-/** The filter of the message log for a row. Recipients who were erased have no country. */
+/** The message log filters for a row. Erased recipients have no country. */
 function toFilters(dimension: Dimension, key: string): Partial<MessageFilters> | undefined {
   switch (dimension) {
     case 'templates':
@@ -144,7 +144,7 @@ interface SortableHeaderProps {
   onSort: () => void
 }
 
-/** The largest come first. */
+/** Sorts in descending order. */
 function SortableHeader({ name, isSorted, onSort }: SortableHeaderProps) {
   return (
     <Table.Th scope="col" aria-sort={isSorted ? 'descending' : undefined}>
@@ -202,7 +202,7 @@ function BreakdownRow({ name, to, toFailed, funnel, order, largest }: BreakdownR
   )
 }
 
-/** Names of templates have no spaces, so they break after an underscore. */
+/** Lets template names wrap after an underscore, because they have no spaces. */
 function breakable(name: string) {
   return name.split(/(?<=_)/).map((part, index) => (
     <Fragment key={index}>

@@ -3,22 +3,22 @@ import { formatNumber, numberFormat } from '../../language/format.ts'
 import type { Funnel } from '../../../../contracts/dashboard/overview.ts'
 import { describeShare, roundShare, type Stage } from './statistics.ts'
 
-/** How a figure differs from the one of the period before. */
+/** The change of a figure compared with the previous period. */
 export type Change = {
-  /** `12.3%`, `2.1 points`; without a direction, the whole text. */
+  /** Such as `12.3%` or `2.1 points`; the whole text if there is no direction. */
   text: string
-  /** Whether it is good news. */
+  /** Whether the change is an improvement. */
   tone: 'good' | 'bad' | 'neutral'
 } & (
   | { direction?: undefined }
   | {
       direction: 'up' | 'down'
-      /** The value before, such as `480` or `86.2%`. */
+      /** The previous value, such as `480` or `86.2%`. */
       before: string
     }
 )
 
-/** Growth from a handful of messages has no meaningful percentage. */
+/** Larger percentages only occur with few messages and are not meaningful. */
 const maxPercent = 999
 
 const isGood = {
@@ -30,7 +30,7 @@ const isGood = {
   undelivered: 'down',
 } satisfies Record<Stage, 'up' | 'down' | undefined>
 
-/** Of attempted: in percent. Of other stages: of their share, in percentage points. */
+/** Compares attempted messages in percent, and the share of other stages in percentage points. */
 export function compare(stage: Stage, totals: Funnel, previous: Funnel): Change {
   if (previous.attempted === 0) return { text: t`None before`, tone: 'neutral' }
   if (totals.attempted === 0 && stage !== 'attempted') return { text: t`No messages`, tone: 'neutral' }
@@ -45,7 +45,7 @@ function compareCounts({ attempted }: Funnel, previous: Funnel): Change {
   return describe({ difference: percent, before, good: undefined }, formatPercent)
 }
 
-/** What the share of a stage is a share of. */
+/** The total to which the share of a stage refers. */
 function wholeOf(stage: Stage, funnel: Funnel): number {
   return stage === 'read' ? funnel.delivered : funnel.attempted
 }
@@ -56,19 +56,19 @@ function compareShares(stage: Stage, totals: Funnel, previous: Funnel): Change {
   const share = totals[stage] / whole - previous[stage] / wholeBefore
   const pooled = (totals[stage] + previous[stage]) / (whole + wholeBefore)
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / whole + 1 / wholeBefore))
-  const good = Math.abs(share) > likely * deviation ? isGood[stage] : undefined
-  // Of the rounded shares, which are the ones that are shown.
+  const good = Math.abs(share) > significanceThreshold * deviation ? isGood[stage] : undefined
+  // Uses the rounded shares, because they are the ones displayed.
   const difference = (roundShare(totals[stage], whole) - roundShare(previous[stage], wholeBefore)) * 100
   return describe({ difference, before: describeShare(previous[stage], wholeBefore), good }, formatPoints)
 }
 
-/** Nine of ten random differences between two equal shares are smaller: these are neither good nor bad news. */
-const likely = 1.645
+/** Two-sided 90% confidence: smaller differences are probably random, so they are neither good nor bad. */
+const significanceThreshold = 1.645
 
 interface Difference {
   difference: number
   before: string
-  /** The direction that is good news, if the difference is likely no accident. */
+  /** The direction that is an improvement; undefined if the difference is not significant. */
   good: 'up' | 'down' | undefined
 }
 
@@ -80,12 +80,12 @@ function describe({ difference, before, good }: Difference, write: (value: numbe
   return { text: write(rounded), before, direction, tone }
 }
 
-/** `12.3%`, or `240%` of large ones. */
+/** Such as `12.3%`, or without a decimal place if large: `240%`. */
 function formatPercent(percent: number): string {
   return numberFormat({ style: 'percent', ...digitsOf(percent) }).format(percent / 100)
 }
 
-/** `2.1 points`: percentage points. */
+/** Percentage points, such as `2.1 points`. */
 function formatPoints(points: number): string {
   return t`${numberFormat(digitsOf(points)).format(points)} points`
 }

@@ -26,7 +26,7 @@ type Dimension = (typeof dimensions)[number]['value']
 const maxListed = 10
 const refreshMilliseconds = 10_000
 
-/** What the delivered messages of the period cost, at the rates that the operator imported. */
+/** The cost of the delivered messages of the period, at the rates that the operator imported. */
 export function CostSection({ selection }: { selection: Selection }) {
   const { accountId } = useAccount()
   const [dimension, setDimension] = useState<Dimension>('categories')
@@ -97,7 +97,7 @@ function Total({ costs: { totals, currency } }: { costs: Costs }) {
   )
 }
 
-/** Approximate: what a message costs depends on its category and country. */
+/** An approximation, because the price of a message depends on its category and country. */
 function toAverage(amount: string, billable: number): string {
   return (Number(amount) / billable).toFixed(4)
 }
@@ -113,7 +113,7 @@ function listRows(costs: Costs, dimension: Dimension): NamedCost[] {
     : costs.countries.map((cost) => ({ ...cost, key: cost.country, name: describeCountry(cost.country) }))
 }
 
-/** For the length of a bar, which is approximate, unlike the amounts. */
+/** The length of a bar. May be approximate, unlike the amounts. */
 function sizeOf({ amount, billable }: Cost): number {
   return amount === undefined ? billable : Number(amount)
 }
@@ -122,7 +122,7 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
   const { currency } = costs
   const rows = listRows(costs, dimension)
   const others = rows.slice(maxListed)
-  // Bars compare with the largest row.
+  // Bars are relative to the largest row.
   const largest = Math.max(...rows.map(sizeOf))
   return (
     <Table
@@ -176,7 +176,7 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
   )
 }
 
-/** Without any rate, 0 would be wrong. */
+/** Avoids showing 0 if no message has a rate. */
 function describeRowAmount({ billable, unrated, amount = '0' }: Cost, currency: string): string {
   return billable > 0 && unrated === billable ? t`No rate` : describeAmount(amount, currency)
 }

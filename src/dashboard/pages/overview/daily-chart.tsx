@@ -63,13 +63,13 @@ export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: st
   )
 }
 
-/** `Nov 20`, or `14:00` of an hour. */
+/** `Nov 20`, or `14:00` for an hour. */
 function abbreviateSlot(slot: string): string {
   const [date = '', time] = slot.split(' ')
   return time ?? abbreviateDay(date)
 }
 
-/** Evenly spaced slots, including the last one. */
+/** Chooses evenly spaced slots to label, including the last one. */
 function chooseLabelled(days: readonly DayCounts[]): string[] {
   const distance = Math.ceil(days.length / maxLabels)
   return days.filter((_, index) => (days.length - 1 - index) % distance === 0).map(slotKey)

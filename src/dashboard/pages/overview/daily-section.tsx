@@ -32,7 +32,7 @@ function TimeZoneControl({ timeZone }: { timeZone: string }) {
   )
 }
 
-/** A chart and the same data as a table, which screen readers always get. */
+/** A chart, and the same data as a table, which screen readers always have. */
 export function DailySection({ overview }: { overview: Overview }) {
   const [asTable, setAsTable] = useState(false)
   const { totals, unit, timeZone, utcBefore } = overview
@@ -118,7 +118,7 @@ function describeChart(title: string, { days, totals, unit }: Overview): string 
   return t`${title}, over ${period}: ${counts}. A table follows.`
 }
 
-/** The latest first. */
+/** Latest first. */
 function DailyTable({ days, label }: { days: DayCounts[]; label: string }) {
   return (
     <Table aria-label={label} fz="sm" stickyHeader className={styles['numbers']}>

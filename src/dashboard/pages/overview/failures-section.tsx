@@ -13,7 +13,7 @@ import { countFailed, describeCount, describeShare, toLogRange } from './statist
 
 type Failure = Overview['failures'][number]
 
-/** The reasons with their counts, which add up to the rejected and undelivered messages of the period. */
+/** Failure reasons with counts. The sum equals the rejected and undelivered messages of the period. */
 export function FailuresSection({ overview }: { overview: Overview }) {
   const { failures, totals } = overview
   const failed = countFailed(totals)

@@ -23,7 +23,7 @@ import {
   toLogRange,
 } from './statistics.ts'
 
-/** What a stage means. */
+/** Explains a stage. */
 function explainStage(stage: Stage, totals: Funnel): string {
   switch (stage) {
     case 'attempted':
@@ -41,7 +41,7 @@ function explainStage(stage: Stage, totals: Funnel): string {
   }
 }
 
-/** The number of a stage relative to the stage before it. */
+/** The number of a stage relative to the previous stage. */
 function describeStage(stage: Stage, totals: Funnel, days: readonly DayCounts[]): string {
   if (stage === 'attempted') {
     const average = describeAverage(totals.attempted, days.length)
@@ -51,7 +51,7 @@ function describeStage(stage: Stage, totals: Funnel, days: readonly DayCounts[])
   return t`${describeShare(totals[stage], totals.attempted)} of attempted`
 }
 
-/** What lists the failed messages of a stage in the log. */
+/** The filter of the message log for the failed messages of a stage. */
 const failures: Partial<Record<Stage, MessageFilters['failure']>> = { refused: 'rejected', undelivered: 'undelivered' }
 
 interface FiguresProps {
@@ -99,7 +99,7 @@ function Figure({ stage, overview, days }: FiguresProps & { stage: Stage }) {
   )
 }
 
-/** Of failed messages, a link to them. */
+/** The number of a stage. For failures, it links to the messages. */
 function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
   const { accountId } = useAccount()
   const count = overview.totals[stage]

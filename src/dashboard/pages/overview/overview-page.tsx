@@ -33,7 +33,7 @@ export function OverviewPage() {
   const overview = useOverview(accountId, selection)
   const latest = useLatestMessages(accountId)
   const attention = useAttention(accountId)
-  // All at once, so that nothing moves.
+  // Everything is shown at once, so that nothing moves.
   const data = attention.isPending ? undefined : overview.data
   const isEmpty = data !== undefined && data.firstDay === undefined && latest.data?.length === 0
   const isNew = latest.data !== undefined && latest.data.length < latestCount
@@ -82,12 +82,12 @@ function describePeriod({ days, unit, previous }: Overview): string {
   const [first, last] = [days[0], days.at(-1)]
   const shown =
     unit === 'hour' || !first || !last ? t`Last 24 hours` : describeRange({ from: first.date, until: last.date })
-  // Said once, because it holds for all figures.
+  // Stated once, because it applies to all figures.
   if (!previous) return t`${shown}. No complete earlier period to compare with.`
   return t`${shown}, compared with ${unit === 'hour' ? t`the 24 hours before` : describeRange(previous)}`
 }
 
-/** Pages in the background do not refresh. */
+/** Background tabs do not refresh. */
 const refreshMilliseconds = 10_000
 const latestCount = 5
 

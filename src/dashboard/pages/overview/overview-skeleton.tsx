@@ -3,7 +3,7 @@ import { Box, Paper, Skeleton, VisuallyHidden } from '@mantine/core'
 import styles from './overview.module.css'
 import { stages } from './statistics.ts'
 
-/** In the shape of the page. */
+/** A skeleton with the layout of the page. */
 export function OverviewSkeleton() {
   return (
     <Box role="status" className={styles['body']}>

@@ -10,7 +10,7 @@ import { calendarPresets, checkRange, describeDates, type Preset, presets, type 
 
 interface PeriodControlsProps {
   selection: Selection
-  /** What is shown; undefined while it loads. */
+  /** The displayed overview; undefined while it loads. */
   overview: Overview | undefined
   onSelect: (selection: Selection) => void
 }
@@ -27,9 +27,9 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
       <SegmentedControl
         aria-label={t`Period`}
         data={presets.map(({ value, label }) => ({ value, label: translate(label) }))}
-        // None is chosen if the dates are; the button beside it says which.
+        // No preset is selected if dates are; the button next to it shows them.
         value={dates === undefined ? selection.preset : ''}
-        // All values are presets.
+        // Every value is a preset.
         onChange={(value) => onSelect(selectPreset(value as Preset))}
       />
       <Popover opened={opened} onChange={close} position="bottom-end" trapFocus shadow="md" width={320}>
@@ -90,7 +90,7 @@ function DatesForm({ selection, overview, onApply }: DatesFormProps) {
     event.preventDefault()
     setIsChecked(true)
     if (problems.period !== undefined || problems.compareWith !== undefined) return
-    // The shown days of a preset go on moving, unless they were changed.
+    // A preset keeps moving with time, unless its dates were changed.
     const isPreset = selection.preset !== undefined && period.from === shown.from && period.until === shown.until
     onApply({
       preset: isPreset ? selection.preset : undefined,

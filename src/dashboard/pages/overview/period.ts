@@ -11,7 +11,7 @@ export const presets = [
   { value: '90', label: msg`90 days` },
 ] as const
 
-/** Periods of the calendar, in the time zone of the account. */
+/** Calendar periods in the account's time zone. */
 export const calendarPresets = [
   { value: 'thisMonth', label: msg`This month` },
   { value: 'previousWeek', label: msg`Previous week` },
@@ -20,20 +20,20 @@ type CalendarPreset = (typeof calendarPresets)[number]['value']
 export type Preset = (typeof presets)[number]['value'] | CalendarPreset
 
 export interface Selection {
-  /** Undefined: `period` is chosen. */
+  /** Undefined if `period` is set. */
   preset: Preset | undefined
   period: DayRange | undefined
-  /** Undefined: the period before. */
+  /** Undefined for the previous period. */
   compareWith: DayRange | undefined
 }
 
-const usual: Preset = '30'
+const defaultPreset: Preset = '30'
 
-/** The selection is kept in the URL, so that it survives reloads and can be shared. */
+/** Reads the selection from the URL, where it survives reloads and can be shared. */
 export function readSelection(search: URLSearchParams): Selection {
   const period = readRange(search, 'from', 'until')
   const named = search.get('hours') === '24' ? '24h' : (search.get('days') ?? search.get('calendar'))
-  const preset = [...presets, ...calendarPresets].find(({ value }) => value === named)?.value ?? usual
+  const preset = [...presets, ...calendarPresets].find(({ value }) => value === named)?.value ?? defaultPreset
   return {
     preset: period ? undefined : preset,
     period,
@@ -53,7 +53,7 @@ export function writeSelection({ preset, period, compareWith }: Selection): URLS
     search.set('until', period.until)
   } else if (preset === '24h') search.set('hours', '24')
   else if (isCalendar(preset)) search.set('calendar', preset)
-  else search.set('days', preset ?? usual)
+  else search.set('days', preset ?? defaultPreset)
   if (compareWith) {
     search.set('compareFrom', compareWith.from)
     search.set('compareUntil', compareWith.until)
@@ -65,7 +65,7 @@ function isCalendar(preset: Preset | undefined): preset is CalendarPreset {
   return calendarPresets.some(({ value }) => value === preset)
 }
 
-/** The name of a selection that is none of the last days. */
+/** The description of a date range or calendar period; undefined for other presets. */
 export function describeDates({ preset, period }: Selection): string | undefined {
   if (period) return describeRange(period)
   const calendar = calendarPresets.find(({ value }) => value === preset)
@@ -84,10 +84,10 @@ export function toInput({ preset, period, compareWith }: Selection) {
   }
 }
 
-/** Of the server too. */
+/** The server has the same limit. */
 const maxDays = 92
 
-/** Returns what is wrong with a range. */
+/** Returns the problem of a range, if any. */
 export function checkRange({ from, until }: DayRange): string | undefined {
   if (!isDay(from) || !isDay(until)) return t`Enter both dates.`
   if (until < from) return t`The last day is before the first.`
@@ -110,7 +110,7 @@ export function describeRange({ from, until }: DayRange): string {
 
 const leastDays = 7
 
-/** Leaves out days before the first message, but shows a week. */
+/** Omits days before the first message, but shows at least a week. */
 export function fitDays({ days, unit, firstDay }: Pick<Overview, 'days' | 'unit' | 'firstDay'>): Overview['days'] {
   if (unit === 'hour' || firstDay === undefined) return days
   const first = days.findIndex(({ date }) => date >= firstDay)

@@ -3,7 +3,7 @@ import type { Segment } from './statistics.ts'
 
 const [width, height] = [100, 24]
 
-/** The course of a number. The chart below shows it with its scale. */
+/** A trend line without a scale. The chart below has one. */
 export function Sparkline({ values, segment }: { values: readonly number[]; segment: Segment }) {
   const top = Math.max(1, ...values)
   const step = values.length > 1 ? width / (values.length - 1) : width

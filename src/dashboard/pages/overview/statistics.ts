@@ -5,7 +5,7 @@ import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.
 
 export type DayCounts = Overview['days'][number]
 
-/** The stages of the funnel, then the failures, which leave it. */
+/** The stages of the funnel, then the failures. */
 export const stages = [
   'attempted',
   'accepted',
@@ -34,7 +34,7 @@ export function countFailed({ refused, undelivered }: Pick<Funnel, 'refused' | '
   return refused + undelivered
 }
 
-/** What the rows of the breakdown are sorted by. */
+/** The sort order of the breakdown. */
 export type BreakdownOrder = 'attempted' | 'failed'
 
 const maxRows = 10
@@ -55,7 +55,7 @@ export function toRows<Row extends Funnel>(
   return { rows, others }
 }
 
-/** Parts of a bar from the bottom. The top of a part is at the number of its stage; together they are as high as `attempted`. */
+/** Segments of a bar from the bottom. Each ends at the number of its stage; together they add up to `attempted`. */
 export const segments = ['read', 'delivered', 'inTransit', 'undelivered', 'refused'] as const
 export type Segment = (typeof segments)[number]
 
@@ -79,14 +79,14 @@ export function describeCount(value: number): string {
   return formatNumber(value)
 }
 
-/** `124`, or `2.4` of small numbers. */
+/** `124`, or with a decimal place if small: `2.4`. */
 export function describeAverage(total: number, slots: number): string {
   if (slots === 0) return '–'
   const exact = total / slots
   return numberFormat({ maximumFractionDigits: 1 }).format(exact < 10 ? exact : Math.round(exact))
 }
 
-/** As it is shown: in steps of 0.1%. Only exact values are 0 or 1. */
+/** Rounds a share to steps of 0.1%, as displayed. Only exact values become 0 or 1. */
 export function roundShare(part: number, whole: number): number {
   if (part <= 0) return 0
   if (part >= whole) return 1
@@ -94,7 +94,7 @@ export function roundShare(part: number, whole: number): number {
   return Math.min(Math.max(rounded, smallest), 1 - smallest)
 }
 
-/** `98.2%`, or `–` if the whole is 0. */
+/** `98.2%`, or `–` if the total is 0. */
 export function describeShare(part: number, whole: number): string {
   return whole === 0 ? '–' : numberFormat(onePlace).format(roundShare(part, whole))
 }
@@ -109,12 +109,12 @@ export function abbreviateDay(date: string): string {
   return dateFormat({ month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(date))
 }
 
-/** `2026-11-20`, or `2026-11-20 14:00` of an hour. */
+/** `2026-11-20`, or `2026-11-20 14:00` for an hour. */
 export function slotKey({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
   return time === undefined ? date : `${date} ${time}`
 }
 
-/** `Nov 20, 2026`, or `Nov 20, 14:00` of an hour. */
+/** `Nov 20, 2026`, or `Nov 20, 14:00` for an hour. */
 export function describeSlot({ date, time }: Pick<DayCounts, 'date' | 'time'>): string {
   return time === undefined ? describeDay(date) : `${abbreviateDay(date)}, ${time}`
 }
@@ -125,12 +125,12 @@ export function toLogRange({ from, until, isOver }: Pick<Overview, 'from' | 'unt
 }
 
 const maxSteps = 4
-/** Keeps a single message from filling the whole height. */
-const leastTop = 4
+/** Minimum end of the axis, so that a single message does not fill the whole height. */
+const minTop = 4
 
 /** Ticks of the count axis, in steps of 1, 2 or 5 times a power of ten. */
 export function listTicks(days: readonly Pick<DayCounts, 'attempted'>[]): number[] {
-  const highest = Math.max(leastTop, ...days.map(({ attempted }) => attempted))
+  const highest = Math.max(minTop, ...days.map(({ attempted }) => attempted))
   const step = roundUp(highest / maxSteps)
   return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step)
 }
@@ -147,7 +147,7 @@ interface DeliveryStep {
   count: number
 }
 
-/** Must be the upper bound of one of the server's buckets. */
+/** Must be the upper bound of a bucket of the server. */
 export const quickSeconds = 10
 
 const units = [
@@ -157,7 +157,7 @@ const units = [
   { seconds: 1, write: (count: number) => `${count} s` },
 ]
 
-/** Delivery times by bucket. Empty buckets at the end are left out. */
+/** Delivery times by bucket, without empty buckets at the end. */
 export function toSteps(counts: Overview['timeToDelivered']): { steps: DeliveryStep[]; total: number; quick: number } {
   const labelled = counts.map(({ untilSeconds, count }, index) => ({
     label: describeStep(counts[index - 1]?.untilSeconds ?? 0, untilSeconds),

@@ -8,7 +8,7 @@ import styles from './overview.module.css'
 import { describeCount, describeShare, quickSeconds, toSteps } from './statistics.ts'
 
 interface TimeToDeliveredSectionProps extends Pick<Overview, 'timeToDelivered'> {
-  /** All delivered messages; WhatsApp does not report the time of each. */
+  /** All delivered messages; for some, WhatsApp reports no time. */
   delivered: number
 }
 

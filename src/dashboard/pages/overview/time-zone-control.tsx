@@ -13,7 +13,7 @@ const TimeZoneSelect = lazy(async () => ({
   default: (await import('../../ui/time-zone-select.tsx')).TimeZoneSelect,
 }))
 
-/** Changes the time zone of the account, which all members see. */
+/** Changes the account's time zone, which applies to all members. */
 export function TimeZoneControl({ timeZone }: { timeZone: string }) {
   const { role } = useAccount()
   const [opened, { open, close }] = useDisclosure()

@@ -2,7 +2,7 @@ import { useAlerts } from '../alerts/use-alerts.ts'
 import { useTemplateProblems } from '../templates/use-template-problems.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
 
-/** What tells whether everything is in order; undefined while it loads, or if a part of it could not be read. */
+/** The data that shows what needs attention; undefined while it loads, or if a part could not be loaded. */
 export function useAttention(accountId: string) {
   const alerts = useAlerts(accountId)
   const health = useHealth(accountId)

@@ -107,7 +107,7 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
   )
 }
 
-/** On a server that sends no email: the link was not kept, so a new one is made. */
+/** For a server that sends no email. Links are not stored, so this shows a new one. */
 function NewLink({ email, link, onClose }: { email: string; link: string; onClose: () => void }) {
   return (
     <Stack>

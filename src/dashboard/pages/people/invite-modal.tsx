@@ -17,7 +17,7 @@ interface InviteModalProps {
   onClose: () => void
 }
 
-/** Asks for address and role, then shows the link if this server sends no email. */
+/** Asks for the email address and role, then shows the link if this server sends no email. */
 export function InviteModal({ opened, onClose }: InviteModalProps) {
   const [sent, setSent] = useState<SentInvitation>()
   return (

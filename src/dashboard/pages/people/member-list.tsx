@@ -64,8 +64,8 @@ interface MemberActionsProps {
 
 function MemberActions({ member: { email, name, role }, isYou }: MemberActionsProps) {
   const { accountId, name: accountName } = useAccount()
-  const [asking, setAsking] = useState<'role' | 'removal'>()
-  const close = () => setAsking(undefined)
+  const [confirming, setConfirming] = useState<'role' | 'removal'>()
+  const close = () => setConfirming(undefined)
   // Their own role is part of the session.
   const invalidates = [peopleKey(accountId), ...(isYou ? [sessionKey] : [])]
   const setRole = useChoice(role, {
@@ -80,7 +80,7 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
     done: t`${name} was removed.`,
     onDone: close,
   })
-  const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setAsking('role') : setRole.choose(chosen))
+  const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setConfirming('role') : setRole.choose(chosen))
   return (
     <>
       <NativeSelect
@@ -91,11 +91,15 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
         disabled={setRole.isPending}
         onChange={(event) => choose(event.currentTarget.value === 'owner' ? 'owner' : 'viewer')}
       />
-      <Button variant="default" onClick={() => setAsking('removal')} aria-label={isYou ? t`Leave` : t`Remove ${email}`}>
+      <Button
+        variant="default"
+        onClick={() => setConfirming('removal')}
+        aria-label={isYou ? t`Leave` : t`Remove ${email}`}
+      >
         {isYou ? t`Leave` : t`Remove`}
       </Button>
       <ConfirmModal
-        opened={asking === 'role'}
+        opened={confirming === 'role'}
         onClose={close}
         title={t`Become a viewer?`}
         consequence={t`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
@@ -104,7 +108,7 @@ function MemberActions({ member: { email, name, role }, isYou }: MemberActionsPr
         onConfirm={() => setRole.choose('viewer')}
       />
       <ConfirmModal
-        opened={asking === 'removal'}
+        opened={confirming === 'removal'}
         onClose={close}
         title={isYou ? t`Leave ${accountName}?` : t`Remove ${name}?`}
         consequence={

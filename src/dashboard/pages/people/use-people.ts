@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
-/** The prefix of all query keys about the people of an account. */
+/** The prefix of all query keys for the people of an account. */
 export function peopleKey(accountId: string) {
   return ['people', accountId]
 }
@@ -18,7 +18,7 @@ export function useMembers() {
 
 const refreshMilliseconds = 10_000
 
-/** For owners only; they see when an email is sent and an invitation accepted. */
+/** For owners only. Refreshes, so that they see when an email is sent or an invitation accepted. */
 export function useInvitations() {
   const { accountId, canChange } = useAccount()
   return useQuery({

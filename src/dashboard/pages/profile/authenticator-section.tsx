@@ -28,7 +28,7 @@ export function AuthenticatorSection() {
           setUp !== 'under way' && (
             <Button
               variant="default"
-              // After the last step, the focused button is gone.
+              // After the last step, the button that had the focus no longer exists.
               ref={setUp === 'over' ? takeFocus : undefined}
               onClick={twoFactor ? ask : () => setSetUp('under way')}
             >

@@ -91,7 +91,7 @@ function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }
   )
 }
 
-/** The server says `Firefox on Linux`. */
+/** Translates the server's text, such as `Firefox on Linux`. */
 function describeDevice(device: string): string {
   const [, browser, system] = /^(.+) on (.+)$/.exec(device) ?? []
   return browser === undefined || system === undefined ? translateServerText(device) : t`${browser} on ${system}`

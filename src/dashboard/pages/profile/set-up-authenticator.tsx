@@ -19,7 +19,7 @@ type Step =
   | { name: 'connect'; authenticator: NewAuthenticator }
   | { name: 'keep'; backupCodes: string[] }
 
-/** Three steps: password, app, backup codes. The app is on once its first code has been verified. */
+/** Three steps: password, app, backup codes. The app is active once its first code has been verified. */
 export function SetUpAuthenticator({ onEnd }: { onEnd: () => void }) {
   const [step, setStep] = useState<Step>({ name: 'confirm' })
   switch (step.name) {
@@ -89,7 +89,7 @@ function ConfirmPasswordForm({ onConfirmed, onCancel }: ConfirmPasswordFormProps
 }
 
 interface ConnectStepProps {
-  /** As apps read it: `otpauth://totp/…?secret=…`. */
+  /** The URI that apps read: `otpauth://totp/…?secret=…`. */
   uri: string
   onConnected: () => void
   onCancel: () => void
@@ -160,7 +160,7 @@ interface ConfirmCodeFormProps {
   onCancel: () => void
 }
 
-/** Verifies the first code, which turns the app on. */
+/** Verifies the first code, which activates the app. */
 function ConfirmCodeForm({ onConfirmed, onCancel }: ConfirmCodeFormProps) {
   const [problem, setProblem] = useState<string>()
   const form = useForm({
@@ -262,7 +262,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
   )
 }
 
-/** Takes the focus when its step starts, because the focused button is gone. */
+/** Takes the focus when its step starts, because the button that had it no longer exists. */
 function StepTitle({ children }: { children: ReactNode }) {
   return (
     <Title order={3} ref={takeFocus} tabIndex={-1} style={{ outline: 'none' }}>

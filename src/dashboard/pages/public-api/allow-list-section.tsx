@@ -17,7 +17,7 @@ import { useRecentUse } from './use-recent-use.ts'
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {
   const { accountId, canChange } = useAccount()
-  /** A list that waits for confirmation. */
+  /** The list to confirm. */
   const [confirming, setConfirming] = useState<string[]>()
   const save = useChange({
     change: (allowList: string[]) => api.publicApi.setAllowList.mutate({ accountId, allowList }),
@@ -127,7 +127,7 @@ interface AddAddressFormProps {
   pending: boolean
   /** Why the last save failed. */
   error: unknown
-  /** A new object after each save. */
+  /** Changes after each save, to reset the field. */
   saved: object | undefined
   onAdd: (entries: string[]) => void
 }
@@ -141,7 +141,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
   useEffect(() => setRefused(error ? readRefusal(error) : undefined), [error])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // People paste several entries at once.
+    // Users paste several entries at once.
     const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '')
     if (entries.length > 0) onAdd(entries)
     else setRefused(t`Enter an address or a range.`)
@@ -187,7 +187,7 @@ function readRefusal(error: unknown): string {
 interface AllowListWarningProps {
   /** The list to confirm; undefined if there is none. */
   proposed: string[] | undefined
-  /** The addresses that it would reject: those that called the API lately, and the user's. */
+  /** The addresses that the list would reject: recent API callers and the user's. */
   lockedOut: string[]
   /** The user's address. */
   address: string
@@ -247,7 +247,7 @@ function AllowListWarning({ proposed, lockedOut, address, pending, onSave, onClo
   )
 }
 
-/** The addresses that a new list would reject and the present one does not. */
+/** The addresses that a new list would reject, but the current one does not. */
 function listLockedOut(
   next: string[],
   { allowList, callers, you }: { callers: string[] } & Pick<ApiAccess, 'allowList' | 'you'>,
@@ -258,8 +258,8 @@ function listLockedOut(
 }
 
 /**
- * Whether an allow-list allows an address, by the rules of the server. An empty list allows all. Undefined if
- * an entry is invalid, which the server rejects.
+ * Whether an allow-list allows an address, by the same rules as the server. An empty list allows all. Undefined if an entry
+ * is invalid; the server reports the error.
  */
 function covers(allowList: string[], address: string): boolean | undefined {
   if (allowList.length === 0) return true

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { CodeBlock, CopyField } from '../../ui/copy.tsx'
 import { Section } from '../../ui/page.tsx'
 
-/** Generators whose clients the test suite runs, with the commands that it uses. */
+/** Generators whose clients the test suite runs, with the same commands. */
 const generators = [
   {
     name: 'TypeScript: openapi-typescript',

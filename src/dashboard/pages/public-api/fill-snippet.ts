@@ -1,4 +1,4 @@
-/** The examples of the guide in all its languages, filled with a request of the account's own. */
+/** Fills the guide's examples, in each language, with a request of the account. */
 
 export interface Snippet {
   /** The name of its tab, such as `TypeScript`. */
@@ -10,7 +10,7 @@ export interface Snippet {
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
-/** The address that the guides use. */
+/** The server URL in the guides. */
 const guideUrl = 'http://127.0.0.1:3000'
 
 /** Returns the snippets of a guide that send a message, each below its label. */
@@ -21,14 +21,14 @@ export function readSnippets(markdown: string): Snippet[] {
 }
 
 interface Filling {
-  /** Address of the server. */
+  /** URL of the server. */
   url: string
   request: object
 }
 
 /**
- * Replaces the address and the request of a snippet. Its idempotency key is left out: the same key with another recipient
- * is an error, and the snippet is there to be changed.
+ * Replaces the URL and the request of a snippet. Removes its idempotency key, because users change the recipient, and the
+ * same key with another recipient is an error.
  */
 export function fillSnippet({ language, code }: Snippet, { url, request }: Filling): string {
   const write = writers[language]
@@ -38,7 +38,7 @@ export function fillSnippet({ language, code }: Snippet, { url, request }: Filli
   const last = lines.findLastIndex((line) => fieldPattern('externalId').test(line))
   if (first < 0 || last < first) throw new Error(`no request in the snippet in ${language}`)
   const [indentation = ''] = /^\s*/.exec(lines[first] ?? '') ?? []
-  // JSON.parse has the types of JSON, and drops what is undefined.
+  // The JSON round trip removes undefined values.
   const entries = Object.entries(JSON.parse(JSON.stringify(request)) as Record<string, Json>)
   const fields = write(entries).map((line) => indentation + line)
   return [...lines.slice(0, first), ...fields, ...lines.slice(last + 1)].join('\n').replaceAll(guideUrl, url)
@@ -48,7 +48,7 @@ function fieldPattern(name: string): RegExp {
   return new RegExp(`^\\s*["']?${name}["']?\\s*(:|=>)`)
 }
 
-/** Writes the fields of a request, one per line. */
+/** Formats the fields of a request, one per line. */
 type Writer = (fields: readonly [string, Json][]) => string[]
 
 const writers: Partial<Record<string, Writer>> = {
@@ -140,7 +140,7 @@ function quoteForTypeScript(text: string): string {
   return `'${inner.replaceAll("'", "\\'")}'`
 }
 
-/** In single quotes, PHP reads two escapes only. */
+/** In single quotes, PHP only supports two escape sequences. */
 function quoteSingly(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

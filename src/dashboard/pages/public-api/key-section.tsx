@@ -172,12 +172,12 @@ function NewSecret({ label, secret, onDone }: NewSecretProps) {
   )
 }
 
-/** Of the operation that sends a message. */
+/** The reference of the operation that sends a message. */
 const referencePage = '/docs/api#tag/messages/POST/api/v1/message/send'
 
 /**
- * Opens the API reference in a new tab, which takes the key from its session storage (`docs/browser/setup.js`). The key is
- * written into the storage of that tab alone, never into an address.
+ * Opens the API reference in a new tab, which reads the key from its session storage (`docs/browser/setup.js`). The key is
+ * only written to the storage of that tab, never to a URL.
  */
 function openReference(apiKey: string): void {
   const tab = window.open('', '_blank')

@@ -20,7 +20,7 @@ import { apiAccessKey } from './use-api-access.ts'
 const defaultDays = 30
 const daysRange = { min: 1, max: maxContentsDays }
 
-/** Whether what messages say is stored, and how long. */
+/** Whether message contents are stored, and for how long. */
 export function MessageContentsSection({ keptDays }: { keptDays: number | undefined }) {
   const { accountId, canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()

@@ -128,7 +128,7 @@ function AccessSection({ enabled }: { enabled: boolean }) {
   )
 }
 
-/** A key that exists must not gain the power to delete templates silently, so this is off at first. */
+/** Off by default, so that existing keys do not silently gain permission to delete templates. */
 function TemplateChangesSection({ enabled }: { enabled: boolean }) {
   const { accountId, canChange } = useAccount()
   const change = useChange({
@@ -189,7 +189,7 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
   )
 }
 
-/** How close to the limit the API came, since one minute says little. */
+/** How close API use came to the limit in the last day; the current minute alone says little. */
 function RecentUse() {
   const use = useRecentUse()
   if (!use) return null
@@ -213,7 +213,7 @@ function RecentUse() {
   )
 }
 
-/** An example of a higher limit. */
+/** A higher limit, for the example command. */
 function raised(limit: number): number {
   return Math.max(limit * 2, 60)
 }

@@ -14,11 +14,11 @@ import { SandboxRecipientSelect } from '../templates/sandbox-recipient-select.ts
 import { fillSnippet, readSnippets, type Snippet } from './fill-snippet.ts'
 
 interface SnippetsSectionProps {
-  /** Known only right after it was generated. */
+  /** Only available right after the key was generated. */
   apiKey: string | undefined
 }
 
-/** The examples of the guide in all its languages, with a template of the account. */
+/** The guide's examples in each language, with a template of the account. */
 export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProps) {
   const { accountId } = useAccount()
   const templates = useSendableTemplates()
@@ -121,7 +121,7 @@ function Languages({ request }: { request: SendMessageRequest }) {
   )
 }
 
-/** Read from the guide that this server serves, which is where they are written and tested. */
+/** Reads the snippets from the guide that this server serves, where they are maintained and tested. */
 function useSnippets() {
   return useQuery({
     queryKey: ['guide-snippets'],
@@ -139,7 +139,7 @@ function nameOf({ template, language }: SendMessageRequest): string {
   return `${template} (${language})`
 }
 
-/** Examples of the templates that can be sent. */
+/** Example requests of the sendable templates. */
 function useSendableTemplates() {
   const { accountId } = useAccount()
   return useQuery({

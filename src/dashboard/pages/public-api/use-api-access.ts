@@ -4,7 +4,7 @@ import { useAccount } from '../../session/session.ts'
 
 export type ApiAccess = Awaited<ReturnType<typeof api.publicApi.get.query>>
 
-/** Short, so that the rate limit display follows. Pages in the background do not refresh. */
+/** Short, so that the rate limit display is current. Background tabs do not refresh. */
 const refreshMilliseconds = 4000
 
 export function apiAccessKey(accountId: string) {

@@ -4,7 +4,7 @@ import { useAccount } from '../../session/session.ts'
 
 const refreshMilliseconds = 60_000
 
-/** How the API was used in the last day; undefined until it is known. */
+/** The use of the API in the last day; undefined until it is loaded. */
 export function useRecentUse() {
   const { accountId } = useAccount()
   const { data } = useQuery({

@@ -7,12 +7,12 @@ import { completeCode, isErrorCode } from './request-filters.ts'
 interface ErrorCodeFieldProps {
   /** The applied code. */
   value: string
-  /** Codes of the account's own requests, which are offered first. */
+  /** Codes of the account's requests, which are suggested first. */
   frequent: readonly string[]
   onApply: (code: string) => void
 }
 
-/** Completes the codes of the API. A part of a code is enough. */
+/** Suggests the API's error codes. Part of a code is enough. */
 export function ErrorCodeField({ value, frequent, onApply }: ErrorCodeFieldProps) {
   const codes = [...new Set([...frequent, ...Object.keys(errors)])]
   const [text, setText] = useState(value)
@@ -47,7 +47,7 @@ export function ErrorCodeField({ value, frequent, onApply }: ErrorCodeFieldProps
         if (next === '' || codes.includes(next)) apply(next)
       }}
       onKeyDown={(event) => {
-        // Otherwise, Enter chooses the first option.
+        // Otherwise, Enter selects the first option.
         if (event.key === 'Enter' && isValid && !codes.some((code) => code.includes(typed))) apply(typed)
       }}
       onBlur={() => {

@@ -20,7 +20,7 @@ export const outcomeNames = {
 
 interface FilterBarProps {
   filters: RequestFilters
-  /** Error codes of the account's own requests. */
+  /** Error codes of the account's requests. */
   frequentCodes: readonly string[]
   onChange: (filters: RequestFilters) => void
 }
@@ -95,10 +95,10 @@ interface AppliedFieldProps {
 
 const waitMilliseconds = 400
 
-/** Applied when the user pauses or presses Enter. */
+/** Applied when the user stops typing or presses Enter. */
 function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: AppliedFieldProps) {
   const [text, setText] = useState(value)
-  // `value` follows what was applied with a delay. Only a different value replaces the input.
+  // `value` follows the applied text with a delay. Only a different value replaces the input.
   const [applied, setApplied] = useState(value)
   if (value !== applied && value !== text.trim()) {
     setApplied(value)

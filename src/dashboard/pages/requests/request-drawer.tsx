@@ -103,7 +103,7 @@ function BodiesNote({ request: { errorCode, request, answer } }: { request: ApiR
   )
 }
 
-/** Codes of ours have a page in the documentation. */
+/** Links to the documentation page of the error code. */
 function ErrorCode({ code }: { code: string }) {
   if (code === 'UNKNOWN') return code
   return (

@@ -2,7 +2,7 @@ import { type RequestOutcome, requestOutcomes } from '../../../../contracts/dash
 import { FailureCode } from '../../../../contracts/fields.ts'
 import { ranges } from '../messages/message-filters.ts'
 
-/** Requests are kept for days. */
+/** Short ranges only, because requests are kept for some days. */
 export const timeRanges = {
   today: ranges.today,
   '1h': ranges['1h'],
@@ -62,17 +62,17 @@ export function isFiltered(filters: RequestFilters): boolean {
   return Object.values(filters).some((value) => value !== '')
 }
 
-/** The active filters of the fields, without the search. */
+/** Counts the active filters, except the search. */
 export function countFilters({ outcome, range, path, errorCode }: RequestFilters): number {
   return [outcome, range, path, errorCode].filter((value) => value !== '').length
 }
 
 export function toTimeRange(text: string): TimeRange | '' {
-  // The keys of a table are the keys of its type.
+  // `hasOwn` proves the type.
   return Object.hasOwn(timeRanges, text) ? (text as TimeRange) : ''
 }
 
-/** A part of a code stands for the first code that has it. */
+/** Completes part of a code to the first code that contains it. */
 export function completeCode(typed: string, codes: readonly string[]): string {
   if (typed === '' || codes.includes(typed)) return typed
   return codes.find((code) => code.startsWith(typed)) ?? codes.find((code) => code.includes(typed)) ?? typed

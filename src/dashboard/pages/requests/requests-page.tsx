@@ -87,7 +87,7 @@ export function RequestsPage() {
   )
 }
 
-/** Names the filters, since none of the requests that are kept passes all of them. */
+/** Lists the active filters, because no stored request matches all of them. */
 function EmptyHint({ filters, keptDays }: { filters: RequestFilters; keptDays: number | undefined }) {
   const { outcome, range, path, errorCode, search } = filters
   const active = [

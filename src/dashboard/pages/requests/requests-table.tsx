@@ -11,13 +11,13 @@ import styles from '../messages/messages-table.module.css'
 
 interface RequestsTableProps {
   requests: ApiRequest[]
-  /** Whether these are results of the previous filter. */
+  /** Whether these are results of the previous filters. */
   stale: boolean
-  /** The query of the page with a request opened. */
+  /** The query string that opens a request. */
   queryOf: (requestId: string) => string
 }
 
-/** A table; on a small screen, a list. */
+/** A table, or a list on a small screen. */
 export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) {
   return (
     <Paper withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>

@@ -5,14 +5,14 @@ import { formatNumber } from '../../language/format.ts'
 
 interface SummaryProps {
   summary: RequestSummary
-  /** The number of requests in the table, which can be newer than the count. */
+  /** Number of requests in the table, which can be newer than the count. */
   shown: number
-  /** The code of the filter. */
+  /** The error code that is filtered by. */
   errorCode: string
   onFilter: (errorCode: string) => void
 }
 
-/** How many requests match, and their error codes, each of which filters. */
+/** The number of matching requests, and their error codes as filter buttons. */
 export function Summary({ summary: { count, isComplete, errorCodes }, shown, errorCode, onFilter }: SummaryProps) {
   const requests = plural(Math.max(count, shown), { one: '# request', other: '# requests' })
   return (

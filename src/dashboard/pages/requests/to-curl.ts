@@ -1,6 +1,6 @@
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
 
-/** The call as it was made. Values that were not kept stand in the body as they are shown; the key is a variable of the shell. */
+/** The request as a curl command. Redacted values stay redacted; the key is a shell variable. */
 export function toCurl({ method, path, request }: ApiRequestDetails, origin: string): string {
   const key = '-H "X-API-Key: $WAYBILL_API_KEY"'
   if (method === 'GET') return ['curl -G ' + quote(origin + path), key, ...listQuery(request)].join(' \\\n  ')
@@ -11,7 +11,7 @@ export function toCurl({ method, path, request }: ApiRequestDetails, origin: str
   ].join(' \\\n  ')
 }
 
-/** The query is kept as JSON. One that was cut is none any more. */
+/** Queries are stored as JSON. A truncated one is not valid JSON and is omitted. */
 function listQuery(request: string | undefined): string[] {
   try {
     const query: unknown = JSON.parse(request ?? '{}')
@@ -23,7 +23,7 @@ function listQuery(request: string | undefined): string[] {
   }
 }
 
-/** For a POSIX shell, which reads everything between single quotes as it is. */
+/** Quotes text for a POSIX shell, in which single quotes make everything literal. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -5,7 +5,7 @@ import { type RequestFilters, toListInput } from './request-filters.ts'
 
 const refreshMilliseconds = 30_000
 
-/** How many requests match the filters, and their error codes. */
+/** The number of requests that match the filters, and their error codes. */
 export function useSummary(filters: RequestFilters) {
   const { accountId } = useAccount()
   const { data } = useQuery({

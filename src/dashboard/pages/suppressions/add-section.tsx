@@ -13,7 +13,7 @@ import { readNumbers } from './read-numbers.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { suppressionsKey } from './use-suppressions.ts'
 
-/** Adds one number, or a whole list that was pasted. */
+/** Adds one number or a pasted list. */
 export function AddSection() {
   const { accountId, canChange } = useAccount()
   const [text, setText] = useState('')

@@ -13,7 +13,7 @@ import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { categories } from './categories.ts'
 import { stoppedCategoriesKey, useStoppedCategories } from './use-suppressions.ts'
 
-/** Concerns everybody on the list, so each change is confirmed. */
+/** Each change needs confirmation, because it affects everyone on the list. */
 export function CategoriesSection() {
   const { accountId, canChange } = useAccount()
   const stored = useStoppedCategories()
@@ -68,9 +68,9 @@ function capitalize(text: string): string {
 }
 
 interface ConfirmCategoryProps {
-  /** Undefined: closed. */
+  /** Undefined if the dialog is closed. */
   category: SuppressedCategory | undefined
-  /** Whether the category is stopped or sent again. */
+  /** Whether the change stops the category. */
   stops: boolean
   pending: boolean
   onConfirm: (category: SuppressedCategory, stops: boolean) => void

@@ -4,7 +4,7 @@ import { suppressedCategories, type SuppressedCategory } from '../../../../contr
 import { formatList } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 
-/** WhatsApp's categories of templates, and what they hold in the words of those who get them. */
+/** WhatsApp's template categories, and what they contain in the words of recipients. */
 export const categories = {
   MARKETING: { label: msg`Marketing`, contents: msg`offers and other advertising` },
   UTILITY: { label: msg`Utility`, contents: msg`order notices` },
@@ -16,7 +16,7 @@ export function nameCategories(named: readonly SuppressedCategory[]): string {
   return formatList(named.map((category) => translate(categories[category].label)))
 }
 
-/** What suppressed recipients still get, such as `Still sent: order notices, and one-time codes.` */
+/** What suppressed recipients still receive, such as `Still sent: order notices, and one-time codes.` */
 export function describeStillSent(stopped: readonly SuppressedCategory[]): string {
   const sent = suppressedCategories.filter((category) => !stopped.includes(category))
   if (sent.length === 0) return t`Nothing else is sent either, because the account stops all categories.`

@@ -86,7 +86,7 @@ const reasons = {
 
 interface SuppressionTableProps {
   items: Suppression[]
-  /** The number that was searched for: the only one that is known of an erased recipient. */
+  /** The number that was searched for. For an erased recipient, no other number is known. */
   searched: string | undefined
 }
 
@@ -175,7 +175,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
   )
 }
 
-/** On a phone. */
+/** The list on a phone. */
 function NarrowList({ items, searched, onRemove }: EntriesProps) {
   return (
     <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -208,7 +208,7 @@ function Recipient({ to }: Pick<Suppression, 'to'>) {
   )
 }
 
-/** What the recipient no longer gets. */
+/** The messages that the recipient no longer receives. */
 function Stopped({ allMessages }: Pick<Suppression, 'allMessages'>) {
   const categories = useStoppedCategories().data?.categories
   if (allMessages) return t`All messages`

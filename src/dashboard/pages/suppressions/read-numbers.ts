@@ -2,8 +2,8 @@ import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 
 /**
- * The numbers of a pasted list: one per line, or separated by commas, semicolons or spaces. Numbers may be written as people
- * write them, such as `+34 600 111 222`. Spaces separate numbers only if each part is a number by itself.
+ * Parses a pasted list of numbers: one per line, or separated by commas, semicolons or spaces. Numbers may be formatted,
+ * such as `+34 600 111 222`. Spaces separate numbers only if each part is a number by itself.
  */
 export function readNumbers(text: string): { numbers: string[]; malformed: string | undefined } {
   const pieces = text

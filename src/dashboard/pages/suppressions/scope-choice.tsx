@@ -4,13 +4,13 @@ import { describeStillSent, nameCategories } from './categories.ts'
 import { useStoppedCategories } from './use-suppressions.ts'
 
 interface ScopeChoiceProps {
-  /** Whether all messages are stopped, or those of the categories that the account stops. */
+  /** True to stop all messages, false to stop only the categories that the account stops. */
   allMessages: boolean
   disabled?: boolean
   onChange: (allMessages: boolean) => void
 }
 
-/** Which messages a recipient no longer gets. */
+/** The choice of messages that a recipient no longer receives. */
 export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeChoiceProps) {
   const categories = useStoppedCategories().data?.categories ?? ['MARKETING']
   return (

@@ -3,7 +3,7 @@ import { erasedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 
-/** Of the list; a search adds its number. */
+/** The query key of the list; a search appends its number. */
 export function suppressionsKey(accountId: string) {
   return ['suppressions', accountId] as const
 }
@@ -12,7 +12,7 @@ export function stoppedCategoriesKey(accountId: string) {
   return ['suppression-settings', accountId] as const
 }
 
-/** The template categories that suppressed recipients do not get. */
+/** The template categories that suppressed recipients do not receive. */
 export function useStoppedCategories() {
   const { accountId } = useAccount()
   return useQuery({
@@ -21,7 +21,7 @@ export function useStoppedCategories() {
   })
 }
 
-/** The entry of one recipient; null if there is none. Undefined while it loads, and for an erased number. */
+/** The entry of one recipient; null if there is none. Undefined while loading, and for an erased number. */
 export function useSuppression(to: string) {
   const { accountId } = useAccount()
   const { data } = useQuery({

@@ -67,7 +67,7 @@ export function Bubble({ language, header, offer, body = '', footer, buttons, ca
     <div className={classes.chat} role="figure" aria-label={t`Message preview`}>
       <div className={classes.bubble}>
         <div className={classes.content}>
-          {/* The language of the message may be written from right to left. */}
+          {/* The message may be in a right-to-left language. */}
           <div lang={language.replace('_', '-')} dir="auto">
             {header}
             {offer !== undefined && (
@@ -99,7 +99,7 @@ export function Bubble({ language, header, offer, body = '', footer, buttons, ca
   )
 }
 
-/** As WhatsApp marks a message: one tick when it is sent, two when it is delivered, coloured when it is read. */
+/** WhatsApp's marks: one tick for sent, two for delivered, coloured for read. */
 function Ticks({ status }: { status: MessageStatus }) {
   switch (status) {
     case 'pending':
@@ -145,7 +145,7 @@ function ButtonLabels({ buttons }: { buttons: readonly BubbleButton[] }) {
   )
 }
 
-/** The text on top of a message. */
+/** The header text of a message. */
 export function HeaderText({ text }: { text: string }) {
   return (
     <div className={classes.header}>
@@ -161,11 +161,11 @@ export function HeaderPicture({ source, name }: { source: string; name: string }
 interface HeaderMediaProps {
   /** Such as `IMAGE`. */
   format: string
-  /** By default, the kind of media. */
+  /** The kind of media by default. */
   label?: string | undefined
 }
 
-/** What the header shows, without loading it. */
+/** A placeholder for header media, which are not loaded. */
 export function HeaderMedia({ format, label = inWords(format) }: HeaderMediaProps) {
   const Icon = mediaIcons[format] ?? IconFileText
   return (
@@ -187,7 +187,7 @@ function FormattedText({ text }: { text: string }) {
 }
 
 function Pieces({ pieces }: { pieces: Piece[] }) {
-  // Pieces of text have no key other than their position.
+  // Text pieces have no better key than their index.
   return pieces.map((piece, index) => <FormattedPiece key={index} piece={piece} />)
 }
 

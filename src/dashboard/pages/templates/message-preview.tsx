@@ -23,11 +23,11 @@ interface MessagePreviewProps {
   headerText: string
   headerFile?: PreviewFile | undefined
   cardFiles?: readonly (PreviewFile | undefined)[]
-  /** Of a message that was sent. By default, it is read now. */
+  /** Time and status of a sent message. By default, now and read. */
   sent?: { at: string; status: MessageStatus }
 }
 
-/** A message that is made of a template. */
+/** The preview of a message from a template. */
 export function MessagePreview({
   template: { components, language },
   variables,
@@ -78,7 +78,7 @@ function Header({ header: { format = 'TEXT', text }, value, file }: HeaderProps)
 
 const mebibyte = 1024 * 1024
 
-/** In WhatsApp's megabytes, whose limits are powers of two. */
+/** Formats a size in binary units, like WhatsApp's limits. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return plural(bytes, { one: '# byte', other: '# bytes' })
   if (bytes < mebibyte) return `${Math.round(bytes / 1024)} KB`

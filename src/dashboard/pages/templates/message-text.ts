@@ -48,6 +48,6 @@ export function parseFormatting(text: string): Piece[] {
 function toPiece({ block, inline, mark, marked }: Record<string, string | undefined>): Piece {
   const mono = block ?? inline
   if (mono !== undefined) return { kind: 'mono', text: mono }
-  // Without backticks, the match was a mark.
+  // A match without backticks is a formatting mark.
   return { kind: marks[mark as keyof typeof marks], pieces: parseFormatting(marked ?? '') }
 }

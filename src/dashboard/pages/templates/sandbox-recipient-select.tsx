@@ -8,7 +8,7 @@ interface SandboxRecipientSelectProps {
   onChoose: (to: string) => void
 }
 
-/** Offers the numbers that determine the outcome of a send. Only in the sandbox. */
+/** Offers the sandbox numbers that determine the outcome of a send. Hidden outside the sandbox. */
 export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientSelectProps) {
   const { sandbox } = useUser()
   if (!sandbox) return null

@@ -18,9 +18,9 @@ interface TemplateActionsProps {
 }
 
 const editable = new Set(['APPROVED', 'REJECTED', 'PAUSED'])
-const gone = new Set(['DELETED', 'PENDING_DELETION'])
+const deletedStatuses = new Set(['DELETED', 'PENDING_DELETION'])
 
-/** Edit, duplicate and delete; viewers see none of them. */
+/** Edit, duplicate and delete. Hidden for viewers. */
 export function TemplateActions({ template, whatsAppAccountId, onDeleted }: TemplateActionsProps) {
   const { accountId, canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
@@ -41,7 +41,7 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
       onDeleted()
     },
   })
-  if (!canChange || gone.has(status)) return null
+  if (!canChange || deletedStatuses.has(status)) return null
   const linkTo = (query: Record<string, string>) =>
     `/${accountId}/templates/edit?${new URLSearchParams({ ...account, name, language, ...query })}`
   return (

@@ -107,7 +107,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
   const valueFields = listValueFields(template)
   const paths = valueFields.map(({ path }) => path)
   const takesCode = template.example?.code !== undefined
-  // The one-time code fills the variable too.
+  // The one-time code also fills the variable.
   const placeholders = takesCode ? [] : template.placeholders
   const keys = placeholders.map(({ key }) => key)
   const [sent, setSent] = useState<SentTest>()

@@ -73,7 +73,7 @@ export interface TemplateFilter {
 }
 
 export function filterTemplates(templates: OwnTemplate[], { name, status }: TemplateFilter): OwnTemplate[] {
-  // Template names have underscores where people type spaces.
+  // Template names have underscores where users type spaces.
   const wanted = name.trim().toLowerCase().replaceAll(' ', '_')
   return templates.filter(
     (template) => (status === null || template.status === status) && template.name.toLowerCase().includes(wanted),

@@ -17,7 +17,7 @@ interface TemplateListProps {
   linkTo: (template: TemplateName) => string
 }
 
-/** A table; on a phone, a list. Shows part of the templates, because browsers render thousands of rows slowly. */
+/** A table, or a list on a phone. Shows templates in steps, because browsers render thousands of rows slowly. */
 export function TemplateList({ templates, linkTo }: TemplateListProps) {
   const [shown, setShown] = useState(stepSize)
   const rows = templates.slice(0, shown)
@@ -134,7 +134,7 @@ function Status({ template }: { template: OwnTemplate }) {
   )
 }
 
-/** Approval by WhatsApp is not enough: a green badge means that the template can be sent. */
+/** A green badge means that the template can be sent, for which WhatsApp's approval alone is not enough. */
 export function TemplateStatusBadge({ template: { status, sendable } }: { template: OwnTemplate }) {
   const { tone, label } = describeStatus(status)
   return status === 'APPROVED' && !sendable ? (
@@ -144,7 +144,7 @@ export function TemplateStatusBadge({ template: { status, sendable } }: { templa
   )
 }
 
-/** Why a template cannot be sent. */
+/** Describes why a template cannot be sent. */
 function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
   return status === 'APPROVED'
     ? t`Cannot be sent: ${translateServerText(reason ?? '')}.`

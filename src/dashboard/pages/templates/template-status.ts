@@ -6,7 +6,7 @@ import type { Tone } from '../../ui/tone.ts'
 interface StatusWords {
   tone: Tone
   label: string
-  /** What WhatsApp means by it. */
+  /** WhatsApp's meaning of the status. */
   meaning: string
 }
 
@@ -63,7 +63,7 @@ export function describeStatus(status: string): StatusWords {
   return { tone: known.tone, label: translate(known.label), meaning: translate(known.meaning) }
 }
 
-/** What WhatsApp writes in capitals: categories, media, buttons and reasons of rejections. */
+/** Words that WhatsApp writes in capitals: categories, media, buttons and rejection reasons. */
 const words: Partial<Record<string, MessageDescriptor>> = {
   MARKETING: msg`Marketing`,
   UTILITY: msg`Utility`,

@@ -4,15 +4,15 @@ import { translate } from '../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 
-/** A value that a send brings beside the variables of the body. */
+/** A value of a send other than the body variables. */
 export interface ValueField {
-  /** Its place in a request, such as `header.document.link` or `buttons.0.url`. */
+  /** Its path in a request, such as `header.document.link` or `buttons.0.url`. */
   path: string
   label: string
   example: string
 }
 
-/** What a send can bring beside `variables`. */
+/** The values of a send other than `variables`. */
 export type TemplateValues = Pick<
   NonNullable<OwnTemplate['example']>,
   'header' | 'buttons' | 'code' | 'cards' | 'limitedTimeOffer'
@@ -29,7 +29,7 @@ export function exampleValues({ example }: OwnTemplate): TemplateValues {
   }
 }
 
-/** The fields of a form for these values, in the order of the example that Waybill gives. */
+/** The form fields for these values, in the order of the template's example. */
 export function listValueFields(template: OwnTemplate): ValueField[] {
   return listLeaves(exampleValues(template), []).map(({ path, value }) => ({
     path: path.join('.'),
@@ -74,7 +74,7 @@ function describe(path: string[], { components, example }: OwnTemplate): string 
 
 interface Section {
   components: TemplateComponent[]
-  /** As the example fills them. */
+  /** The buttons of the example. */
   buttons: { index: number }[] | undefined
 }
 
@@ -87,23 +87,23 @@ function describeOfSection([part, position = '', ...rest]: string[], section: Se
   return t`Button “${labelOf(section, Number(position))}” ${word}`
 }
 
-/** Of the button that the example fills at this position. */
+/** The label of the button at this position of the example. */
 function labelOf({ components, buttons: filled }: Section, position: number): string {
   const buttons = components.find(({ type }) => type === 'BUTTONS')?.buttons ?? []
   const index = filled?.[position]?.index ?? position
   return buttons[index]?.text ?? String(index)
 }
 
-/** The values as a request holds them: text that replaced a number is a number again. */
+/** Converts form values to request values: texts of number fields become numbers again. */
 export function toRequestValues(values: TemplateValues, template: OwnTemplate): TemplateValues {
-  return alike(values, exampleValues(template)) as TemplateValues
+  return restoreNumbers(values, exampleValues(template)) as TemplateValues
 }
 
-function alike(value: unknown, example: unknown): unknown {
+function restoreNumbers(value: unknown, example: unknown): unknown {
   if (typeof example === 'number' && typeof value === 'string') return value.trim() === '' ? undefined : Number(value)
   if (Array.isArray(value))
-    return value.map((inner, at) => alike(inner, Array.isArray(example) ? example[at] : undefined))
+    return value.map((inner, index) => restoreNumbers(inner, Array.isArray(example) ? example[index] : undefined))
   if (typeof value !== 'object' || value === null) return value
   const examples = (typeof example === 'object' ? example : {}) as Record<string, unknown>
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, alike(inner, examples[name])]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, restoreNumbers(inner, examples[name])]))
 }

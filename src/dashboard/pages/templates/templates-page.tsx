@@ -53,7 +53,7 @@ function NoAccount() {
   )
 }
 
-/** The templates of the selected WhatsApp account, with the open template. */
+/** The templates of the selected WhatsApp account, and the open template. */
 function Templates({ accounts }: { accounts: WhatsAppAccount[] }) {
   const links = useTemplateLinks()
   const templates = useTemplates(links.whatsAppAccountId)
@@ -154,7 +154,7 @@ function SyncStatus() {
 
 const oldMilliseconds = 7 * 86_400_000
 
-/** WhatsApp reports most changes by callback, but a lost one is only made up for by a sync. */
+/** WhatsApp reports most changes by callback, but only a sync recovers a lost callback. */
 function isOld(syncedAt: string): boolean {
   return Date.now() - Date.parse(syncedAt) > oldMilliseconds
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 
-/** WhatsApp judges templates over hours. */
+/** Slow, because WhatsApp changes template ratings over hours. */
 const refreshMilliseconds = 60_000
 
-/** The templates that cannot be sent any more, and those that may soon not be. */
+/** Templates that can no longer be sent, and those that may soon be stopped. */
 export function useTemplateProblems(accountId: string | undefined) {
   return useQuery({
     queryKey: ['templates', accountId, 'problems'],

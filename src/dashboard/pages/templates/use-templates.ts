@@ -7,14 +7,14 @@ import { useAccount } from '../../session/session.ts'
 import { whatsAppAccountsKey } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 
 const pageSize = 100
-/** A business can have 250 templates, or 6,000 if verified by Meta. Nobody browses that many. */
+/** A business can have 250 templates, or 6,000 if Meta has verified it, which nobody browses. */
 const maxPages = 20
 
 interface LoadedTemplates {
   items: OwnTemplate[]
   /** Absent before the first sync, or if WhatsApp has no templates. */
   syncedAt: string | undefined
-  /** More templates exist than were loaded. */
+  /** Whether there are more templates than were loaded. */
   isCut: boolean
 }
 
@@ -22,12 +22,12 @@ function templatesKey(accountId: string) {
   return ['templates', accountId] as const
 }
 
-/** All templates of a WhatsApp account, by default of the default account. */
+/** All templates of a WhatsApp account; of the default account if none is given. */
 export function useTemplates(whatsAppAccountId: string | undefined, options: { staleTime?: number } = {}) {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...templatesKey(accountId), whatsAppAccountId ?? 'default'],
-    // A review ends while the page is open.
+    // Refresh while a review is pending.
     refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === 'PENDING') ? 5_000 : false),
     ...options,
     queryFn: () => loadTemplates({ accountId, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) }),
@@ -39,10 +39,10 @@ async function loadTemplates(of: { accountId: string; whatsAppAccountId?: string
   let syncedAt: string | undefined
   let cursor: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const answer = await api.template.list.query({ ...of, limit: pageSize, ...(cursor && { cursor }) })
-    items.push(...answer.items)
-    syncedAt = answer.syncedAt
-    cursor = answer.nextCursor
+    const page = await api.template.list.query({ ...of, limit: pageSize, ...(cursor && { cursor }) })
+    items.push(...page.items)
+    syncedAt = page.syncedAt
+    cursor = page.nextCursor
     if (cursor === undefined) break
   }
   return { items, syncedAt, isCut: cursor !== undefined }
@@ -74,7 +74,7 @@ export interface TemplateName {
 }
 
 /**
- * The URL holds the WhatsApp account and the open template, so that both can be linked to:
+ * The URL contains the WhatsApp account and the open template, so that both can be linked:
  * `?account=wa_…&name=order_shipped&language=en`.
  */
 export function useTemplateLinks() {

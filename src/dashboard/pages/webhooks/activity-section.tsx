@@ -32,11 +32,11 @@ const refreshMilliseconds = 10_000
 
 interface ActivitySectionProps {
   endpoint: Endpoint
-  /** Opens the redelivery of what failed with an error since a time. */
+  /** Opens the redelivery dialog for deliveries that failed with an error since a given time. */
   onRedeliver: (choice: { error: string; since: string }) => void
 }
 
-/** Success rate and time of the attempts, then the failed ones by answer. */
+/** Success rate and duration of the attempts, then the failed ones by response. */
 export function ActivitySection({ endpoint: { endpointId }, onRedeliver }: ActivitySectionProps) {
   const [range, setRange] = useState<Range>('24h')
   const { data, error, isPending, refetch } = useStatistics(endpointId, range)
@@ -82,7 +82,7 @@ function useStatistics(endpointId: string, range: Range) {
   })
 }
 
-/** Errors of the last days, the latest first. */
+/** Errors of the last seven days, latest first. */
 export function useErrors(endpointId: string): string[] {
   const week = useStatistics(endpointId, '7d')
   return week.data?.failures.map(({ error }) => error) ?? []

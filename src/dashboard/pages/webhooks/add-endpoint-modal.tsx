@@ -22,7 +22,7 @@ interface AddEndpointModalProps {
   onClose: () => void
 }
 
-/** Asks for URL and events, then shows the secret. */
+/** Asks for the URL and events, then shows the signing secret. */
 export function AddEndpointModal({ opened, onClose }: AddEndpointModalProps) {
   const [added, setAdded] = useState<{ endpointId: string; secret: string }>()
   const navigate = useNavigate()
@@ -158,7 +158,7 @@ function ReceiverExample() {
   )
 }
 
-/** A minimal receiver with our package. */
+/** A minimal receiver that uses our package. */
 const example = `import { createFetchWebhookHandler } from 'waybill/webhook'
 
 export const POST = createFetchWebhookHandler({

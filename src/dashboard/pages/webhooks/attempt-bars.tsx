@@ -16,7 +16,7 @@ interface AttemptBarsProps {
   hovered?: number | undefined
 }
 
-/** One bar for each slot: attempts that succeeded and failed, or the average time. */
+/** One bar per slot: succeeded and failed attempts, or the average duration. */
 export function AttemptBars({ slots, shows, height, hovered, onHover }: AttemptBarsProps) {
   const highest = Math.max(...slots.map((slot) => valueOf(slot, shows)), 1)
   return (
@@ -44,7 +44,7 @@ function valueOf({ attempts, averageMilliseconds = 0 }: AttemptSlot, shows: Show
   return shows === 'attempts' ? attempts : averageMilliseconds
 }
 
-/** From the top. */
+/** The parts of a bar from top to bottom. */
 function partsOf(slot: AttemptSlot, shows: Shown): { part: string; value: number }[] {
   const { attempts, succeeded } = slot
   if (shows === 'time') return [{ part: 'time', value: valueOf(slot, shows) }]
@@ -63,7 +63,7 @@ interface AttemptChartProps {
   description: string
 }
 
-/** Bars with a title; the values of the slot under the pointer are written beside it. */
+/** Bars with a title and the values of the slot under the pointer. */
 export function AttemptChart({ title, slots, slotSeconds, shows, description }: AttemptChartProps) {
   const [hovered, setHovered] = useState<number>()
   const slot = hovered === undefined ? undefined : slots[hovered]

@@ -19,7 +19,7 @@ import { webhooksKey } from './use-endpoints.ts'
 type Shown = (typeof deliveryStates)[number] | 'all'
 
 const refreshMilliseconds = 4_000
-/** Enough that rows that look the same are seen to do so. */
+/** Large enough to show groups of similar deliveries. */
 const pageSize = 50
 
 function listOptions(): { value: Shown; label: string }[] {
@@ -29,7 +29,7 @@ function listOptions(): { value: Shown; label: string }[] {
   ]
 }
 
-/** Said when a list is empty. */
+/** Texts for empty lists. */
 const emptyTexts = {
   all: msg`No deliveries yet.`,
   waiting: msg`No waiting deliveries.`,
@@ -92,7 +92,7 @@ interface NoDeliveriesProps {
   onShowWaiting: () => void
 }
 
-/** A delivery fails for good after its last attempt only: until then, those of a failing endpoint wait. */
+/** Deliveries of a failing endpoint are waiting, not failed, until their last attempt. */
 function NoDeliveries({ shown, waiting, onShowWaiting }: NoDeliveriesProps) {
   if (shown !== 'failed' || waiting === 0)
     return (

@@ -1,26 +1,26 @@
 import { translateServerText } from '../../language/server-text.ts'
 import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
 
-/** Deliveries that differ only in their event: same type, state, answer and hour. */
+/** Deliveries that differ only in their event: same type, state, response and hour. */
 export interface DeliveryGroup<D extends Delivery = Delivery> {
   key: string
-  /** At least one, in the order of the list. */
+  /** At least one, in list order. */
   deliveries: [D, ...D[]]
 }
 
-/** Groups deliveries that look the same, in the order in which the first of each group is listed. */
+/** Groups deliveries that look the same. Groups are in the order of their first delivery. */
 export function groupDeliveries<D extends Delivery>(deliveries: readonly D[]): DeliveryGroup<D>[] {
   const groups = Map.groupBy(deliveries, (delivery) =>
-    [delivery.createdAt.slice(0, 13), delivery.type, delivery.state, describeAnswer(delivery)].join(' '),
+    [delivery.createdAt.slice(0, 13), delivery.type, delivery.state, describeLastAttempt(delivery)].join(' '),
   )
   return [...groups].flatMap(([text, [first, ...rest]]) =>
-    // The key becomes part of an ID in the page.
+    // The key becomes part of an element ID.
     first ? [{ key: text.replaceAll(/[^\w.-]+/g, '-'), deliveries: [first, ...rest] }] : [],
   )
 }
 
-/** How the last attempt ended: `HTTP 500`, `Connection refused`, or undefined before the first attempt. */
-export function describeAnswer({ attempts }: Pick<Delivery, 'attempts'>): string | undefined {
+/** The result of the last attempt, such as `HTTP 500` or `Connection refused`; undefined before the first attempt. */
+export function describeLastAttempt({ attempts }: Pick<Delivery, 'attempts'>): string | undefined {
   const last = attempts.at(-1)
   if (!last) return undefined
   const text = last.error === undefined ? `HTTP ${last.statusCode}` : translateServerText(last.error)

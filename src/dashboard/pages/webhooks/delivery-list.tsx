@@ -18,7 +18,7 @@ import { CodeBlock } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { describeAnswer, type DeliveryGroup, groupDeliveries } from './delivery-groups.ts'
+import { describeLastAttempt, type DeliveryGroup, groupDeliveries } from './delivery-groups.ts'
 import { describeTimeRange } from './statistics.ts'
 
 interface DeliveryListProps<D extends Delivery> {
@@ -39,7 +39,7 @@ export const deliveryStateNames = {
   failed: msg({ message: 'Failed', context: 'delivery' }),
 } satisfies Record<Delivery['state'], MessageDescriptor>
 
-/** Deliveries that expand to show their attempts. */
+/** A list of deliveries that expand to show their attempts. */
 export function DeliveryList<D extends Delivery>({ isGrouped = false, ...list }: DeliveryListProps<D>) {
   const groups = isGrouped
     ? groupDeliveries(list.deliveries)
@@ -62,7 +62,7 @@ type List<D extends Delivery> = Omit<DeliveryListProps<D>, 'isGrouped'>
 interface DeliveryItemProps<D extends Delivery> {
   delivery: D
   list: List<D>
-  /** Shows only what differs from the others of its group. */
+  /** Whether only the differences from the rest of the group are shown. */
   isInGroup?: boolean
 }
 
@@ -86,7 +86,7 @@ function DeliveryItem<D extends Delivery>({ delivery, list, isInGroup = false }:
   )
 }
 
-/** Rows that would look the same, as one row that expands to all of them. */
+/** A group of similar deliveries as one row that expands. */
 function GroupItem<D extends Delivery>({ group, list }: { group: DeliveryGroup<D>; list: List<D> }) {
   const { deliveries, key } = group
   const [newest] = deliveries
@@ -113,7 +113,7 @@ function GroupItem<D extends Delivery>({ group, list }: { group: DeliveryGroup<D
 
 interface RowHeadingProps {
   delivery: Delivery
-  /** Of a group. */
+  /** Number of deliveries in a group. */
   count?: number
   isInGroup?: boolean
   aside: ReactNode
@@ -121,7 +121,7 @@ interface RowHeadingProps {
 }
 
 function RowHeading({ delivery, count, isInGroup = false, aside, children }: RowHeadingProps) {
-  const answer = describeAnswer(delivery)
+  const lastAttempt = describeLastAttempt(delivery)
   return (
     // On a phone, the times wrap below.
     <Group justify="space-between" gap="4px 16px" pr="xs">
@@ -141,9 +141,9 @@ function RowHeading({ delivery, count, isInGroup = false, aside, children }: Row
                 {plural(count, { one: '# delivery', other: '# deliveries' })}
               </Badge>
             )}
-            {answer !== undefined && (
+            {lastAttempt !== undefined && (
               <Text span size="xs" c="dimmed">
-                {answer}
+                {lastAttempt}
               </Text>
             )}
           </Group>
@@ -238,7 +238,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
   )
 }
 
-/** The body that is sent, loaded when it is opened. */
+/** The request body, loaded when opened. */
 function Payload({ deliveryId }: { deliveryId: string }) {
   const { accountId } = useAccount()
   const [opened, setOpened] = useState(false)
@@ -327,21 +327,21 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
               <LogTime at={attempt.startedAt} /> · {describeDuration(attempt.durationMilliseconds)}
             </Text>
           </Group>
-          <ResponseDetails answer={attempt} />
+          <ResponseDetails attempt={attempt} />
         </Box>
       ))}
     </Stack>
   )
 }
 
-interface Answer {
+interface AttemptResult {
   statusCode?: number | undefined
   error?: string | undefined
   responseStart?: string | undefined
 }
 
-/** The error, unless the status code says it, and the start of the response. */
-export function ResponseDetails({ answer: { statusCode, error, responseStart } }: { answer: Answer }) {
+/** The error, unless the status code already shows it, and the start of the response. */
+export function ResponseDetails({ attempt: { statusCode, error, responseStart } }: { attempt: AttemptResult }) {
   return (
     <>
       {error !== undefined && error !== `HTTP ${statusCode}` && (

@@ -149,7 +149,7 @@ function EditEndpointForm({ endpoint, onClose }: Omit<EditEndpointModalProps, 'o
   )
 }
 
-/** Only what differs, so that a change of the description does not check the URL again. */
+/** Returns only changed fields, so that changing the description does not validate the URL again. */
 function listChanges(endpoint: Endpoint, values: FormValues): Changes {
   const { url, events, description, headersChoice, headers } = values
   const { maxPerSecond, maxConcurrent } = readLimits(values)
@@ -166,7 +166,7 @@ function listChanges(endpoint: Endpoint, values: FormValues): Changes {
   }
 }
 
-/** Undefined if a line is not a header. */
+/** Undefined if a line is not a valid header. */
 function readHeaders(text: string): { name: string; value: string }[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const headers = lines.flatMap((line) => {

@@ -136,7 +136,7 @@ export function isFailing({ state, failingSince }: Endpoint): boolean {
   return state === 'enabled' && failingSince !== undefined
 }
 
-/** Why deliveries do not arrive; nothing if they do. */
+/** Explains why deliveries do not arrive, if so. */
 export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
   const { state, reason, failingSince, missedSince, failure, waiting, failed = 0 } = endpoint
   if (state === 'disabled')
@@ -183,7 +183,7 @@ export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** Deliveries that are not retried any more. */
+/** Describes deliveries that are no longer retried. */
 function describeFailed(count: number): string {
   return plural(count, { 0: 'None failed for good', one: '# failed for good', other: '# failed for good' })
 }

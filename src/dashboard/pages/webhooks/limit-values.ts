@@ -1,7 +1,7 @@
 import { endpointLimits } from '../../../../contracts/dashboard/webhook.ts'
 import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
 
-/** An empty field is no limit. */
+/** An empty field means no limit. */
 export interface LimitValues {
   maxPerSecond: TypedNumber
   maxConcurrent: TypedNumber
@@ -12,13 +12,13 @@ export const limitRanges = {
   maxConcurrent: { min: 1, max: endpointLimits.maxConcurrent },
 } satisfies Record<keyof LimitValues, NumberRange>
 
-/** Validation of a form. */
+/** Form validation of the limits. */
 export const limitChecks = {
   maxPerSecond: (typed: TypedNumber) => (typed === '' ? null : checkWholeNumber(typed, limitRanges.maxPerSecond)),
   maxConcurrent: (typed: TypedNumber) => (typed === '' ? null : checkWholeNumber(typed, limitRanges.maxConcurrent)),
 }
 
-/** The limits of checked fields; undefined is no limit. */
+/** Reads the limits from validated fields; undefined means no limit. */
 export function readLimits({ maxPerSecond, maxConcurrent }: LimitValues) {
   return {
     maxPerSecond: readWholeNumber(maxPerSecond, limitRanges.maxPerSecond),

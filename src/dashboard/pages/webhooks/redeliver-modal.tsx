@@ -22,23 +22,23 @@ import { type Redelivery, type RedeliveryChoice, useRedelivery } from './use-red
 import { webhooksKey } from './use-endpoints.ts'
 
 const dayMilliseconds = 86_400_000
-/** The value of the selection that is no error. */
+/** The selection value for all errors. */
 const everything = ''
 
 export interface RedeliveryStart {
-  /** By default, since the first event that was missed, or for a day. */
+  /** By default, the time of the first missed event, or a day ago. */
   since?: string | undefined
   error?: string | undefined
 }
 
 interface RedeliverModalProps {
   endpoint: Endpoint
-  /** What is chosen at first; undefined while the dialog is closed. */
+  /** The initial selection; undefined while the dialog is closed. */
   start: RedeliveryStart | undefined
   onClose: () => void
 }
 
-/** The one place where deliveries are sent again: everything that was missed since a time, or what failed in one way. */
+/** Redelivers all events that were missed since a given time, or only those that failed with one error. */
 export function RedeliverModal({ start, onClose, ...form }: RedeliverModalProps) {
   return (
     <Modal
@@ -70,7 +70,7 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
   const count = useCount(endpointId, choice)
   const refused = count.error ? readFailure(count.error).fields['since'] : undefined
   const isRunning = redelivery?.kind === 'running'
-  // Choosing an earlier time includes them; otherwise, they are retried by themselves.
+  // An earlier start time includes them; otherwise, they are retried automatically.
   const earlier =
     includeWaiting && error === everything && count.data?.isPartial === false
       ? endpoint.waiting - count.data.waiting
@@ -152,7 +152,7 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
   )
 }
 
-/** Where the proposed time comes from, which is not the time of the first failed attempt. */
+/** Explains the proposed time, which is not that of the first failed attempt. */
 function describeStart({ since }: RedeliveryStart, { missedSince, failingSince }: Endpoint): string {
   if (since !== undefined) return t`Proposed: the start of the period under Activity.`
   if (missedSince !== undefined) return t`Proposed: the oldest undelivered event.`
@@ -173,7 +173,7 @@ function useCount(endpointId: string, choice: RedeliveryChoice | undefined) {
   })
 }
 
-/** Nothing arrives until the receiver works, and what was redelivered then only waits again. */
+/** Warns that redelivered events only wait again while the receiver fails. */
 function StillFailing({ endpoint }: { endpoint: Endpoint }) {
   const { failure, failingSince = '' } = endpoint
   return (

@@ -163,7 +163,7 @@ function RotateModal({ endpointId, opened, onClose, onRotated }: RotateModalProp
   )
 }
 
-/** The secret with a link to the documentation. */
+/** The signing secret with a link to the documentation. */
 export function SigningSecret({ secret }: { secret: string }) {
   return (
     <>

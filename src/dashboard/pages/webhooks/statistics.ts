@@ -9,7 +9,7 @@ interface Range {
   slotSeconds: number
 }
 
-/** All slots of a range, with zeros for those without an attempt. */
+/** Returns all slots of a range, with zeros for slots without an attempt. */
 export function fillSlots({ from, until, slotSeconds }: Range, slots: readonly AttemptSlot[]): AttemptSlot[] {
   const known = new Map(slots.map((slot) => [Date.parse(slot.startAt), slot]))
   const start = Date.parse(from)
@@ -42,7 +42,7 @@ export function describeOptionalDuration(milliseconds: number | undefined): stri
 const clock = { hour: 'numeric', minute: '2-digit' } as const
 const dayAndTime = { month: 'short', day: 'numeric', ...clock } as const
 
-/** The time after "since": `10:32` today, `yesterday, 18:04`, or with the date, in the reader's locale and time zone. */
+/** Formats a time to follow "since": `10:32` today, `yesterday, 18:04`, or with the date; in the reader's locale and time zone. */
 export function describeSince(at: string, now: Date = new Date()): string {
   const date = new Date(at)
   const day = startOfDay(date)
@@ -64,7 +64,7 @@ export function describeSlot({ startAt }: AttemptSlot, slotSeconds: number): str
   return dateFormat(dayAndTime).formatRange(start, new Date(start.getTime() + slotSeconds * 1000))
 }
 
-/** `Nov 22, 10:32:05 – 10:47:11`: what both times share is written once. */
+/** `Nov 22, 10:32:05 – 10:47:11`: common parts are not repeated. */
 export function describeTimeRange(from: string, until: string): string {
   return dateFormat({ ...dayAndTime, second: '2-digit' }).formatRange(new Date(from), new Date(until))
 }

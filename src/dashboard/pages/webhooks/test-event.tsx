@@ -55,7 +55,7 @@ export function TestSection({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** Before a redelivery: whether the endpoint works again. */
+/** Tests before a redelivery whether the endpoint works again. */
 export function TestBeforehand({ endpoint }: { endpoint: Endpoint }) {
   const test = useTestEvent(endpoint)
   return (
@@ -72,7 +72,7 @@ export function TestBeforehand({ endpoint }: { endpoint: Endpoint }) {
               t`Test event not delivered: ${describeTestAnswer(test.result)}`
             )}
           </Text>
-          {!test.result.delivered && <ResponseDetails answer={test.result} />}
+          {!test.result.delivered && <ResponseDetails attempt={test.result} />}
         </Box>
       )}
     </>
@@ -94,7 +94,7 @@ function TestResultAlert({ result }: { result: TestResult }) {
       title={delivered ? t`Test event delivered` : t`Test event not delivered`}
     >
       <Text size="sm">{describeTestAnswer(result)}</Text>
-      <ResponseDetails answer={result} />
+      <ResponseDetails attempt={result} />
       <Box mt={6} fz="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         <Trans>webhook-id {eventId}</Trans>
       </Box>

@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 
 const refreshMilliseconds = 5_000
 
-/** The prefix of all query keys about endpoints. */
+/** The prefix of all query keys for endpoints. */
 export function webhooksKey(accountId: string) {
   return ['webhooks', accountId]
 }

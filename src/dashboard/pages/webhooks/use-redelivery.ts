@@ -6,7 +6,7 @@ import { webhooksKey } from './use-endpoints.ts'
 
 export interface RedeliveryChoice {
   since: string
-  /** Only what failed with this error. */
+  /** Only deliveries that failed with this error. */
   error?: string
   includeWaiting: boolean
 }
@@ -21,10 +21,7 @@ export interface Redelivery {
   error?: unknown
 }
 
-/**
- * Redelivers one part after the other while the dialog is open. Queued deliveries stay queued, even if it is
- * interrupted.
- */
+/** Redelivers part by part while the dialog is open. Queued deliveries stay queued if it is interrupted. */
 export function useRedelivery(endpointId: string) {
   const { accountId } = useAccount()
   const queryClient = useQueryClient()

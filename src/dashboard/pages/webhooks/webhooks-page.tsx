@@ -13,7 +13,7 @@ import { AddEndpointModal } from './add-endpoint-modal.tsx'
 import { EndpointCard, isFailing } from './endpoint.tsx'
 import { useActivity, useEndpoints } from './use-endpoints.ts'
 
-/** Those that need attention come first; the others keep their order. */
+/** Failing endpoints first; otherwise the order is kept. */
 function failingFirst(endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints.toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one)))
 }

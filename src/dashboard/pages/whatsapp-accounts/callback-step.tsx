@@ -9,7 +9,7 @@ import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CallbackValues } from './callback-values.tsx'
 import { ReplaceSecretsButton } from './replace-secrets-button.tsx'
-import { ActionStep, Step, type StepPlace } from './step.tsx'
+import { ActionStep, Step, type StepContext } from './step.tsx'
 import { healthKey } from './use-health.ts'
 
 function describeStep() {
@@ -19,32 +19,32 @@ function describeStep() {
   }
 }
 
-/** Sets the callback URL, or shows what to enter at Meta where this server cannot set it. */
-export function CallbackStep({ whatsAppAccountId, ...place }: StepPlace & { whatsAppAccountId: string }) {
+/** Sets the callback URL, or shows what to enter at Meta if this server cannot set it. */
+export function CallbackStep({ whatsAppAccountId, ...step }: StepContext & { whatsAppAccountId: string }) {
   const { accountId, canChange } = useAccount()
   const setUp = useQuery({
-    // Below the key of the health, so that replaced secrets are noticed.
+    // Extends the health key, so that replacing secrets invalidates it.
     queryKey: [...healthKey(accountId), 'callback', whatsAppAccountId],
     queryFn: ({ signal }) => api.whatsAppAccount.callbackSetUp.query({ accountId, whatsAppAccountId }, { signal }),
-    // It holds the verify token, which viewers do not see.
+    // The response contains the verify token, which viewers may not see.
     enabled: canChange,
   }).data
-  const { state } = place
+  const { state } = step
   const obstacle = state.done ? undefined : setUp?.obstacle
   const lacksSecret = state.findings.some(({ code }) => code === 'app_secret_missing')
   if (!obstacle || !setUp)
     return (
       <ActionStep
-        {...place}
+        {...step}
         {...describeStep()}
         action={t`Set callback URL`}
         perform={() => api.whatsAppAccount.configureCallback.mutate({ accountId, whatsAppAccountId })}
       />
     )
-  // An earlier attempt failed with other settings.
+  // Findings of an earlier attempt with other settings are outdated.
   const findings = state.findings.filter(({ code }) => code !== 'callback_problem' && code !== 'callback_missing')
   return (
-    <Step {...place} {...describeStep()} state={{ ...state, findings }}>
+    <Step {...step} {...describeStep()} state={{ ...state, findings }}>
       {lacksSecret ? (
         <ReplaceSecretsButton whatsAppAccountId={whatsAppAccountId}>
           <Trans>Add app secret</Trans>

@@ -3,7 +3,7 @@ import { Stack } from '@mantine/core'
 import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
 import { CopyField } from '../../ui/copy.tsx'
 
-/** The values that Meta asks for under WhatsApp → Configuration, each whole. */
+/** The values that Meta asks for under WhatsApp → Configuration, unabbreviated. */
 export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['enter']> }) {
   const callbackUrl = enter.callbackUrl === undefined ? undefined : toPublic(enter.callbackUrl)
   const { verifyToken, fields } = enter
@@ -30,7 +30,7 @@ export function CallbackValues({ enter }: { enter: NonNullable<CallbackStep['ent
   )
 }
 
-/** The server may not know its https address, but the browser may have come by it. */
+/** The server may not know its https URL, but the browser may be using it. */
 function toPublic(callbackUrl: string): string {
   const { pathname, protocol } = new URL(callbackUrl)
   const { origin } = window.location

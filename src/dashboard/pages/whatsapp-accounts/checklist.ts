@@ -2,15 +2,15 @@ import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts
 import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
 import { codesOf, type StepName, stepNames } from './step-names.ts'
 
-/** What is known about a step: whether it is done, and what stands in its way. */
+/** The state of a step: whether it is done, and the findings that block it. */
 export interface StepState {
   done: boolean
   findings: HealthFinding[]
 }
 
 /**
- * Derives the checklist from stored facts, so that it is the same in every browser and survives a closed one. A step is
- * also done if a later fact shows that it works, such as a callback that arrived.
+ * Derives the checklist from stored facts, so that it is the same in every browser and after a reload. A step also counts
+ * as done if a later fact proves it, such as a received callback.
  */
 export function toChecklist(
   health: WhatsAppAccountHealth,
@@ -19,11 +19,11 @@ export function toChecklist(
 ): Record<StepName, StepState> {
   const { token, number, callbacks, findings } = health
   const find = (step: keyof typeof codesOf) => findings.filter(({ code }) => codesOf[step].test(code))
-  const isHeard = callbacks.lastCallbackAt !== undefined
+  const hasCallback = callbacks.lastCallbackAt !== undefined
   return {
     token: toState(token.valid !== false, find('token')),
     subscription: toState(callbacks.subscribed === true, find('subscription')),
-    callback: toState(isHeard || callbacks.callbackUrl !== undefined, find('callback')),
+    callback: toState(hasCallback || callbacks.callbackUrl !== undefined, find('callback')),
     registration: toState(number.status !== undefined && !needsRegistration(number.status), find('registration')),
     templates: toState(approvedTemplates > 0 || isTested || callbacks.lastStatusAt !== undefined, []),
     test: toState(isTested || callbacks.lastStatusAt !== undefined, []),
@@ -31,12 +31,12 @@ export function toChecklist(
   }
 }
 
-/** The one state of an active number: `blocked` cannot send now, `incomplete` has steps left. */
+/** The state of an active number: `blocked` cannot send now, `incomplete` has remaining steps. */
 export type SetUpState = { kind: 'ready' | 'blocked' } | { kind: 'incomplete'; next: StepName }
 
 /**
- * Needs no list of templates, which can be long: until a status has arrived, a test is the next step, and once one has,
- * there are templates.
+ * Does not need the list of templates, which can be long: before the first status, the next step is the test; after it,
+ * there must be templates.
  */
 export function toSetUpState(health: WhatsAppAccountHealth): SetUpState {
   if (health.findings.some(({ blocksSending }) => blocksSending)) return { kind: 'blocked' }

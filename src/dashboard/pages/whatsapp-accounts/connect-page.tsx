@@ -27,7 +27,7 @@ interface Inspected {
   report: TokenReport
 }
 
-/** The first two steps: a token, and the number that it is used for. The rest is done on the page of the number. */
+/** The first two steps: the access token and the number. The other steps are on the page of the number. */
 export function ConnectPage() {
   const [inspected, setInspected] = useState<Inspected>()
   return (

@@ -126,7 +126,7 @@ function RemoveModal({ account, opened, onClose }: RemoveModalProps) {
     change: api.whatsAppAccount.remove.mutate,
     done: t`WhatsApp account removed.`,
     onDone: onClose,
-    // Shown in the dialog.
+    // The dialog shows the error.
     onFailure: () => {},
   })
   const close = () => {

@@ -88,7 +88,7 @@ interface FailedProps {
   onClose: () => void
 }
 
-/** If the account is still active, the test failed for another reason than its token. */
+/** If the account is still active, the test failed for a reason other than the token. */
 function Failed({ reason, active, onClose }: FailedProps) {
   return (
     <Alert
@@ -139,7 +139,7 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
   const finding = health?.findings.find(({ code }) => code === 'rejected' || code === 'disabled')
   return (
     <Alert
-      // The new key makes screen readers announce the result.
+      // The changed key makes screen readers announce the result.
       key={isTested ? 'tested' : 'known'}
       mt="md"
       color="red"

@@ -15,12 +15,12 @@ import { healthKey } from './use-health.ts'
 
 interface RegisterFormProps {
   whatsAppAccountId: string
-  /** As WhatsApp reported it last; undefined until the first check, right after the number was connected. */
+  /** As last reported by WhatsApp; undefined until the first check, right after the number is connected. */
   status: string | undefined
   isNext: boolean
 }
 
-/** A registered number needs no PIN any more. */
+/** Only an unregistered number needs its PIN. */
 export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterFormProps) {
   const { accountId, canChange } = useAccount()
   const [result, setResult] = useState<ConnectStep>()

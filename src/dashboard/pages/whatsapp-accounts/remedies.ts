@@ -8,8 +8,8 @@ const replaceToken = msg`Create a new token at Meta, then select Replace token b
 const register = msg`Enter the two-step verification PIN of the number below, and select Register number.`
 const setCallback = msg`Set the callback URL below.`
 
-/** What to do about a finding where the button or form for it is below. */
-const here: Partial<Record<string, MessageDescriptor>> = {
+/** Fixes of findings whose button or form is below on the same page. */
+const remediesOnPage: Partial<Record<string, MessageDescriptor>> = {
   rejected: msg`Create a new token at Meta, then select Replace token below. If you have removed the cause at Meta, and the token is still the right one, select Activate.`,
   token_expired: replaceToken,
   token_invalid: replaceToken,
@@ -29,8 +29,8 @@ const here: Partial<Record<string, MessageDescriptor>> = {
   deactivated: msg`Select Activate below to send from it again.`,
 }
 
-/** On the setup page, which must not send the reader to the setup page. */
+/** The fix of a finding on the setup page, which must not refer to the setup page. */
 export function findRemedy(finding: HealthFinding): string {
-  const remedy = here[finding.code]
+  const remedy = remediesOnPage[finding.code]
   return remedy ? translate(remedy) : describeFinding(finding).fix
 }

@@ -8,14 +8,14 @@ import { useWhatsAppAccounts } from './use-whatsapp-accounts.ts'
 
 interface ReplaceSecretsButtonProps {
   whatsAppAccountId: string
-  /** Whether it is what the reader has to do now. */
+  /** Whether this is the action that the user must take now. */
   isUrgent?: boolean
-  /** Whether WhatsApp rejects the account, which can be tried again once the cause is removed. */
+  /** Whether WhatsApp rejects the account. It can be activated again once the cause is fixed. */
   isRejected?: boolean
   children: ReactNode
 }
 
-/** Replaces token or app secret where they are shown; with a way to activate an account that is inactive. */
+/** Replaces the token or app secret, and offers to activate an inactive account. */
 export function ReplaceSecretsButton({
   whatsAppAccountId,
   isUrgent = true,

@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { SetUpState } from './checklist.ts'
 
-/** The state of a number, the same in the list and above its checklist. */
+/** The state of a number, as in the list and above the checklist. */
 export function SetUpBadge({ state: { kind } }: { state: SetUpState }) {
   switch (kind) {
     case 'ready':

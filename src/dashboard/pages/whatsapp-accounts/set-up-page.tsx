@@ -29,7 +29,7 @@ import { healthKey, useHealth } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 import { ViewerNotice } from './viewer-notice.tsx'
 
-/** The setup of a connected number as a checklist, and its health afterwards. */
+/** The setup checklist of a connected number, and its health. */
 export function SetUpPage() {
   const { accountId } = useAccount()
   const { whatsAppAccountId } = useParams()
@@ -85,7 +85,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
   const steps = toChecklist(health, approved, test !== undefined && test.status !== 'failed')
   const done = Object.values(steps).filter((step) => step.done).length
   const next = stepNames.find((name) => !steps[name].done)
-  const place = (name: StepName) => ({
+  const stepProps = (name: StepName) => ({
     name,
     title: translate(stepTitles[name]),
     state: steps[name],
@@ -103,7 +103,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         </Text>
       </Group>
       <Step
-        {...place('token')}
+        {...stepProps('token')}
         purpose={t`The secret with which Waybill sends from this number.`}
         done={t`WhatsApp accepts the token for this number.`}
       >
@@ -117,15 +117,15 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         </ReplaceSecretsButton>
       </Step>
       <ActionStep
-        {...place('subscription')}
+        {...stepProps('subscription')}
         purpose={t`Subscribes your Meta app to the statuses of messages.`}
         done={t`Your Meta app is subscribed to the statuses of messages.`}
         action={t`Subscribe`}
         perform={() => api.whatsAppAccount.subscribe.mutate({ accountId, whatsAppAccountId })}
       />
-      <CallbackStep {...place('callback')} whatsAppAccountId={whatsAppAccountId} />
+      <CallbackStep {...stepProps('callback')} whatsAppAccountId={whatsAppAccountId} />
       <Step
-        {...place('registration')}
+        {...stepProps('registration')}
         purpose={t`Registers the number with Meta's Cloud API, so that it can send messages.`}
         done={t`The number is registered with Meta's Cloud API.`}
       >
@@ -135,11 +135,11 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
           isNext={next === 'registration'}
         />
       </Step>
-      <Step {...place('templates')} purpose={t`Only templates that Meta has approved can start a conversation.`}>
+      <Step {...stepProps('templates')} purpose={t`Only templates that Meta has approved can start a conversation.`}>
         <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />
       </Step>
       <Step
-        {...place('test')}
+        {...stepProps('test')}
         purpose={
           sandbox
             ? t`A simulated message: it reaches no phone and costs nothing.`
@@ -155,7 +155,7 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
         />
       </Step>
       <Step
-        {...place('status')}
+        {...stepProps('status')}
         purpose={t`Shows that WhatsApp reaches this server.`}
         done={t`WhatsApp reaches this server with the statuses of messages.`}
       >
@@ -229,7 +229,7 @@ function SyncTemplates({ approved, syncedAt, isNext }: SyncTemplatesProps) {
   )
 }
 
-/** Findings that concern no step, such as quality or payment. */
+/** Findings that belong to no step, such as quality or payment. */
 function OtherFindings({ health }: { health: WhatsAppAccountHealth }) {
   const others = health.findings.filter(({ code }) => stepOf(code) === undefined)
   if (others.length === 0) return null

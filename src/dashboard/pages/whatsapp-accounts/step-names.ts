@@ -12,7 +12,7 @@ export const codesOf: Record<Exclude<StepName, 'templates' | 'test'>, RegExp> = 
   status: /^no_statuses$/,
 }
 
-/** In the order in which a number is set up. */
+/** In setup order. */
 export const stepNames: readonly StepName[] = [
   'token',
   'subscription',
@@ -33,7 +33,7 @@ export const stepTitles = {
   status: msg`First status`,
 } satisfies Record<StepName, MessageDescriptor>
 
-/** The step that a finding is shown with; undefined for others, such as quality or payment. */
+/** The step that shows a finding; undefined for other findings, such as quality or payment. */
 export function stepOf(code: string): StepName | undefined {
   return stepNames.find((name) => name in codesOf && codesOf[name as keyof typeof codesOf].test(code))
 }

@@ -4,7 +4,7 @@ import { translateServerText } from '../../language/server-text.ts'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import { CallbackValues } from './callback-values.tsx'
 
-/** What WhatsApp answered, and the values to enter at Meta if it has to be done by hand. */
+/** WhatsApp's response, and the values to enter at Meta if they must be entered manually. */
 export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep, 'enter'> }) {
   const { ok, message, fix, enter } = result
   return (

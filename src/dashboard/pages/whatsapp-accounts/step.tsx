@@ -17,18 +17,18 @@ import { findRemedy } from './remedies.ts'
 import { StepResult } from './step-result.tsx'
 import { healthKey } from './use-health.ts'
 
-/** What the checklist knows of a step. */
-export interface StepPlace {
+/** The part of a step's props that comes from the checklist. */
+export interface StepContext {
   name: StepName
   title: string
   state: StepState
   number: number
-  /** Whether it is the first that is not done. */
+  /** Whether it is the first incomplete step. */
   isNext: boolean
 }
 
-interface StepProps extends StepPlace {
-  /** What it is for, and what is true once it is done; by default the same. */
+interface StepProps extends StepContext {
+  /** What the step is for. `done` replaces it once the step is complete. */
   purpose: string
   done?: string
   children?: ReactNode
@@ -78,7 +78,7 @@ export function Step({ name, title, state, number, purpose, done = purpose, chil
   )
 }
 
-/** What happened, since when, and what to do. */
+/** A finding with its start time and fix. */
 export function FindingText({ finding, children }: { finding: HealthFinding; children?: ReactNode }) {
   const isError = finding.severity === 'error'
   return (
@@ -115,10 +115,10 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
     change: perform,
     invalidates: [healthKey(accountId)],
     onDone: setResult,
-    // Shown below, where the button is.
+    // The error is shown below the button.
     onFailure: () => setResult(undefined),
   })
-  // A problem is shown once: as the result, which also has the values to enter.
+  // Show a problem only once, as the result, which also has the values to enter.
   const findings = step.state.findings.filter(
     ({ message }) => result?.ok !== false || !message.includes(result.message),
   )

@@ -23,7 +23,7 @@ import { healthKey } from './use-health.ts'
 interface TestStepProps {
   whatsAppAccountId: string
   templates: OwnTemplate[]
-  /** The last test of this page. */
+  /** The last test on this page. */
   test: SentTest | undefined
   onSent: (test: SentTest) => void
   isNext: boolean

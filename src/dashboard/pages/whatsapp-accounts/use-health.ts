@@ -6,10 +6,10 @@ export function healthKey(accountId: string) {
   return ['health', accountId] as const
 }
 
-/** A rejected token must be seen within seconds, on whatever page a user is. */
+/** A rejected token must be visible within seconds on every page. */
 const refetchMilliseconds = 5_000
 
-/** The health of the WhatsApp accounts of an account, kept up to date. */
+/** The health of the WhatsApp accounts of an account, refreshed periodically. */
 export function useHealth(accountId: string | undefined) {
   return useQuery({
     queryKey: healthKey(accountId ?? ''),
@@ -19,7 +19,7 @@ export function useHealth(accountId: string | undefined) {
   })
 }
 
-/** Whether there are WhatsApp accounts, but none is the default: its number was lost to another account. */
+/** Whether there are WhatsApp accounts, but none is the default, because another account took over the default number. */
 export function lacksDefault(health: AccountHealth | undefined): boolean {
   return health !== undefined && health.whatsAppAccounts.length > 0 && !health.whatsAppAccounts.some((a) => a.isDefault)
 }

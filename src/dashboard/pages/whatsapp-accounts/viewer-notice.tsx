@@ -6,7 +6,7 @@ import { Fragment } from 'react'
 import { useAccount } from '../../session/session.ts'
 import { useMembers } from '../people/use-people.ts'
 
-/** Tells viewers why they cannot do what the page is for, and whom to ask. */
+/** Explains to viewers why they cannot make changes, and whom to ask. */
 export function ViewerNotice({ what }: { what: string }) {
   const { canChange } = useAccount()
   return canChange ? null : <Notice what={what} />

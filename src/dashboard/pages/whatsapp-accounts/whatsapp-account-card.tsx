@@ -84,7 +84,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   )
 }
 
-/** The most important finding, and the way to the others. */
+/** The most important finding, and a link to the others. */
 function HealthSummary({ account }: { account: WhatsAppAccount }) {
   const health = useHealthOf(account)
   const state = health?.active ? toSetUpState(health) : undefined

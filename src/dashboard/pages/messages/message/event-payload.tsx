@@ -4,7 +4,7 @@ import { Anchor, Modal } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { CodeBlock } from '../../../ui/copy.tsx'
 
-/** The body of a webhook, behind a link: it is long, and the same for all endpoints. */
+/** The body of a webhook, collapsed because it is long. It is the same for all endpoints. */
 export function EventPayload({ payload }: { payload: string }) {
   const [opened, { open, close }] = useDisclosure()
   return (

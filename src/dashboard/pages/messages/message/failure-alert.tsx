@@ -4,7 +4,7 @@ import { IconAlertCircle } from '@tabler/icons-react'
 import { translateServerText } from '../../../language/server-text.ts'
 import type { MessageHistory } from './use-message.ts'
 
-/** The reason, the advice and the error code. Nothing unless the message failed. */
+/** Shows the reason, the advice and the error code if the message failed. */
 export function FailureAlert({ history: { message, failure } }: { history: MessageHistory }) {
   const { error } = message
   if (!error) return null

@@ -8,7 +8,7 @@ import { EndpointUrl } from '../../webhooks/endpoint.tsx'
 import { EventPayload } from './event-payload.tsx'
 import { type MessageHistory, messageKey } from './use-message.ts'
 
-/** The webhook deliveries of the message, with what was sent and what was answered. */
+/** The webhook deliveries of the message with their requests and responses. */
 export function MessageDeliveries({ history: { message, deliveries } }: { history: MessageHistory }) {
   const { accountId } = useAccount()
   if (deliveries.length === 0) {

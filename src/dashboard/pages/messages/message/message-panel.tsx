@@ -19,10 +19,10 @@ import { MessageProblem } from './message-problem.tsx'
 import { SentPreview } from './sent-preview.tsx'
 import { type MessageHistory, useMessage } from './use-message.ts'
 
-/** From this width on, list and panel fit beside each other. */
+/** Minimum width at which the list and the panel fit side by side. */
 const wideScreen = '(min-width: 80em)'
 
-/** Whether the panel stands beside the list instead of over it. */
+/** Whether the panel is next to the list instead of covering it. */
 export function useIsBeside(): boolean {
   return useMediaQuery(wideScreen, true, { getInitialValueInEffect: false })
 }
@@ -34,7 +34,7 @@ interface MessagePanelProps {
   onShow: (messageId: string) => void
 }
 
-/** One message beside the log, which stays usable. On a small screen it covers the log. */
+/** One message next to the log, which stays usable. On a small screen, it covers the log. */
 export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) {
   const isBeside = useIsBeside()
   const titleId = useId()
@@ -59,7 +59,7 @@ export function MessagePanel({ messageId, onClose, onShow }: MessagePanelProps) 
 function PanelDrawer({ onClose, children }: { onClose: () => void; children: ReactNode }) {
   const body = useRef<HTMLDivElement>(null)
   useWindowEvent('keydown', ({ key, target }) => {
-    // In a modal above the drawer, the key closes only the modal.
+    // In a modal above the drawer, Escape closes only the modal.
     const dialog = target instanceof Element ? target.closest('[role="dialog"]') : null
     if (key === 'Escape' && (dialog === null || dialog.contains(body.current))) onClose()
   })
@@ -76,13 +76,13 @@ function PanelDrawer({ onClose, children }: { onClose: () => void; children: Rea
 }
 
 interface PanelContentProps extends MessagePanelProps {
-  /** Undefined within a drawer, which names itself. */
+  /** Undefined within a drawer, which has its own label. */
   titleId: string | undefined
 }
 
 function PanelContent({ messageId, titleId, onClose, onShow }: PanelContentProps) {
   const { data, error, refetch } = useMessage(messageId)
-  // Rendered in slices, beside the log that may arrive at the same time.
+  // Rendered interruptibly, because the log may render at the same time.
   const history = useDeferredValue(data)
   return (
     <>
@@ -116,7 +116,7 @@ function PanelContent({ messageId, titleId, onClose, onShow }: PanelContentProps
   )
 }
 
-/** Takes the focus when the reader opens the message, and leaves it in the log while they walk through it. */
+/** Takes the focus when the user opens the message, but not while they move through the log by keyboard. */
 function PanelTitle({ id, children }: { id: string | undefined; children: ReactNode }) {
   const title = useRef<HTMLHeadingElement>(null)
   const { focus } = readPanelState(useLocation().state)
@@ -147,7 +147,7 @@ function FullPageLink({ messageId }: { messageId: string }) {
   )
 }
 
-/** The advice on a failure stands above the actions, because it may say that sending again does not help. */
+/** Failure advice comes before the actions, because it may say that sending again does not help. */
 function PanelBody({ history, onShow }: { history: MessageHistory; onShow: (messageId: string) => void }) {
   const { message } = history
   return (

@@ -7,7 +7,7 @@ import { readFailure } from '../../../api/failure.ts'
 import { useAccount } from '../../../session/session.ts'
 import { EmptyState, ErrorAlert } from '../../../ui/placeholders.tsx'
 
-/** Why a message is not shown. */
+/** Explains why a message is not shown. */
 export function MessageProblem({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   const { accountId } = useAccount()
   if (readFailure(error).code !== 'MESSAGE_NOT_FOUND') return <ErrorAlert error={error} onRetry={onRetry} />

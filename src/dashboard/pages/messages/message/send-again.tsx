@@ -25,11 +25,11 @@ interface SendAgainModalProps {
   message: Message
   found: FoundTemplate
   onClose: () => void
-  /** With the ID of the new message, whatever came of it. */
+  /** Called with the ID of the new message, whatever its outcome. */
   onSent: (messageId: string) => void
 }
 
-/** Asks for confirmation, and for values that are not stored. */
+/** Asks for confirmation, and for values that were not stored. */
 export function SendAgainModal({ message, found, onClose, onSent }: SendAgainModalProps) {
   const obstacle = findObstacle(message, found)
   const { data: content, isLoading } = useContent(message)
@@ -73,7 +73,7 @@ function findObstacle({ to, template, language }: Message, found: FoundTemplate)
 
 interface SendAgainFormProps extends Omit<SendAgainModalProps, 'found'> {
   template: OwnTemplate
-  /** What the first message said, if it is stored. */
+  /** The content of the original message, if it is stored. */
   content: StoredContent | undefined
 }
 
@@ -84,9 +84,9 @@ interface Values {
 
 function SendAgainForm({ message, template: current, content, onClose, onSent }: SendAgainFormProps) {
   const { accountId } = useAccount()
-  // Made once: what is typed stays.
+  // Computed once, so that input is kept.
   const [{ template, ...initialValues }] = useState(() => repeatValues(current, content?.content.values))
-  // They fill all of the template, so that no field is left.
+  // Raw components fill the whole template, so no fields are needed.
   const components = content?.content.values.components
   const valueFields = components ? [] : listValueFields(template)
   const placeholders = components ? [] : template.placeholders

@@ -26,12 +26,12 @@ export function SentBubble({ message, shown }: { message: Message; shown: Messag
   )
 }
 
-/** Not loaded: its host would learn who looks at the message, and when. */
+/** The file is not loaded, because its host would learn who views the message and when. */
 function Media({ media }: { media: PreviewMedia }) {
   return <HeaderMedia format={media.type.toUpperCase()} label={describe(media)} />
 }
 
 function describe({ link, mediaId, filename, name, address, productId }: PreviewMedia): string | undefined {
-  const place = [name, address].filter((part) => part !== undefined).join(', ')
-  return filename ?? (place === '' ? undefined : place) ?? productId ?? link ?? mediaId
+  const location = [name, address].filter((part) => part !== undefined).join(', ')
+  return filename ?? (location === '' ? undefined : location) ?? productId ?? link ?? mediaId
 }

@@ -12,7 +12,7 @@ import { type Content, useContent } from './use-content.ts'
 import type { MessageHistory } from './use-message.ts'
 import { type FoundTemplate, useTemplateOf } from './use-template.ts'
 
-/** What the recipient sees, as far as Waybill knows. */
+/** The message as the recipient sees it, as far as Waybill knows. */
 export function SentPreview({ history: { message } }: { history: MessageHistory }) {
   const found = useTemplateOf(message)
   const { data: content, isLoading } = useContent(message)
@@ -68,11 +68,11 @@ function TemplateOf({ message, found }: { message: Message; found: FoundTemplate
 interface WhyNotStoredProps {
   message: Message
   found: FoundTemplate
-  /** Undefined if it is unknown: an operator views the account, or the server could not be asked. */
+  /** Undefined if it is unknown: an operator views the account, or the request failed. */
   content: Exclude<Content, { state: 'stored' }> | undefined
 }
 
-/** Why the preview shows the template of today, with its placeholders. */
+/** Explains why the preview shows the current template with its placeholders. */
 function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
   const { accountId, viewedUntil } = useAccount()
   if (viewedUntil !== undefined)

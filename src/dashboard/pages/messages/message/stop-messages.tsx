@@ -16,7 +16,7 @@ import { nameCategories } from '../../suppressions/categories.ts'
 import { ScopeChoice } from '../../suppressions/scope-choice.tsx'
 import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
 
-/** Adds the recipient of a message to the suppression list, or says that it is on it. */
+/** Adds the recipient of a message to the suppression list, or shows that they are already on it. */
 export function StopMessages({ to }: { to: string }) {
   const entry = useSuppression(to)
   return (
@@ -41,7 +41,7 @@ function StopMessagesButton({ to, entry }: { to: string; entry: Suppression | nu
 
 interface StopMessagesModalProps {
   to: string
-  /** Whether messages to the recipient are already stopped by category. */
+  /** Whether the recipient is already on the list for the stopped categories. */
   isListed: boolean
   onClose: () => void
 }

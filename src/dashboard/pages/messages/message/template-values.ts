@@ -2,13 +2,13 @@ import type { StoredValues } from '../../../../../contracts/dashboard/message.ts
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { exampleValues, type TemplateValues } from '../../templates/template-values.ts'
 
-/** The values that a send of the template takes, in the shape of a request and with a text of ours in each place. */
+/** The values of a send of the template in the shape of a request, with each text replaced by `write`. */
 export function valuesWith(template: OwnTemplate, write: (name: string) => string): TemplateValues {
   return replaceTexts(exampleValues(template), '', write) as TemplateValues
 }
 
 function replaceTexts(value: unknown, name: string, write: (name: string) => string): unknown {
-  // The position of a button or a section belongs to the template.
+  // The index of a button is part of the template.
   if (name === 'index') return value
   if (Array.isArray(value)) return value.map((inner) => replaceTexts(inner, name, write))
   if (typeof value !== 'object' || value === null) return write(name)
@@ -20,14 +20,14 @@ export function variablesWith({ placeholders }: OwnTemplate, write: (name: strin
 }
 
 interface Repeat {
-  /** With the stored values as its examples, so that the form has a field for each of them. */
+  /** Has the stored values as its examples, so that the form has a field for each of them. */
   template: OwnTemplate
   variables: Record<string, string>
-  /** Texts for the fields of a form. */
+  /** Initial values of the form fields. */
   values: TemplateValues
 }
 
-/** What a form to repeat a message begins with: the stored values, where the template still takes them. */
+/** Initial values of the form to send a message again: the stored values that the template still has. */
 export function repeatValues(template: OwnTemplate, stored: StoredValues = {}): Repeat {
   const example = exampleValues(template)
   const blank = valuesWith(template, () => '')
@@ -39,7 +39,7 @@ export function repeatValues(template: OwnTemplate, stored: StoredValues = {}): 
   }
 }
 
-/** Each part is replaced as a whole if the template still has it. Buttons are known by their position. */
+/** Replaces each part as a whole if the template still has it. Buttons are matched by their index. */
 function mergeStored(
   { header, buttons = [], cards, ...rest }: TemplateValues,
   stored: StoredValues,
@@ -47,7 +47,7 @@ function mergeStored(
 ): TemplateValues {
   const known = components.find(({ type }) => type === 'BUTTONS')?.buttons ?? []
   const kept = (stored.buttons ?? []).filter(({ index }) => index < known.length)
-  // The example leaves out values that a button can do without.
+  // The example omits optional button values.
   const others = buttons.filter(({ index }) => !kept.some((button) => button.index === index))
   const merged = [...kept, ...others].toSorted((a, b) => a.index - b.index)
   const isSameKind = header && stored.header && Object.keys(header)[0] === Object.keys(stored.header)[0]
@@ -60,7 +60,7 @@ function mergeStored(
   }
 }
 
-/** The position of a button stays a number: it has no field. */
+/** The index of a button stays a number, because it has no field. */
 function toTexts(value: unknown, name: string): unknown {
   if (typeof value === 'number' && name !== 'index') return String(value)
   if (Array.isArray(value)) return value.map((inner) => toTexts(inner, name))
@@ -68,7 +68,7 @@ function toTexts(value: unknown, name: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toTexts(inner, key)]))
 }
 
-/** Waybill keeps no one-time codes, so such a message cannot be repeated. */
+/** Messages with a one-time code cannot be sent again, because Waybill does not store codes. */
 export function takesCode({ example }: OwnTemplate): boolean {
   return example?.code !== undefined
 }

@@ -3,10 +3,7 @@ import type { StoredValues } from '../../../../../contracts/dashboard/message.ts
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { takesCode, valuesWith, variablesWith } from './template-values.ts'
 
-/**
- * The call of the API that sends this message. Values that are not stored are written as `<name>`, and the key is a
- * variable of the shell.
- */
+/** The API request that sends this message. Values that are not stored become `<name>`; the key is a shell variable. */
 export function toCurl(
   { to, template, language, externalId, accountId }: Message,
   { template: of, values }: { template: OwnTemplate | undefined; values: StoredValues | undefined },
@@ -28,7 +25,7 @@ function writeBlank(name: string): string {
   return `<${name}>`
 }
 
-/** For a POSIX shell, which reads everything between single quotes as it is. */
+/** Quotes text for a POSIX shell, in which single quotes make everything literal. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -6,7 +6,7 @@ import { useAccount } from '../../../session/session.ts'
 export type Content = Awaited<ReturnType<typeof api.message.content.query>>
 export type StoredContent = Extract<Content, { state: 'stored' }>
 
-/** What the message said, if it is stored. Forgotten as soon as no message is open. */
+/** The content of the message, if it is stored. Removed from the cache when the message is closed. */
 export function useContent({ messageId }: Message) {
   const { accountId, viewedUntil } = useAccount()
   return useQuery({

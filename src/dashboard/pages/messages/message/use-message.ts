@@ -23,7 +23,7 @@ function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory
     case 'pending':
     case 'sent':
       return 2_000
-    // Many recipients turn off read receipts.
+    // Refreshes less often, because many recipients turn off read receipts.
     case 'delivered':
       return 5_000
     case 'read':

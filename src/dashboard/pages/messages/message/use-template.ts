@@ -5,13 +5,13 @@ import { useTemplates } from '../../templates/use-templates.ts'
 export type FoundTemplate =
   | { kind: 'loading' }
   | { kind: 'found'; template: OwnTemplate }
-  /** Deleted since, or its WhatsApp account was removed. */
+  /** The template was deleted, or its WhatsApp account was removed. */
   | { kind: 'missing' }
 
-/** Templates change rarely, and each message that is opened asks for its own. */
+/** Templates change rarely, and every opened message reads its template. */
 const staleMilliseconds = 60_000
 
-/** The template of a message as it is today. */
+/** The current version of a message's template. */
 export function useTemplateOf({ template: wanted, language, accountId }: Message): FoundTemplate {
   const { data, isPending } = useTemplates(accountId, { staleTime: staleMilliseconds })
   if (isPending) return { kind: 'loading' }

@@ -36,7 +36,7 @@ export function fromViewFilters(filters: ViewFilters): MessageFilters {
   return { ...noFilters, ...filters }
 }
 
-/** The view whose filters are the current ones. */
+/** The view whose filters equal the current ones. */
 export function findApplied(views: readonly View[], filters: MessageFilters): View | undefined {
   const current = describe(toViewFilters(filters))
   return views.find((view) => describe(view.filters) === current)

@@ -19,7 +19,7 @@ export function ViewsMenu({ filters, onApply }: ViewsMenuProps) {
   const views = useViews()
   const { viewedUntil } = useAccount()
   const [modal, setModal] = useState<'save' | 'manage'>()
-  // Operators who only look at the account have no views in it.
+  // Operators who view the account have no saved views in it.
   if (!views || viewedUntil !== undefined) return null
   const applied = findApplied(views, filters)
   const close = () => setModal(undefined)

@@ -30,13 +30,13 @@ interface ButtonListProps {
   onChange: (value: TemplateButtonDefinition[]) => void
   path: string
   errorOf: ErrorOf
-  /** The kinds to choose from; all by default. */
+  /** The available types; all by default. */
   types?: readonly TemplateButtonType[]
   max: number
 }
 
 export function ButtonList({ value, onChange, path, errorOf, types, max }: ButtonListProps) {
-  // The keys of a table are those of its type. The button of a product comes with its header.
+  // The cast is needed because `Object.keys` returns `string[]`. SPM is excluded, because it comes with a product header.
   const offered = types ?? (Object.keys(kinds) as TemplateButtonType[]).filter((type) => type !== 'SPM')
   const change = (index: number, button: TemplateButtonDefinition) => onChange(value.with(index, button))
   const moveUp = (index: number) => {

@@ -17,7 +17,7 @@ interface CardListProps {
   errorOf: ErrorOf
 }
 
-/** The cards of a carousel, which all have the same parts. */
+/** The cards of a carousel. All cards have the same parts. */
 export function CardList({ value, onChange, errorOf }: CardListProps) {
   const problem = errorOf('cards', value)
   return (
@@ -88,7 +88,7 @@ export function CardList({ value, onChange, errorOf }: CardListProps) {
   )
 }
 
-/** A product card has no text, and other cards start with an empty one. */
+/** A product card has no body; other cards start with an empty one. */
 function withCardHeader(
   card: TemplateCardDefinition,
   header: TemplateCardDefinition['header'],

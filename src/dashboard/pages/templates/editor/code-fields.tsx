@@ -21,11 +21,11 @@ interface CodeFieldsProps {
   errorOf: ErrorOf
 }
 
-/** The parts of a one-time code that can be chosen. */
+/** The configurable parts of a one-time code template. */
 export function CodeFields({ value, onChange, errorOf }: CodeFieldsProps) {
   const { otpType, apps = [], expirationMinutes, addSecurityRecommendation = false } = value
   const path = 'authentication'
-  // As typed, such as `2.`, which becomes 2.5.
+  // Keeps incomplete input, such as `2.` on the way to 2.5.
   const [typedMinutes, setTypedMinutes] = useState<TypedNumber>(expirationMinutes ?? '')
   const choose = (next: string | null) => {
     const { apps: _, autofillText: __, zeroTapTermsAccepted: ___, ...rest } = value

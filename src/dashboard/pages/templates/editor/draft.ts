@@ -23,22 +23,22 @@ export const blankTemplate: TemplateDefinition = {
   body: { text: '' },
 }
 
-/** What the rules say of each field, by its dotted path, in the order of the form; the first problem of each. */
+/** The first problem of each field, by dotted path, in the order of the form. */
 export function listProblems(template: TemplateDefinition): Record<string, string> {
   const problems: Record<string, string> = {}
   for (const { path, problem } of findTemplateProblems(template))
-    // The rule of samples names fields of the API, which this form does not show.
+    // The message for samples names API fields that this form does not have.
     problems[path.join('.')] ??= path.at(-1) === 'sample' ? translate(noSample) : toSentence(problem)
   return problems
 }
 
 function toSentence(problem: string): string {
-  const said = problem.replace(/^is required(?: in a (?:button|header) of (?:type|format) \w+)?/, 'required')
-  const translated = translateServerText(said)
+  const text = problem.replace(/^is required(?: in a (?:button|header) of (?:type|format) \w+)?/, 'required')
+  const translated = translateServerText(text)
   return `${translated.charAt(0).toUpperCase()}${translated.slice(1)}.`
 }
 
-/** The labels of the form, where they differ from the names of the fields. */
+/** Labels of the form that differ from the field names. */
 const fieldLabels: Partial<Record<string, MessageDescriptor>> = {
   name: msg`name`,
   language: msg`language`,
@@ -66,7 +66,7 @@ const fieldLabels: Partial<Record<string, MessageDescriptor>> = {
   sample: msg`sample file`,
   url: msg`URL`,
 }
-/** Numbered items of lists. */
+/** Labels of numbered list items. */
 const itemLabels: Partial<Record<string, (number: number) => string>> = {
   buttons: (number) => t`button ${number}`,
   cards: (number) => t`card ${number}`,
@@ -91,20 +91,20 @@ export function describePath(path: string): string {
 
 const noSample = msg`Choose a file or enter a link: WhatsApp reviews a sample of the file.`
 
-/** Keeps the examples of the variables that the text has, and adds empty ones for the others. */
+/** Keeps the examples of variables in the text, and adds empty ones for new variables. */
 export function withBodyText(body: TemplateBodyDefinition | undefined, text: string): TemplateBodyDefinition {
   const keys = listVariables(text)
   if (keys.length === 0) return { text }
   return { text, examples: Object.fromEntries(keys.map((key) => [key, body?.examples?.[key] ?? ''])) }
 }
 
-/** The next number of a variable, for the button that inserts one. */
+/** The next variable number, for the button that inserts a variable. */
 export function nextVariable(text: string): string {
   const numbers = listVariables(text).map(Number).filter(Number.isInteger)
   return String(Math.max(0, ...numbers) + 1)
 }
 
-/** WhatsApp writes the text of one-time codes, so a template changes its parts with its category. */
+/** Changes the category and adapts the parts of the template: WhatsApp provides the text of one-time codes. */
 export function withCategory(
   template: TemplateDefinition,
   category: TemplateDefinition['category'],
@@ -124,7 +124,7 @@ export function withHeaderFormat(
   return isSampleFormat(format) ? { format, sample: { link: '' } } : { format }
 }
 
-/** A product has one button of its own, which other headers do not have. */
+/** Adds the SPM button that a product header requires, or removes it for other headers. */
 export function withProductButton<
   Part extends { header?: TemplateHeaderDefinition | undefined; buttons?: TemplateButtonDefinition[] | undefined },
 >(part: Part, before: TemplateHeaderDefinition | undefined): Part {
@@ -134,7 +134,7 @@ export function withProductButton<
   return (isProduct ? { ...rest, buttons: [newButton('SPM')] } : rest) as Part
 }
 
-/** A new button of a kind, with the fields that it requires. */
+/** Creates a button of a type with its required fields. */
 export function newButton(type: TemplateButtonType): TemplateButtonDefinition {
   switch (type) {
     case 'URL':
@@ -163,7 +163,7 @@ export function newCard(): TemplateCardDefinition {
   }
 }
 
-/** What is shown of a one-time code; WhatsApp's own text is in the language of the template. */
+/** The preview of a one-time code. WhatsApp's real text is in the template's language. */
 function previewCode({ authentication }: TemplateDefinition): TemplateComponent[] {
   const { addSecurityRecommendation, expirationMinutes, otpType, text, autofillText } = authentication ?? {}
   const body = '*{{1}}* is your verification code.'
@@ -207,10 +207,10 @@ function previewSection({ header, body, buttons }: Pick<TemplateDefinition, 'hea
   ]
 }
 
-/** An empty bubble would look like a fault. */
+/** Placeholder text, because an empty bubble would look like an error. */
 const emptyBody = (): TemplateBodyDefinition => ({ text: t`_Your message appears here._` })
 
-/** A draft in the form that the preview shows. */
+/** Converts a draft to components for the preview. */
 export function toPreview(template: TemplateDefinition): TemplateComponent[] {
   if (template.authentication) return previewCode(template)
   const { footer, cards, limitedTimeOffer } = template
@@ -231,28 +231,28 @@ export function toPreview(template: TemplateDefinition): TemplateComponent[] {
   ]
 }
 
-/** The cards of a carousel have variables of their own. */
+/** Fills the variables of a card, because each card has its own. */
 function fillBody({ text, examples = {} }: TemplateBodyDefinition): TemplateBodyDefinition {
   return { text: text.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (whole, key: string) => examples[key] || whole) }
 }
 
-/** The values with which the preview is filled. */
+/** The variable values of the preview. */
 export function previewValues({ authentication, body }: TemplateDefinition): Record<string, string> {
   return authentication ? { '1': '123456' } : (body?.examples ?? {})
 }
 
-/** Leaves out what is empty, so that an untouched field does not count as given. */
+/** Removes empty values, so that untouched fields are not submitted. */
 export function toSubmission(template: TemplateDefinition): TemplateDefinition {
   return withoutEmpty(template) as TemplateDefinition
 }
 
-/** Required in every object that has them, so that the rules see them empty. */
+/** Fields that are kept when empty, so that validation reports them. */
 const required = new Set(['name', 'packageName', 'signatureHash'])
 
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty)
   if (typeof value !== 'object' || value === null) return value
-  // The text of a header, a button or a code is optional; that of a body or an offer is not.
+  // The text is optional for headers, buttons and codes, but required for bodies and offers.
   const isTextOptional = 'format' in value || 'type' in value || 'otpType' in value
   const entries = Object.entries(value).filter(
     ([key, inner]) => inner !== '' || required.has(key) || (key === 'text' && !isTextOptional),

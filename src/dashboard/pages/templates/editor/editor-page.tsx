@@ -16,8 +16,8 @@ import { blankTemplate } from './draft.ts'
 import { TemplateEditor } from './template-editor.tsx'
 
 /**
- * `?gallery=order_shipped&language=es` starts from the gallery, `?name=…&language=…` changes a template, with `copy=1` it
- * copies one, and without a query it starts from nothing.
+ * `?gallery=order_shipped&language=es` starts from a gallery template, `?name=…&language=…` edits a template, `copy=1` with
+ * it copies the template, and no query starts with an empty one.
  */
 export function EditorPage() {
   const { accountId } = useAccount()
@@ -31,7 +31,7 @@ export function EditorPage() {
   const existing = useQuery({
     queryKey: ['template-definition', accountId, whatsAppAccountId, name, language],
     enabled: name !== undefined,
-    // The editor keeps what was typed: a newer copy must not replace it.
+    // Not refreshed, because a newer version must not replace the user's input.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     queryFn: () =>

@@ -14,7 +14,7 @@ import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
 import { nextVariable, withBodyText, withHeaderFormat } from './draft.ts'
 import { SampleField } from './sample-field.tsx'
 
-/** Returns what is wrong with a field, once it is to be shown. */
+/** Returns the problem of a field, if it should be shown already. */
 export type ErrorOf = (path: string, value?: unknown) => string | undefined
 
 interface PartProps<Part> {
@@ -25,7 +25,7 @@ interface PartProps<Part> {
   errorOf: ErrorOf
 }
 
-/** The number of characters beside a label, as WhatsApp counts them. */
+/** The character count next to a label, counted like WhatsApp does. */
 export function countOf(text: string | undefined, limit: number): string {
   const used = [...(text ?? '')].length
   return t`${used} of ${limit} characters`
@@ -42,7 +42,7 @@ const formats = [
 ] as const
 
 interface HeaderFieldsProps extends PartProps<TemplateHeaderDefinition | undefined> {
-  /** The kinds to choose from; all by default. */
+  /** The available formats; all by default. */
   kinds?: readonly string[]
 }
 

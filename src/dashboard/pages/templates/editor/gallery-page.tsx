@@ -15,7 +15,7 @@ import { describeLanguage } from '../template-list.tsx'
 import { inWords } from '../template-status.ts'
 import { previewValues, toPreview } from './draft.ts'
 
-/** Ready templates to start from. */
+/** Gallery templates to start from. */
 export function GalleryPage() {
   const { accountId } = useAccount()
   const [search] = useSearchParams()

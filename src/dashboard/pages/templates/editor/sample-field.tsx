@@ -28,7 +28,7 @@ import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import { formatSize, type PreviewFile } from '../message-preview.tsx'
 
-/** The files that were uploaded in this editor, by their handles, so that the preview can show them. */
+/** Files uploaded in this editor by handle, for the preview. */
 export const SampleFiles = createContext<{
   whatsAppAccountId: string | undefined
   files: ReadonlyMap<string, PreviewFile>
@@ -95,7 +95,7 @@ export function SampleField({ header, format, onChange, error }: SampleFieldProp
           disabled={!canChange}
           resetRef={reset}
           onChange={(file) => {
-            // Else the browser reports no change if the same file is chosen again.
+            // Otherwise, the browser fires no change event if the same file is chosen again.
             reset.current?.()
             choose(file)
           }}
@@ -139,12 +139,12 @@ function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'e
   const [sending, setSending] = useState<Sending>()
   const [problem, setProblem] = useState<string>()
   const running = useRef<AbortController>(null)
-  // The rest of the template can be edited during an upload, and must not be reset by its result.
+  // The template can be edited during an upload, so the result must use the latest callback.
   const change = useRef(onChange)
   useEffect(() => {
     change.current = onChange
   })
-  // An upload belongs to the header for which its file was chosen. Cards move up when one before them is removed.
+  // Cancel the upload if the header changes, for example because an earlier card is removed and cards move up.
   useEffect(
     () => () => {
       running.current?.abort()
@@ -198,7 +198,7 @@ function describeRule(format: SampleFormat): string {
   return t`${words.charAt(0).toUpperCase() + words.slice(1)} of at most ${formatSize(maxSampleBytes(format))}.`
 }
 
-/** Which files a header takes, such as `a JPEG or PNG image`. */
+/** The file types of a header format, such as `a JPEG or PNG image`. */
 function describeFiles(format: SampleFormat): string {
   return translateServerText(sampleRules[format].words)
 }
@@ -209,7 +209,7 @@ function describeProgress({ file, part }: Sending): string {
     : t`Uploaded. Sending it to WhatsApp…`
 }
 
-/** Known before the upload. The server checks the content as well. */
+/** Checks a file before the upload. The server also checks the content. */
 function findProblem({ type, size }: File, format: SampleFormat): string | undefined {
   if (!isSampleType(format, type)) return t`Choose ${describeFiles(format)}.`
   if (size === 0) return t`This file is empty. Choose another one.`

@@ -54,14 +54,14 @@ interface TemplateEditorProps {
   onCancel: () => void
 }
 
-/** Writes a template beside a preview of it, and checks it while it is written. */
+/** The template editor, with a live preview and validation. */
 export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCancel }: TemplateEditorProps) {
   const { accountId } = useAccount()
   const [template, setTemplate] = useState(start)
   const [isSubmitted, setIsSubmitted] = useState(false)
   const [refusal, setRefusal] = useState<{ message?: string; fields: Readonly<Record<string, string>> }>({ fields: {} })
   const problems = listProblems(toSubmission(template))
-  // An untouched field is not wrong before the first attempt to submit.
+  // An untouched field shows no error before the first attempt to submit.
   const errorOf: ErrorOf = (path, value) =>
     refusal.fields[path] ?? (isSubmitted || (value !== undefined && value !== '') ? problems[path] : undefined)
   const change = (next: TemplateDefinition) => {
@@ -266,7 +266,7 @@ function Content({ template, onChange, errorOf }: PartsProps) {
   )
 }
 
-/** Parts of marketing templates, each of which replaces others. */
+/** Optional parts of marketing templates that replace other parts. */
 function Extras({ template, onChange, errorOf }: PartsProps) {
   const { cards, limitedTimeOffer } = template
   const toggleCards = (isOn: boolean) => {
@@ -315,6 +315,6 @@ function withPart<Name extends 'header' | 'body' | 'footer' | 'buttons'>(
   part: TemplateDefinition[Name],
 ): TemplateDefinition {
   const { [name]: _, ...rest } = template
-  // What is left lacks an optional part only.
+  // The cast is safe because only an optional part is removed.
   return (part === undefined ? rest : { ...rest, [name]: part }) as TemplateDefinition
 }
