@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
-import type { AuditDeps } from './audit/append.ts'
-import { audited } from './audit/audit.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/options.ts'
@@ -15,6 +16,8 @@ import {
   deleteSessions,
   findInvitation,
   findUserByEmail,
+  type InvitationRow,
+  lockOwners,
   markEmailVerified,
   saveInvitation,
   saveRole,
@@ -108,20 +111,19 @@ export async function acceptInvitation(
   if (!known && name === undefined) throw missing('name')
   const needsHash = password !== undefined && (!known || setsPassword)
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
-  if (!(await spendInvitation(deps.db, hash(token)))) throw invitationNotFound()
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
-  return audited(deps, { accountId: account_id, who: email, what, address }, async () => {
+  await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
     const userId =
-      known?.id ?? (await userAuth.createUser({ email, name: name ?? email, passwordHash, provesEmail })).userId
-    if (known && provesEmail) await markEmailVerified(deps.db, known.id)
+      known?.id ?? (await userAuth.createUser(trx, { email, name: name ?? email, passwordHash, provesEmail })).userId
+    if (known && provesEmail) await markEmailVerified(trx, known.id)
     if (known && passwordHash !== undefined) {
-      await userAuth.setPassword(known.id, passwordHash)
-      await deleteSessions(deps.db, known.id)
+      await userAuth.setPassword(trx, known.id, passwordHash)
+      await deleteSessions(trx, known.id)
     }
     // A link for a new password has the role at its creation, which may have been changed or revoked since.
-    if (!known || !setsPassword) await saveRole(deps.db, { account_id, owner_id: userId, role })
-    return { email, accountId: account_id }
+    if (!known || !setsPassword) await saveRole(trx, { account_id, owner_id: userId, role })
   })
+  return { email, accountId: account_id }
 }
 
 /**
@@ -143,11 +145,30 @@ export async function joinAccount(
       `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
     )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
-  if (!(await spendInvitation(deps.db, hash(token)))) throw invitationNotFound()
-  return audited(deps, { accountId, who: email, what: `accepted an invitation as ${role}`, address }, async () => {
-    if (provesEmail) await markEmailVerified(deps.db, userId)
-    await saveRole(deps.db, { account_id: accountId, owner_id: userId, role })
-    return { accountId }
+  const what = `accepted an invitation as ${role}`
+  await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
+    if (provesEmail) await markEmailVerified(trx, userId)
+    await saveRole(trx, { account_id: accountId, owner_id: userId, role })
+  })
+  return { accountId }
+}
+
+/**
+ * Spends an invitation, applies it and records it in one transaction, so that a failure leaves the invitation valid and
+ * no user without a role.
+ */
+async function applyInvitation(
+  deps: AuditDeps,
+  { token_hash, account_id: accountId }: InvitationRow,
+  change: { who: string; what: string; address: string },
+  apply: (trx: Kysely<Database>) => Promise<void>,
+): Promise<void> {
+  await deps.db.transaction().execute(async (trx) => {
+    // Locked first, as in a change of a member, which locks the same rows: otherwise the two could deadlock.
+    await lockOwners(trx, accountId)
+    if (!(await spendInvitation(trx, token_hash))) throw invitationNotFound()
+    await apply(trx)
+    await appendAuditEntry({ ...deps, db: trx }, { accountId, id: deps.newId('aud'), ...change, outcome: 'done' })
   })
 }
 

@@ -87,7 +87,7 @@ export async function resetPassword(
   const userId = await userAuth.spendResetToken(token)
   const user = userId === undefined ? undefined : await findUser(deps, userId)
   if (userId === undefined || !user) throw linkNotFound()
-  await userAuth.setPassword(userId, passwordHash)
+  await userAuth.setPassword(deps.db, userId, passwordHash)
   await deleteSessions(deps.db, userId)
   await deleteVerifications(deps.db, userId)
   await deletePasswordLinks(deps.db, user.email)

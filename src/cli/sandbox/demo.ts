@@ -67,7 +67,7 @@ async function prepareDemoUser(deps: Deps, accountId: string, publicUrl: string)
   const userAuth = createUserAuth(deps, { publicUrl, oidc: undefined, signInLinks: true })
   const { id: userId } =
     (await findUserByEmail(deps.db, email)) ??
-    toId(await userAuth.createUser({ email, name: 'Demo owner', provesEmail: true }))
+    toId(await userAuth.createUser(deps.db, { email, name: 'Demo owner', provesEmail: true }))
   await saveRole(deps.db, { account_id: accountId, owner_id: userId, role: 'owner' })
   return userAuth.createSignInLink(email)
 }

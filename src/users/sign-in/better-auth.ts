@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import type { UserAuthOptions } from './options.ts'
 import { authPath, resetLinkSeconds, resetPrefix } from './paths.ts'
 import { readAuthSecret } from './secret.ts'
@@ -25,14 +26,12 @@ export interface UserAuth {
   /**
    * Creates a user. Without a password, they sign in with their organisation, which proves their address. A user with a
    * password whose invitation does not prove the address cannot sign in with the organisation, where the address may
-   * belong to somebody else.
+   * belong to somebody else. `db` may be a transaction.
    */
-  createUser(user: {
-    email: string
-    name: string
-    passwordHash?: string | undefined
-    provesEmail: boolean
-  }): Promise<{ userId: string }>
+  createUser(
+    db: Kysely<Database>,
+    user: { email: string; name: string; passwordHash?: string | undefined; provesEmail: boolean },
+  ): Promise<{ userId: string }>
   hasPassword(userId: string): Promise<boolean>
   /** Creates a token that sets a new password once. */
   createResetToken(userId: string): Promise<{ token: string; expiresAt: Date }>
@@ -43,7 +42,8 @@ export interface UserAuth {
   checkPassword(userId: string, password: string): Promise<boolean | undefined>
   /** Throws a `ServiceError` if too many hashes are waiting, so call it before irreversible changes. */
   hashPassword(password: string): Promise<string>
-  setPassword(userId: string, passwordHash: string): Promise<void>
+  /** `db` may be a transaction. */
+  setPassword(db: Kysely<Database>, userId: string, passwordHash: string): Promise<void>
   /** Returns the path of a one-time link that signs in this user within a day. */
   createSignInLink(email: string): Promise<string>
 }
@@ -54,20 +54,24 @@ export function createUserAuth(
   options: UserAuthOptions,
 ): UserAuth {
   const links: string[] = []
-  const open = memoize(async () => {
+  const create = async (db: Kysely<Database>) => {
     // Imported here because it takes a quarter of a second, and most processes and commands need no sign-in.
     const [{ betterAuth }, { toAuthOptions }] = await Promise.all([import('better-auth'), import('./options.ts')])
-    const secret = await readAuthSecret(deps)
-    return betterAuth(toAuthOptions(deps, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
-  })
-  const findHash = async (userId: string) => {
-    const { internalAdapter } = await (await open()).$context
+    const onDb = { ...deps, db }
+    const secret = await readAuthSecret(onDb)
+    return betterAuth(toAuthOptions(onDb, { ...options, secret, onSignInLink: (token) => void links.push(token) }))
+  }
+  const open = memoize(() => create(deps.db))
+  // better-auth gets its database when it is created, so a transaction needs its own instance. That takes about 1 ms.
+  const openOn = (db: Kysely<Database>) => (db === deps.db ? open() : create(db))
+  const findHash = async (db: Kysely<Database>, userId: string) => {
+    const { internalAdapter } = await (await openOn(db)).$context
     const credentials = await internalAdapter.findAccounts(userId)
     return credentials.find(({ providerId }) => providerId === 'credential')?.password
   }
-  const setPassword = async (userId: string, hash: string) => {
-    const { internalAdapter } = await (await open()).$context
-    if (typeof (await findHash(userId)) === 'string') return internalAdapter.updatePassword(userId, hash)
+  const setPassword = async (db: Kysely<Database>, userId: string, hash: string) => {
+    const { internalAdapter } = await (await openOn(db)).$context
+    if (typeof (await findHash(db, userId)) === 'string') return internalAdapter.updatePassword(userId, hash)
     await internalAdapter.linkAccount({ userId, providerId: 'credential', accountId: userId, password: hash })
   }
   // better-auth hides the cause of a failure. This query throws if the cause is the database.
@@ -95,14 +99,14 @@ export function createUserAuth(
         secondFactor: 'secondFactor' in session.session && session.session.secondFactor === true,
       }
     },
-    createUser: async ({ email, name, passwordHash, provesEmail }) => {
-      const { internalAdapter } = await (await open()).$context
+    createUser: async (db, { email, name, passwordHash, provesEmail }) => {
+      const { internalAdapter } = await (await openOn(db)).$context
       const emailVerified = provesEmail || passwordHash === undefined
       const { id } = await internalAdapter.createUser({ email, name, emailVerified })
-      if (passwordHash !== undefined) await setPassword(id, passwordHash)
+      if (passwordHash !== undefined) await setPassword(db, id, passwordHash)
       return { userId: id }
     },
-    hasPassword: async (userId) => typeof (await findHash(userId)) === 'string',
+    hasPassword: async (userId) => typeof (await findHash(deps.db, userId)) === 'string',
     createResetToken: async (userId) => {
       const { internalAdapter } = await (await open()).$context
       const token = Buffer.from(deps.randomBytes(resetTokenBytes)).toString('base64url')
@@ -121,7 +125,7 @@ export function createUserAuth(
     },
     checkPassword: async (userId, password) => {
       const { password: hasher } = await (await open()).$context
-      const hash = await findHash(userId)
+      const hash = await findHash(deps.db, userId)
       return typeof hash === 'string' ? hasher.verify({ hash, password }) : undefined
     },
     hashPassword: async (password) => (await (await open()).$context).password.hash(password),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { removeUser, resetPassword } from '../../../src/users/change-member.ts'
@@ -241,6 +242,68 @@ test('lets the invited person accept with one click in their session, once', asy
   const [entry] = (await listAudit(server.deps, { accountId: other.accountId, limit: 1 })).items
   expect(entry).toMatchObject({ who: member.email, what: 'accepted an invitation as owner', outcome: 'done' })
 })
+
+test('lets a new person accept once, even with two requests at the same time', async () => {
+  const email = newAddress()
+  const { data: invited } = await of(account).invite(owner, email)
+  const accept = (on: TestServer) =>
+    visitor(on).mutate('invitation.accept', {
+      token: tokenOf(invited.link),
+      name: 'Bob',
+      password: 'a password of Bob',
+    })
+
+  const answers = await Promise.all([accept(server), accept(node)])
+
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+  expect((await visitor(server, email).signIn('a password of Bob')).statusCode).toBe(200)
+})
+
+test('keeps an invitation valid if the database fails while a new person accepts it', async () => {
+  const { accountId } = await server.account()
+  const email = newAddress()
+  const { path } = await inviteUser(server.deps, accountId, { email, role: 'owner' })
+  const person = visitor(server, email)
+  const accept = () =>
+    person.mutate('invitation.accept', { token: tokenOf(path), name: 'Bob', password: 'a password of Bob' })
+
+  const failed = await whileRolesFail(accountId, accept)
+  const answer = await accept()
+
+  expect(failed.statusCode).toBe(500)
+  expect(answer.statusCode).toBe(200)
+  expect((await person.signIn('a password of Bob')).statusCode).toBe(200)
+  expect((await of({ accountId }).members(person)).data.items).toMatchObject([{ email, role: 'owner' }])
+})
+
+test('keeps an invitation valid if the database fails while a user joins the account', async () => {
+  const { accountId } = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await inviteUser(server.deps, accountId, { email: member.email, role: 'viewer' })
+  const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
+
+  const failed = await whileRolesFail(accountId, join)
+  const answer = await join()
+
+  expect(failed.statusCode).toBe(500)
+  expect(answer.statusCode).toBe(200)
+  expect((await of({ accountId }).members(member)).statusCode).toBe(200)
+})
+
+/** Runs `run` while the database rejects every new role in this account. */
+async function whileRolesFail<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+  const { db } = server.deps
+  await sql`
+    create function reject_role() returns trigger language plpgsql as $$ begin raise 'no role'; end $$`.execute(db)
+  await sql`
+    create trigger reject_role before insert on owner_roles
+    for each row when (new.account_id = ${sql.lit(accountId)}) execute function reject_role()`.execute(db)
+  try {
+    return await run()
+  } finally {
+    await sql`drop function reject_role cascade`.execute(db)
+  }
+}
 
 test('refuses an invitation in the session of another address, and without a session', async () => {
   const other = await server.account()
