@@ -31,7 +31,7 @@ export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** Throws SIGN_IN_REQUIRED if the caller has no session. */
-  person(): SignedIn
+  user(): SignedIn
 }
 
 /**
@@ -50,18 +50,18 @@ export async function authorizeUser(
   const accountId = readAccountId(await readInput())
   if (contract.kind === 'mutation') assertSameOrigin(headers)
   const isPublic = contract.audience === 'dashboard' && contract.allowed === 'anybody'
-  const person = isPublic ? undefined : await authServices.userAuth.findSession(headers)
-  if (!isPublic && !person)
+  const user = isPublic ? undefined : await authServices.userAuth.findSession(headers)
+  if (!isPublic && !user)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
-  if (person) authServices.recordSessionUse(person.sessionId, request.ip)
-  if (person) await assertAllowed(db, contract, person, accountId)
+  if (user) authServices.recordSessionUse(user.sessionId, request.ip)
+  if (user) await assertAllowed(db, contract, user, accountId)
   return {
     ...authServices,
     accountId: isOfAccount(contract) ? accountId : undefined,
     slot: request.slot,
     address: request.ip,
-    person: () => {
-      if (person) return person
+    user: () => {
+      if (user) return user
       throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
     },
   }
@@ -81,15 +81,15 @@ function isOfAccount(contract: SessionProcedure): boolean {
 async function assertAllowed(
   db: Kysely<Database>,
   contract: SessionProcedure,
-  person: SignedIn,
+  user: SignedIn,
   accountId: string,
 ): Promise<void> {
-  if (contract.audience === 'operator') return assertOperator(await readOperatorAccess(db, person))
+  if (contract.audience === 'operator') return assertOperator(await readOperatorAccess(db, user))
   const { allowed, kind, membersOnly } = contract
   if (allowed === 'anybody' || allowed === 'signed-in') return
-  const role = await findRole(db, accountId, person.userId)
+  const role = await findRole(db, accountId, user.userId)
   if (role !== undefined) return assertRole(allowed, role)
-  const [view] = await findViews(db, { sessionId: person.sessionId, accountId })
+  const [view] = await findViews(db, { sessionId: user.sessionId, accountId })
   if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
   if (membersOnly)
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and only its members can read this.')

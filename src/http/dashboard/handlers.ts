@@ -88,17 +88,17 @@ const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message
 }
 
 const viewHandlers: DashboardHandlers<DashboardContracts['settings']['view']> = {
-  list: async (deps, call, { accountId }) => ({ items: await listViews(deps, ofPerson(call, accountId)) }),
-  save: (deps, call, { accountId, ...input }) => saveView(deps, ofPerson(call, accountId), input),
-  rename: (deps, call, { accountId, ...input }) => renameView(deps, ofPerson(call, accountId), input),
+  list: async (deps, call, { accountId }) => ({ items: await listViews(deps, ofUser(call, accountId)) }),
+  save: (deps, call, { accountId, ...input }) => saveView(deps, ofUser(call, accountId), input),
+  rename: (deps, call, { accountId, ...input }) => renameView(deps, ofUser(call, accountId), input),
   delete: async (deps, call, { accountId, name }) => {
-    await deleteView(deps, ofPerson(call, accountId), name)
+    await deleteView(deps, ofUser(call, accountId), name)
     return { deleted: true }
   },
 }
 
-function ofPerson(call: DashboardCall, accountId: string) {
-  return { accountId, userId: call.person().userId }
+function ofUser(call: DashboardCall, accountId: string) {
+  return { accountId, userId: call.user().userId }
 }
 
 const overviewHandlers: DashboardHandlers<DashboardContracts['settings']['overview']> = {
@@ -135,8 +135,8 @@ const signInHandlers: DashboardHandlers<
 > = {
   session: {
     get: async ({ db }, call) => {
-      const { userId, sessionId, name, email, twoFactor } = call.person()
-      const operator = await readOperatorAccess(db, call.person())
+      const { userId, sessionId, name, email, twoFactor } = call.user()
+      const operator = await readOperatorAccess(db, call.user())
       const memberships = await findMemberships(db, userId)
       const isMember = new Set(memberships.map(({ accountId }) => accountId))
       const views = operator === 'granted' ? await findViews(db, { sessionId }) : []
@@ -166,12 +166,12 @@ const signInHandlers: DashboardHandlers<
         ...(oidc && { organisation: new URL(oidc.issuer).host }),
         ...(mail && { passwordReset: 'email' as const }),
       }),
-    list: async (deps, call) => ({ items: await listSessions(deps, call.person()) }),
+    list: async (deps, call) => ({ items: await listSessions(deps, call.user()) }),
     revoke: async (deps, call, { sessionId }) => {
-      await revokeSession(deps, call.person(), { sessionId, address: call.address })
+      await revokeSession(deps, call.user(), { sessionId, address: call.address })
       return { revoked: true }
     },
-    revokeOthers: async (deps, call) => ({ revoked: await revokeOtherSessions(deps, call.person(), call.address) }),
+    revokeOthers: async (deps, call) => ({ revoked: await revokeOtherSessions(deps, call.user(), call.address) }),
   },
   password: {
     requestReset: async (deps, call, input) => {
@@ -183,7 +183,7 @@ const signInHandlers: DashboardHandlers<
   invitation: {
     get: (deps, _call, { token }) => readInvitation(deps, token),
     accept: (deps, authServices, input) => acceptInvitation(deps, authServices, input),
-    join: (deps, call, { token }) => joinAccount(deps, { ...call.person(), address: call.address }, token),
+    join: (deps, call, { token }) => joinAccount(deps, { ...call.user(), address: call.address }, token),
   },
   audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
@@ -200,7 +200,7 @@ const memberHandlers: DashboardHandlers<DashboardContracts['settings']['member']
     return { removed: true }
   },
   invite: (deps, call, { accountId, ...invitation }) =>
-    inviteMember(deps, { accountId, invitedBy: call.person().email }, invitation),
+    inviteMember(deps, { accountId, invitedBy: call.user().email }, invitation),
   invitations: async (deps, _call, { accountId }) => ({ items: await listInvitations(deps, accountId) }),
   revokeInvitation: async (deps, _call, { accountId, email }) => {
     await revokeInvitation(deps, accountId, email)
@@ -253,16 +253,16 @@ const alertHandlers: DashboardHandlers<DashboardContracts['settings']['alert']> 
   update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
   list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
   acknowledge: (deps, call, { accountId, alertId }) =>
-    acknowledgeAlert(deps, { accountId, alertId, by: call.person().email }),
-  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.person().userId }),
+    acknowledgeAlert(deps, { accountId, alertId, by: call.user().email }),
+  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.user().userId }),
   setEmails: (deps, call, { accountId, receives }) => {
-    const { userId, email } = call.person()
+    const { userId, email } = call.user()
     return setAlertEmails(deps, { accountId, userId, email }, receives)
   },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
-  testEmail: (deps, call, { accountId }) => sendTestEmail(deps, { accountId, email: call.person().email }),
+  testEmail: (deps, call, { accountId }) => sendTestEmail(deps, { accountId, email: call.user().email }),
 }
 
 const webhookHandlers: DashboardHandlers<DashboardContracts['settings']['webhook']> = {

@@ -72,7 +72,7 @@ function auditProcedure<P extends SessionProcedure, Call extends DashboardCall>(
     if (what === undefined) return contract.output.parse(await change())
     const { accountId, address } = call
     if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
-    return contract.output.parse(await audited(deps, { accountId, who: call.person().email, what, address }, change))
+    return contract.output.parse(await audited(deps, { accountId, who: call.user().email, what, address }, change))
   }
   return { name, contract, perform: performAudited }
 }

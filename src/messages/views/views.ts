@@ -10,8 +10,8 @@ export async function listViews({ db }: Pick<Deps, 'db'>, person: Person): Promi
 export function saveView({ db }: Pick<Deps, 'db'>, person: Person, { name, filters }: View): Promise<View> {
   return db.transaction().execute(async (trx) => {
     const views = await lockViews(trx, person)
-    if (views.length >= viewLimits.perPerson && !views.some((view) => view.name === name))
-      throw invalidField('name', `You have ${viewLimits.perPerson} saved views, which is the limit. Delete one first.`)
+    if (views.length >= viewLimits.perUser && !views.some((view) => view.name === name))
+      throw invalidField('name', `You have ${viewLimits.perUser} saved views, which is the limit. Delete one first.`)
     return toView(await upsertView(trx, person, { name, filters: JSON.stringify(filters) }))
   })
 }

@@ -11,15 +11,15 @@ import { listSlowEndpoints, readServerFacts } from './server-facts.ts'
 export const operatorHandlers: HandlersOf<DashboardContracts['operator'], DashboardCall> = {
   account: {
     list: async (deps, call, input) => {
-      await recordList(deps, { ...call.person(), address: call.address })
+      await recordList(deps, { ...call.user(), address: call.address })
       return listConsoleAccounts(deps, input)
     },
-    create: (deps, call, input) => createAccountWithOwner(deps, { ...call.person(), address: call.address }, input),
+    create: (deps, call, input) => createAccountWithOwner(deps, { ...call.user(), address: call.address }, input),
     suspend: (deps, _call, { accountId }) => suspendAccount(deps, accountId),
     resume: (deps, _call, { accountId }) => resumeAccount(deps, accountId),
-    view: (deps, call, { accountId }) => openView(deps.db, call.person(), accountId),
+    view: (deps, call, { accountId }) => openView(deps.db, call.user(), accountId),
     closeView: async ({ db }, call, { accountId }) => {
-      await closeView(db, call.person().sessionId, accountId)
+      await closeView(db, call.user().sessionId, accountId)
       return { closed: true }
     },
   },
