@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { type JournalPlace, openSendJournal, readBootId } from '../../messages/journal/file.ts'
+import { type JournalLocation, openSendJournal, readBootId } from '../../messages/journal/file.ts'
 import { noJournal, type SendJournal } from '../../messages/journal/journal.ts'
 import { startJournalReplay } from '../../messages/journal/replay.ts'
 import type { Config } from '../../platform/config.ts'
@@ -48,7 +48,7 @@ const withoutJournal: RunningJournal = { journal: noJournal, stop: () => Promise
 function findJournalLocation(
   { log }: Pick<Deps, 'log'>,
   { database, journalDir }: Pick<Config, 'database' | 'journalDir'>,
-): JournalPlace | undefined {
+): JournalLocation | undefined {
   const bootId = readBootId()
   if (bootId !== undefined) return { folder: journalDir, database: identify(database), bootId }
   log.info('the send journal requires Linux: sends interrupted by a crash will have an unknown outcome')
