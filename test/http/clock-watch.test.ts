@@ -286,6 +286,36 @@ test('keeps the due times of checks of WhatsApp accounts, and forgets times of c
   expect(rows[0]?.status).toBeLessThanOrEqual(0)
 })
 
+test('keeps the due time of a token refresh if nothing else of the WhatsApp account is ahead', async () => {
+  await startNode()
+  await sql`
+    with account as (insert into accounts (id, name) values ('acc_refresh', 'Refresh')),
+    number as (
+      insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
+      values ('wa_refresh', 'acc_refresh', '990021', '990022', 'x', true)
+    )
+    select 1`.execute(database.db)
+  await sql`
+    insert into whatsapp_account_health
+      (whatsapp_account_id, account_id, next_check_at, next_traffic_at, token_refresh_due_at)
+    values ('wa_refresh', 'acc_refresh', now() - interval '2 hours', now() - interval '2 hours',
+      now() + interval '30 minutes')`.execute(database.db)
+
+  await shiftClock(database.db, -hour)
+  await expect
+    .poll(
+      checking(() => countJumps('back')),
+      soon,
+    )
+    .toBe(1)
+
+  const { rows } = await sql<{ refresh: number }>`
+    select extract(epoch from token_refresh_due_at - now())::float8 as refresh
+    from whatsapp_account_health where whatsapp_account_id = 'wa_refresh'`.execute(database.db)
+  expect(rows[0]?.refresh).toBeLessThan(31 * 60)
+  expect(rows[0]?.refresh).toBeGreaterThan(29 * 60)
+})
+
 test('detects stale pending messages that were recorded after the clock was set back', async () => {
   await recordStalePending(database.db)
   await startNode()

@@ -172,5 +172,7 @@ export async function shiftChecks(db: Kysely<Database>, seconds: number): Promis
         when token_refresh_due_at > now() then token_refresh_due_at - ${shift} else token_refresh_due_at end,
       last_callback_at = least(last_callback_at, now()),
       last_status_at = least(last_status_at, now())
-    where greatest(next_check_at, next_traffic_at, last_callback_at, last_status_at) > now()`.execute(db)
+    where greatest(next_check_at, next_traffic_at, token_refresh_due_at, last_callback_at, last_status_at) > now()`.execute(
+    db,
+  )
 }
