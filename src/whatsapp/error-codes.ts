@@ -152,12 +152,17 @@ const accessCodes: ReadonlySet<number> = new Set([0, 3, 10, 33, 104, 190, 131005
  * locked account or an unpaid bill, say nothing about who owns it.
  */
 export function deniesAccess({ code, error_subcode }: { code: number; error_subcode?: number | undefined }): boolean {
-  return accessCodes.has(code) || (code >= 200 && code <= 299) || (code === 100 && error_subcode === 33)
+  return accessCodes.has(code) || (code >= 200 && code <= 299) || isUnknownObject(code, error_subcode)
+}
+
+/** Returns whether an ID does not exist, or the token may not see it. Meta may leave out the subcode. */
+export function isUnknownObject(code: number, subcode: number | undefined): boolean {
+  return code === 100 && subcode === 33
 }
 
 function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
-  if (code === 100 && subcode === 33) return notReady
+  if (isUnknownObject(code, subcode)) return notReady
   // Permission codes are a range (reference, section 2.2).
   if (code > 200 && code <= 299) return rules[200]
   return rules[code]

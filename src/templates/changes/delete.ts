@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { deleteTemplate as contract } from '../../../contracts/api/template-changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
+import { isUnknownObject } from '../../whatsapp/error-codes.ts'
 import { findTemplate } from '../store.ts'
 import { describeUnknownTemplate } from '../suggest.ts'
 import { explainTemplateFailure } from './failures.ts'
@@ -59,11 +60,8 @@ async function isKnownName(
   return row !== undefined
 }
 
-/** WhatsApp's subcode for an ID that does not exist. */
-const unknownSubcode = 33
-
 /** WhatsApp's error texts are in the language of the token's user, so this reads the template itself. */
 async function isMissing({ whatsapp }: ChangeDeps, accessToken: string, templateId: string): Promise<boolean> {
   const read = await whatsapp.getTemplate({ templateId, accessToken })
-  return !read.ok && read.error?.code === 100 && read.subcode === unknownSubcode
+  return !read.ok && read.error !== undefined && isUnknownObject(read.error.code, read.subcode)
 }

@@ -100,6 +100,24 @@ test.each([
   expect(JSON.stringify(data)).not.toContain(given)
 })
 
+test.each([
+  { with: 'its subcode', message: 'El objeto no existe.', subcode: 33, advised: true },
+  { with: 'its text, without a subcode', message: "Object with ID '1' does not exist", advised: true },
+  { with: 'another subcode', message: "Parameter 'x' does not exist", subcode: 2388077, advised: false },
+])('explains an unknown ID by $with', async ({ message, subcode, advised }) => {
+  const { accessToken } = newNumber()
+  const error = { message, code: 100, ...(subcode !== undefined && { error_subcode: subcode }) }
+  server.simulator.intercept(({ path }) =>
+    path.endsWith('/phone_numbers') ? { kind: 'json', status: 400, body: { error } } : undefined,
+  )
+
+  const { data } = await call('inspectToken', { accessToken })
+  server.simulator.intercept(undefined)
+
+  expect(data.message).toContain('WhatsApp said (100)')
+  expect(data.message.includes('WhatsApp does not know this ID')).toBe(advised)
+})
+
 test('adding an account by its IDs subscribes the app', async () => {
   const number = newNumber()
 

@@ -1,4 +1,5 @@
-import type { ReadOutcome } from '../../../whatsapp/read-outcome.ts'
+import { isUnknownObject } from '../../../whatsapp/error-codes.ts'
+import type { ReadOutcome, WhatsAppError } from '../../../whatsapp/read-outcome.ts'
 
 /** Explains why WhatsApp rejected a step of the setup, and how to fix it. */
 export interface Advice {
@@ -87,7 +88,7 @@ export function explainRejection(reason: string): string | undefined {
 
 /** The token is never part of the text, because the client removes it from errors. */
 export function explainReadFailure(failed: Failed): Advice {
-  const { error, refused, reason } = failed
+  const { error, refused, reason, subcode } = failed
   if (!refused || !error)
     return {
       message: `WhatsApp could not be reached: ${reason}.`,
@@ -95,12 +96,17 @@ export function explainReadFailure(failed: Failed): Advice {
     }
   const said = error.details === undefined ? error.title : `${error.title.replace(/\.$/, '')}: ${error.details}`
   const known = advices[error.code > 200 && error.code <= 299 ? 200 : error.code]
-  // Code 100 with subcode 33 means an unknown object, which is recognized here by its text.
-  const advice = known ?? (error.code === 100 && /does not exist/.test(error.title) ? advices[33] : undefined)
+  const advice = known ?? (isUnknown(error, subcode) ? advices[33] : undefined)
   const quoted = `WhatsApp said (${error.code}): ${said.replace(/\.$/, '')}.`
   if (!advice)
     return { message: quoted, fix: 'Look up the code in the documentation of the WhatsApp Business Platform.' }
   return { message: `${advice.message} ${quoted}`, fix: advice.fix }
+}
+
+/** Meta may leave out the subcode. Then only the text, which may be in another language, identifies the problem. */
+function isUnknown({ code, title }: WhatsAppError, subcode: number | undefined): boolean {
+  if (subcode === undefined) return code === 100 && title.includes('does not exist')
+  return isUnknownObject(code, subcode)
 }
 
 const wrongAppSecret: Advice = {
