@@ -2,8 +2,11 @@ import type { Deps } from '../../../deps.ts'
 import { BoundedMap } from '../../../platform/bounded-map.ts'
 import { recordCallbacks } from './store.ts'
 
-/** Under load, callbacks arrive many times a second; their time is stored at most this often. */
-const intervalMilliseconds = 10_000
+/**
+ * Under load, callbacks arrive many times a second; their time is stored at most this often. So a stored time is at most
+ * this much older than the last callback.
+ */
+export const callbackTimeIntervalMilliseconds = 10_000
 const maxKnown = 10_000
 
 /** Records that callbacks arrived for these accounts. Runs in the background and never fails the callback. */
@@ -15,7 +18,7 @@ export function createCallbackTimeRecorder({ db, log }: Pick<Deps, 'db' | 'log'>
   return (whatsAppAccountIds, { withStatuses }) => {
     const now = performance.now()
     const due = whatsAppAccountIds.filter(
-      (id) => now - (storedAt.get(`${id} ${withStatuses}`) ?? -Infinity) > intervalMilliseconds,
+      (id) => now - (storedAt.get(`${id} ${withStatuses}`) ?? -Infinity) > callbackTimeIntervalMilliseconds,
     )
     if (due.length === 0) return
     for (const id of due) storedAt.set(`${id} ${withStatuses}`, now)

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { firstIdAt, timeOfId } from '../../../platform/ids.ts'
 import type { WhatsAppAccountRef } from '../store.ts'
+import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 
 /** Maximum number of messages that are counted, so that the query stays fast. */
 const maxCounted = 50_000
@@ -65,9 +66,6 @@ function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: T
   if (known.lastAcceptedAt === undefined || at > known.lastAcceptedAt) known.lastAcceptedAt = at
 }
 
-/** A recorded callback time is at most this much older than the last callback. */
-const recordedWithinMilliseconds = 10_000
-
 /**
  * Counts messages of the last hour that WhatsApp accepted after its last status; undefined if there are none. While
  * statuses arrive, the range is empty and no query runs.
@@ -77,7 +75,7 @@ export async function countWithoutStatus(
   { accountId, whatsAppAccountId, lastStatusAt }: MeasuredAccount,
   { firstId, settledId }: TrafficWindow,
 ): Promise<StoredTraffic['withoutStatus']> {
-  const afterStatus = firstIdAt('msg', new Date((lastStatusAt?.getTime() ?? 0) + recordedWithinMilliseconds))
+  const afterStatus = firstIdAt('msg', new Date((lastStatusAt?.getTime() ?? 0) + callbackTimeIntervalMilliseconds))
   const fromId = afterStatus > firstId ? afterStatus : firstId
   if (fromId >= settledId) return undefined
   const { rows } = await sql<{ count: number; since: Date | null }>`
