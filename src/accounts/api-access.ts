@@ -4,7 +4,7 @@ import type { ApiAccess } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { accountNotFound } from './account.ts'
-import { windowExpiredAt } from './authenticate-store.ts'
+import { addressAllowed, windowExpiredAt } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 
 interface ApiAccessRow {
@@ -43,8 +43,9 @@ async function findApiAccess(
     .select([
       sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
       sql<number>`case when ${sql.raw(windowExpiredAt('now()'))} then 0 else coalesce(l.used, 0) end`.as('used'),
-      sql<boolean>`coalesce(cardinality(a.allow_list) = 0
-        or ${address ?? null}::text::inet <<= any (a.allow_list::inet[]), false)`.as('address_allowed'),
+      sql<boolean>`(select ${sql.raw(addressAllowed('address'))} from (values (${address ?? null}::text)) caller (address))`.as(
+        'address_allowed',
+      ),
     ])
     .where('a.id', '=', accountId)
     .executeTakeFirst()

@@ -27,8 +27,10 @@ export interface CallerRow {
   reset_seconds: number | null
 }
 
-const addressAllowed = (address: string) =>
-  `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
+/** SQL condition: the account `a` accepts requests from this address, which is null if it is not an IP address. */
+export function addressAllowed(address: string): string {
+  return `coalesce(cardinality(a.allow_list) = 0 or ${address}::text::inet <<= any (a.allow_list::inet[]), false)`
+}
 
 const suspended = 'a.suspended_at is not null as suspended'
 
