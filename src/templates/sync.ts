@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
+import { noWhatsAppAccount } from '../accounts/whatsapp/active-account.ts'
 import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../accounts/whatsapp/secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../accounts/whatsapp/store.ts'
@@ -122,10 +123,5 @@ export async function requireWabaId(
 ): Promise<string> {
   const wabaId = await findWabaId(deps.db, accountId, whatsAppAccountId)
   if (wabaId !== undefined) return wabaId
-  throw new ServiceError(
-    'NO_ACTIVE_ACCOUNT',
-    whatsAppAccountId === undefined
-      ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
-      : 'accountId: no WhatsApp account of yours has this ID. Leave it out for the default account.',
-  )
+  throw noWhatsAppAccount(whatsAppAccountId)
 }

@@ -12,22 +12,23 @@ interface Account {
 
 /** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
 export function requireActiveAccount<A extends Account>(account: A | undefined, accountId: string | undefined): A {
-  if (!account && accountId !== undefined)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      'accountId: no WhatsApp account of yours has this ID. Leave it out to send from the default account.',
-    )
-  if (!account)
-    throw new ServiceError(
-      'NO_ACTIVE_ACCOUNT',
-      'No default WhatsApp account is set up. Add one, or name one in accountId.',
-    )
+  if (!account) throw noWhatsAppAccount(accountId)
   if (account.inactiveReason !== undefined)
     throw new ServiceError(
       'NO_ACTIVE_ACCOUNT',
       `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
     )
   return account
+}
+
+/** `accountId` is the one of the request; undefined if the request did not set it. */
+export function noWhatsAppAccount(accountId: string | undefined): ServiceError {
+  return new ServiceError(
+    'NO_ACTIVE_ACCOUNT',
+    accountId === undefined
+      ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
+      : 'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
+  )
 }
 
 /** Reads the WhatsApp account that a request names, or the default one, with its token; throws if it cannot be used. */

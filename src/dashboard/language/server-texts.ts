@@ -499,7 +499,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'There is no such route.' }),
   // From accounts/whatsapp/active-account.ts.
   msg({
-    message: 'accountId: no WhatsApp account of yours has this ID. Leave it out to send from the default account.',
+    message: 'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
   }),
   msg({ message: 'No default WhatsApp account is set up. Add one, or name one in accountId.' }),
   msg({ message: 'The WhatsApp account {id} is inactive: {inactiveReason}.' }),
