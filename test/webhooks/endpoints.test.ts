@@ -247,6 +247,17 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   expect((await readWaits(deps, id)).filter((wait) => wait > 0)).toEqual([])
 })
 
+test('makes a retry due that waits less than a lease when an endpoint is enabled', async () => {
+  const id = await add()
+  const [event = ''] = await emit()
+  await postpone(deps, event, 60)
+
+  await enableEndpoint(deps, accountId, id)
+
+  const [wait = 0] = await readWaits(deps, id)
+  expect(wait).toBeLessThanOrEqual(0)
+})
+
 test('says since when a failing endpoint misses events, and how many failed for good', async () => {
   const id = await add()
   const [old = '', first = '', second = ''] = await emit(3)

@@ -7,16 +7,15 @@ const batchSize = 10_000
 
 /**
  * Makes a batch of an endpoint's waiting deliveries due now, restarts their retry schedules and returns their number.
- * Call it until it returns 0. Deliveries that are due soon are skipped, because they may be in progress, and moving the
- * end of the lease would send them twice.
+ * Call it until it returns 0. The condition is repeated for the update, so that a delivery that a worker has claimed in
+ * the meantime keeps its lease.
  */
 export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string, endpointId: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update webhook_deliveries set due_at = now(), attempts = 0
-    where account_id = ${accountId} and id in (
+    where account_id = ${accountId} and not claimed and id in (
       select id from webhook_deliveries
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed
-        and due_at > now() + make_interval(secs => ${longerThanLeaseSeconds})
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and not claimed and due_at > now()
       limit ${sql.lit(batchSize)}
     )`.execute(db)
   return Number(numAffectedRows ?? 0)

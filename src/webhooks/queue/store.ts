@@ -33,7 +33,7 @@ export interface ClaimedDelivery {
  */
 const asyncCommit = `select set_config('synchronous_commit', 'off', true)`
 
-/** A delivery that is due sooner may be in progress, because `due_at` is then the end of its lease. */
+/** A claimed delivery that is due sooner may be in progress, because `due_at` is then the end of its lease. */
 export const longerThanLeaseSeconds = 180
 
 /** How many more deliveries of an endpoint this process can claim. */
