@@ -104,9 +104,9 @@ test('an endpoint that Waybill disabled is announced at once, with the reason', 
   ])
 })
 
-test('an endpoint that its owner disabled is not announced', async () => {
+test('an endpoint that a user disabled is not announced', async () => {
   await change({ failing_since: minutesAgo(6) })
-  await disableEndpoint(server.deps, account.accountId, failing, { by: 'its owner' })
+  await disableEndpoint(server.deps, account.accountId, failing, { by: 'a user' })
   expect(await announceEndpoints(server.deps)).toBe(0)
 
   await enableEndpoint(server.deps, account.accountId, failing)

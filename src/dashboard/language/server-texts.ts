@@ -751,6 +751,9 @@ export const serverTexts: readonly MessageDescriptor[] = [
   }),
   // From webhooks/endpoints/change.ts.
   msg({ message: 'an operator' }),
+  msg({ message: 'a user' }),
+  // Stored by earlier versions.
+  msg({ message: 'its owner' }),
   msg({ message: 'disabled by {by}' }),
   // From webhooks/endpoints/endpoint.ts.
   msg({ message: 'Endpoint {value} was not found.' }),

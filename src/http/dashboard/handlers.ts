@@ -274,8 +274,7 @@ const webhookHandlers: DashboardHandlers<DashboardContracts['settings']['webhook
       headers: headers?.map(({ name, value }) => [name, value] as const),
     }),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
-  disable: (deps, _call, { accountId, endpointId }) =>
-    disableEndpoint(deps, accountId, endpointId, { by: 'its owner' }),
+  disable: (deps, _call, { accountId, endpointId }) => disableEndpoint(deps, accountId, endpointId, { by: 'a user' }),
   remove: (deps, _call, { accountId, endpointId }) => removeEndpoint(deps, accountId, endpointId),
   revealSecret: (deps, _call, { accountId, endpointId }) => revealSecret(deps, accountId, endpointId),
   rotateSecret: (deps, _call, { accountId, endpointId, overlapSeconds }) =>

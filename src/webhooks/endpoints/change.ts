@@ -34,7 +34,7 @@ export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   endpointId: string,
-  { by = 'an operator' }: { by?: 'an operator' | 'its owner' } = {},
+  { by = 'an operator' }: { by?: 'an operator' | 'a user' } = {},
 ): Promise<Endpoint> {
   const changes = { enabled: false, disabled_reason: `disabled by ${by}` }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)

@@ -388,7 +388,7 @@ test('disables, enables and removes an endpoint', async () => {
   const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'Disable' }).click()
   await dialog.getByRole('button', { name: 'Disable endpoint' }).click()
-  await page.getByText('Disabled by its owner.').waitFor()
+  await page.getByText('Disabled by a user.').waitFor()
 
   await deliver(account)
   await page.getByText('1 delivery', { exact: true }).waitFor()

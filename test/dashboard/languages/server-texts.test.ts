@@ -46,6 +46,8 @@ test.each([
     'changed failure rate, minimum of messages, and quiet hours of alerts',
     'cambió la tasa de fallos, el mínimo de mensajes y el horario de silencio de las alertas',
   ],
+  ['disabled by a user', 'desactivado por un usuario'],
+  ['disabled by its owner', 'desactivado por un usuario'],
   ['replaced the access token and WABA of wa_1', 'reemplazó datos de wa_1: token de acceso y WABA'],
   ['changed the role of ada@example.com to viewer', 'cambió el rol de ada@example.com a lector'],
   ['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61'],

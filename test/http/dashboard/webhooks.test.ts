@@ -122,7 +122,7 @@ test('marks an endpoint as disabled by a user until it is enabled', async () => 
   const { endpointId } = await add()
 
   const disabled = await owner.mutate('webhook.disable', { accountId, endpointId })
-  expect(disabled.data).toMatchObject({ state: 'disabled', reason: 'disabled by its owner' })
+  expect(disabled.data).toMatchObject({ state: 'disabled', reason: 'disabled by a user' })
 
   const enabled = await owner.mutate('webhook.enable', { accountId, endpointId })
   expect(enabled.data).toMatchObject({ state: 'enabled' })

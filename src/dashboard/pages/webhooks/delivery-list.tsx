@@ -368,7 +368,7 @@ export function ResponseDetails({ attempt: { statusCode, error, responseStart } 
   )
 }
 
-/** Reasons from the server start in lower case, such as `disabled by its owner`. */
+/** Reasons from the server start in lower case, such as `disabled by a user`. */
 export function toSentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(start) ? start : `${start}.`
