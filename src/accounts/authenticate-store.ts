@@ -42,10 +42,7 @@ export function windowExpiredAt(now: string): string {
 
 const windowExpired = windowExpiredAt('excluded.window_started_at')
 
-/**
- * Counts `used` requests. The count is exact, because the row is locked until the statement ends. The time is that of
- * the new row, because Citus rejects `now()` in the update of a conflicting row.
- */
+/** Counts `used` requests. The count is exact, because the row is locked until the statement ends. */
 const spending = `
   on conflict (account_id) do update set
     window_started_at = case when ${windowExpired} then excluded.window_started_at else l.window_started_at end,

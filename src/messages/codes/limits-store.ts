@@ -9,10 +9,7 @@ export interface CodeLimit {
   pauseSeconds?: number
 }
 
-/**
- * A window far in the future started before the clock of the database was set back. The time comes from the new row,
- * because Citus rejects `now()` in the update of a conflicting row.
- */
+/** A window far in the future started before the clock of the database was set back. */
 const windowEnded = sql.raw(
   `(excluded.window_started_at - l.window_started_at >= interval '1 hour' or l.window_started_at - excluded.window_started_at > interval '1 minute')`,
 )
@@ -46,10 +43,7 @@ async function readWait(db: Kysely<Database>, accountId: string, limit: CodeLimi
   return Math.max(1, rows[0]?.seconds ?? 1)
 }
 
-/**
- * Reverts one use that had no effect, and its pause. The subtraction is done without a time zone, because Citus only
- * accepts an immutable one in an update.
- */
+/** Reverts one use that had no effect, and its pause. */
 export async function refund(
   db: Kysely<Database>,
   accountId: string,
@@ -57,7 +51,7 @@ export async function refund(
 ): Promise<void> {
   await sql`
     update one_time_code_limits
-    set used = greatest(used - 1, 0), last_at = (last_at at time zone 'UTC' - ${pauseSeconds}::float8 * interval '1 second') at time zone 'UTC'
+    set used = greatest(used - 1, 0), last_at = last_at - ${pauseSeconds}::float8 * interval '1 second'
     where account_id = ${accountId} and kind = ${kind} and subject = ${subject}`.execute(db)
 }
 

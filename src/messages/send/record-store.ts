@@ -101,10 +101,7 @@ function selectResultWithIds($: Placeholders<Deadline>): string {
   return `${selectResult($)}, (select string_agg(id, ' ') from recorded) as ids from clock`
 }
 
-/**
- * If several requests of a batch have the same key, the first one claims it. The time comes from the new row, because
- * Citus rejects `now()` in the update of a conflicting row.
- */
+/** If several requests of a batch have the same key, the first one claims it. */
 function recordRequests($: Placeholders<Deadline>, arrays: string, names: string): string {
   return `with ${clock}, request as (
     select * from unnest(${arrays}) with ordinality as r (${names}, n)

@@ -146,16 +146,12 @@ export async function resolvePending(
 ): Promise<boolean> {
   const isFailed = resolution === 'failed'
   const { rows } = await sql`
-    with clock as materialized (
-      -- Citus rejects a clock function in a case expression of an update.
-      select clock_timestamp() as now
-    ), resolved as (
+    with resolved as (
       update messages set status = ${resolution},
-        sent_at = case when ${isFailed}::boolean then null else clock.now end,
-        failed_at = case when ${isFailed}::boolean then clock.now end,
+        sent_at = case when ${isFailed}::boolean then null else clock_timestamp() end,
+        failed_at = case when ${isFailed}::boolean then clock_timestamp() end,
         error_code = case when ${isFailed}::boolean then 'RESOLVED_AS_FAILED' end,
         error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
-      from clock
       where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
         and recorded_at < now() - ${sql.raw(maxSendDuration)}
       returning account_id, id

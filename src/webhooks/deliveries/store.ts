@@ -21,19 +21,16 @@ export async function makeDeliveriesDue(db: Kysely<Database>, accountId: string,
   return Number(numAffectedRows ?? 0)
 }
 
+const mayBeInProgress = sql`claimed and due_at <= now() + make_interval(secs => ${sql.lit(longerThanLeaseSeconds)})`
+
 /**
  * A delivery that may be in progress is left unchanged. Any other restarts its retry schedule, so that a manual retry
- * does not use up its last attempt. The times are read in a CTE, because Citus rejects `now()` in the `case` of an
- * update.
+ * does not use up its last attempt.
  */
 const makeDueNow = sql`
-    with clock as materialized (
-      select now() as now, now() + make_interval(secs => ${longerThanLeaseSeconds}) as lease_end
-    )
     update webhook_deliveries
-    set due_at = case when claimed and due_at <= clock.lease_end then due_at else least(due_at, clock.now) end,
-      attempts = case when claimed and due_at <= clock.lease_end then attempts else 0 end
-    from clock`
+    set due_at = case when ${mayBeInProgress} then due_at else least(due_at, now()) end,
+      attempts = case when ${mayBeInProgress} then attempts else 0 end`
 
 /** Makes one delivery due now, unless it may be in progress. Returns whether it is waiting. */
 export async function makeDeliveryDue(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {

@@ -331,13 +331,12 @@ export async function releaseClaims(
 /**
  * Shifts due times back after the clock was set back; otherwise deliveries would be late by the same amount. A delivery
  * that may be in progress is only moved if its lease ends later than any lease granted since then, because those must
- * not end early. Reads all accounts: they share a clock. The subtraction uses a timestamp without time zone, which is
- * immutable; Citus rejects the other kind in an update.
+ * not end early. Reads all accounts: they share a clock.
  */
 export async function shiftDeliveries(db: Kysely<Database>, seconds: number): Promise<void> {
   await sql`
     update webhook_deliveries
-    set due_at = (due_at at time zone 'UTC' - make_interval(secs => ${seconds})) at time zone 'UTC'
+    set due_at = due_at - make_interval(secs => ${seconds})
     where due_at - now() > case
       when claimed then make_interval(secs => ${sql.lit(longerThanLeaseSeconds)}) else interval '0'
     end`.execute(db)
