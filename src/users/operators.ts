@@ -63,7 +63,7 @@ export async function revokeOperator(deps: AuditDeps, { email }: { email: string
   if (!row) throw operatorNotFound(email)
   await recordForUser(deps, row.owner_id, {
     who: 'operator',
-    what: `revoked that ${normalizeEmail(email)} is an operator of this server`,
+    what: `revoked the operator access of ${normalizeEmail(email)}`,
     address: 'command line',
     outcome: 'done',
   })

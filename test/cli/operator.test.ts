@@ -54,7 +54,7 @@ test('grants, lists and revokes operators, which members of their accounts see',
   expect(await auditLog()).toEqual(
     expect.arrayContaining([
       `operator made ${user.email} an operator of this server (command line)`,
-      `operator revoked that ${user.email} is an operator of this server (command line)`,
+      `operator revoked the operator access of ${user.email} (command line)`,
     ]),
   )
 })

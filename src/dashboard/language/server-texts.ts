@@ -652,6 +652,8 @@ export const serverTexts: readonly MessageDescriptor[] = [
   // From users/operators.ts.
   msg({ message: 'made {value} an operator of this server' }),
   msg({ message: 'command line' }),
+  msg({ message: 'revoked the operator access of {value}' }),
+  // Stored by earlier versions.
   msg({ message: 'revoked that {value} is an operator of this server' }),
   // From users/password-reset.ts.
   msg({ message: 'This server sends no email. Ask the people who run it to reset your password.' }),
@@ -752,9 +754,9 @@ export const serverTexts: readonly MessageDescriptor[] = [
   // From webhooks/endpoints/change.ts.
   msg({ message: 'an operator' }),
   msg({ message: 'a user' }),
+  msg({ message: 'disabled by {by}' }),
   // Stored by earlier versions.
   msg({ message: 'its owner' }),
-  msg({ message: 'disabled by {by}' }),
   // From webhooks/endpoints/endpoint.ts.
   msg({ message: 'Endpoint {value} was not found.' }),
   // From webhooks/endpoints/rules.ts.

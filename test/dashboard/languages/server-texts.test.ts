@@ -46,6 +46,8 @@ test.each([
     'changed failure rate, minimum of messages, and quiet hours of alerts',
     'cambió la tasa de fallos, el mínimo de mensajes y el horario de silencio de las alertas',
   ],
+  ['revoked the operator access of ada@example.com', 'revocó el acceso de operador de ada@example.com'],
+  ['revoked that ada@example.com is an operator of this server', 'revocó el acceso de operador de ada@example.com'],
   ['disabled by a user', 'desactivado por un usuario'],
   ['disabled by its owner', 'desactivado por un usuario'],
   ['replaced the access token and WABA of wa_1', 'reemplazó datos de wa_1: token de acceso y WABA'],
