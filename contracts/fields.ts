@@ -18,6 +18,9 @@ export function line(maxLength: number) {
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
 export const CustomerId = line(64)
 
+/** The public address of a file. */
+export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f]+$/
+
 /**
  * The same field in a response: its description and example without its validation rules, so that generated clients
  * accept values that WhatsApp adds later.

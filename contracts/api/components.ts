@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line, Timestamp } from '../fields.ts'
+import { line, publicAddress, Timestamp } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
 export const componentLimits = {
@@ -44,7 +44,7 @@ function countFields(value: Readonly<Record<string, unknown>>, names: string[]):
 const link = z
   .string()
   .max(4096, 'must have at most 4096 characters')
-  .regex(/^https?:\/\/[^\s\u0000-\u001f\u007f]+$/, 'must be a public http or https address, such as https://…/file.pdf')
+  .regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf')
   .describe('Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.')
   .meta({ examples: ['https://example.com/invoice.pdf'] })
 

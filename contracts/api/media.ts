@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AccountId, line, MediaId, responseField, Timestamp } from '../fields.ts'
+import { AccountId, line, MediaId, publicAddress, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The kinds of files that a template header can show. */
@@ -23,7 +23,7 @@ export const UploadMediaRequest = z
     link: z
       .string()
       .max(4096, 'must have at most 4096 characters')
-      .regex(/^https?:\/\/[^\s\x00-\x1f\x7f]+$/, 'must be a public https address, such as https://…/file.pdf')
+      .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf')
       .describe('Public https address of the file. Waybill downloads it once, and follows no redirect.')
       .meta({ examples: ['https://example.com/invoice.pdf'] }),
     filename: FileName.optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LanguageCode } from '../fields.ts'
+import { LanguageCode, publicAddress } from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
 export const templateLimits = {
@@ -48,13 +48,13 @@ export const TemplateSample = z
     link: z
       .string()
       .max(4096, 'must have at most 4096 characters')
-      .regex(/^https?:\/\/[^\s\u0000-\u001f\u007f]+$/, 'must be a public https address, such as https://…/sample.pdf')
+      .regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf')
       .optional()
       .describe('Public address of the sample. Waybill downloads it and uploads it to WhatsApp.')
       .meta({ examples: ['https://example.com/invoice.pdf'] }),
     handle: z
       .string()
-      .regex(/^[\u0021-\u007e]{1,4096}$/, 'must be the handle that WhatsApp gave for an uploaded sample')
+      .regex(/^[\x21-\x7e]{1,4096}$/, 'must be the handle that WhatsApp gave for an uploaded sample')
       .optional()
       .describe('Handle of a sample that was uploaded to WhatsApp with the resumable upload API.')
       .meta({ examples: ['4::aW1hZ2UvanBlZw=='] }),

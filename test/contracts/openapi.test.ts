@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { restContracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
@@ -169,6 +170,15 @@ test('an operation accepts an Idempotency-Key if its contract declares it', () =
   expect(taking.map(({ name }) => name)).toEqual(
     operations.filter(({ contract }) => contract.idempotent).map(({ name }) => name),
   )
+})
+
+test.each(Object.entries(printOpenApi()))('no pattern in %s uses \\u, which PHP rejects', (_name, text) => {
+  const patterns = listNodes(parse(text)).flatMap(({ node }) =>
+    'pattern' in node && typeof node.pattern === 'string' ? [node.pattern] : [],
+  )
+
+  expect(patterns.length).toBeGreaterThan(20)
+  expect(patterns.filter((pattern) => pattern.includes('\\u'))).toEqual([])
 })
 
 test('every field, parameter, header, tag and schema has a description', () => {
