@@ -1,21 +1,21 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 
-/** Debian's `cpulimit` stops and continues a process, so that it uses this share of a core on average. */
-const program = 'cpulimit'
+/** Short beside the latency of a request, so that the limit does not turn into waiting. */
+const periodNanoseconds = 10_000_000
 
 export function canLimitCpu(): boolean {
-  return spawnSync(program, ['--help']).error === undefined
+  return process.platform === 'linux' && process.getuid?.() === 0 && !spawnSync('chrt', ['--version']).error
 }
 
-/** Limits a process until the result is disposed of. Dispose of it before stopping the process: a limited one stops slowly. */
-export function limitCpu(pid: number, percent: number): AsyncDisposable {
-  const limiter = spawn(program, ['--limit', String(percent), '--pid', String(pid)], { stdio: 'ignore' })
-  const exited = once(limiter, 'exit')
-  return {
-    [Symbol.asyncDispose]: async () => {
-      limiter.kill('SIGINT')
-      await exited
-    },
-  }
+/**
+ * Limits the main thread of a process to a share of a core until it ends, with the scheduling policy `SCHED_DEADLINE` of
+ * Linux (sched(7)). The kernel grants the share in each period, while a program such as `cpulimit` stops the process for
+ * longer than a request takes.
+ */
+export function limitCpu(pid: number, percent: number): void {
+  const period = String(periodNanoseconds)
+  const runtime = String((periodNanoseconds * percent) / 100)
+  const policy = ['--deadline', '--reset-on-fork', '--sched-period', period, '--sched-deadline', period]
+  const { status, stderr } = spawnSync('chrt', [...policy, '--sched-runtime', runtime, '--pid', '0', String(pid)])
+  if (status !== 0) throw new Error(`the CPU time of process ${pid} could not be limited: ${stderr}`)
 }

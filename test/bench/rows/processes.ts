@@ -7,9 +7,9 @@ import { runLoad } from '../run-load.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 
-const connections = 128
+/** Enough for two processes to fill their batches: a send costs half as much again with half as many connections. */
+const connections = 256
 const percent = 40
-/** Long enough for many periods of the limiter, which are tenths of a second. */
 const seconds = 3
 
 /**
@@ -21,7 +21,7 @@ export const processes: Benchmark = {
   against: 'one process',
   run: async (stage) => {
     if (!canLimitCpu()) {
-      console.error('The row `processes` is skipped: it needs cpulimit (Debian: apt-get install cpulimit).')
+      console.error('The row `processes` is skipped: limiting CPU time needs Linux, root and chrt (util-linux).')
       return []
     }
     await using upstream = await startProcess('test/bench/upstream.ts')
@@ -45,7 +45,7 @@ async function openServer(stage: Stage, upstreamUrl: string, options: string[]) 
   const target = customer.sendThrough(url)
   // At full speed: with a share of a core, the compiler would take the first rounds.
   await runLoad({ targets: [target], connections, warmUpSeconds: 3, seconds })
-  for (const server of await findServers(pid)) resources.use(limitCpu(server, percent))
+  for (const server of await findServers(pid)) limitCpu(server, percent)
   const kept = resources.move()
   return { target, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
