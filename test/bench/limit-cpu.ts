@@ -16,6 +16,8 @@ export function limitCpu(pid: number, percent: number): void {
   const period = String(periodNanoseconds)
   const runtime = String((periodNanoseconds * percent) / 100)
   const policy = ['--deadline', '--reset-on-fork', '--sched-period', period, '--sched-deadline', period]
-  const { status, stderr } = spawnSync('chrt', [...policy, '--sched-runtime', runtime, '--pid', '0', String(pid)])
+  const { status, stderr } = spawnSync('chrt', [...policy, '--sched-runtime', runtime, '--pid', '0', String(pid)], {
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`the CPU time of process ${pid} could not be limited: ${stderr}`)
 }

@@ -1,11 +1,14 @@
 import type { Messages } from '@lingui/core'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { defaultAlertRules, nameAlertRules } from '../../../contracts/dashboard/alert.ts'
 import { nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
 import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
 import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
+import { startHousekeeping } from '../../../src/http/ops/housekeeping.ts'
 import { adviseOnFailure, explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
+import { createTestDeps } from '../../accounts/deps.ts'
+import { openTestDatabase } from '../../support/database.ts'
 
 /** Compiled by the plugin of the dashboard. */
 async function loadCatalogue(file: string): Promise<Messages> {
@@ -17,7 +20,10 @@ beforeEach(async () => {
   loadServerTexts(serverTexts)
   activate('es', messages)
 })
-afterEach(() => activate('en', {}))
+afterEach(() => {
+  vi.useRealTimers()
+  activate('en', {})
+})
 
 test('translates the explanation of every code of WhatsApp', () => {
   const untranslated = explainedCodes
@@ -71,6 +77,25 @@ test('translates the name of every field of an endpoint and of every alert rule 
   expect(fields).toHaveLength(6)
   expect(rules.length).toBeGreaterThan(3)
   expect([...fields, ...rules].filter((text) => translateServerText(text) === text)).toEqual([])
+})
+
+test('translates the name of every job that the operator console shows', async () => {
+  const database = await openTestDatabase()
+  onTestFinished(database.close)
+  const names = new Set<string>()
+  const jobs = { start: (name: string) => (names.add(name), () => {}) }
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const housekeeping = startHousekeeping(createTestDeps(database), {
+    retentionDays: 30,
+    outcomeUnknownAfterSeconds: 3600,
+    jobs,
+  })
+  // No job runs less often than once an hour.
+  vi.advanceTimersByTime(3_600_000)
+  await housekeeping.stop()
+
+  expect(names.size).toBeGreaterThan(20)
+  expect([...names].filter((name) => translateServerText(name) === name)).toEqual([])
 })
 
 test('leaves what nobody translated as it came', () => {
