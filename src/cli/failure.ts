@@ -34,8 +34,7 @@ function describe(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof PoolerError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
-  if (error instanceof UnknownSecretKeyError)
-    return `${capitalize(error.message)}. Add that key to it, after the first one and a comma.`
+  if (error instanceof UnknownSecretKeyError) return `${capitalize(error.message)}.`
   if (isLockTimeout(error))
     return 'The operation needs a row or table that another transaction has locked. Try again in a moment.'
   if (error instanceof DatabasePasswordError) return `There is no password for the database: ${error.message}.`

@@ -61,7 +61,7 @@ export function createSecretBox(
 export class UnknownSecretKeyError extends Error {
   constructor(id: string) {
     super(
-      `a stored secret was encrypted with key ${id}, which WAYBILL_SECRET_KEY does not contain. Add that key to WAYBILL_SECRET_KEY`,
+      `a stored secret was encrypted with key ${id}, which WAYBILL_SECRET_KEY does not contain. Add that key to it, after its first key and a comma`,
     )
     this.name = 'UnknownSecretKeyError'
   }
