@@ -5,7 +5,7 @@ import type { EmailOutcome } from '../../platform/email/mailer.ts'
 export function registerEmailMetric(registry: Registry): (outcome: EmailOutcome) => void {
   const emails = new Counter({
     name: 'waybill_emails_total',
-    help: 'Attempts to send an email, by outcome: sent, failed (it is retried), rejected or expired (it was dropped).',
+    help: 'Attempts to send an email, by outcome: sent, failed (it is retried), or rejected, expired or unreadable (it was dropped).',
     labelNames: ['outcome'],
     registers: [registry],
   })

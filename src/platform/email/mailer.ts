@@ -14,8 +14,11 @@ interface MailerDeps {
   log: Logger
 }
 
-/** `rejected`: permanently, by the SMTP server. `expired`: it was not sent in time. `failed`: it will be retried. */
-export type EmailOutcome = 'sent' | 'failed' | 'rejected' | 'expired'
+/**
+ * `rejected`: permanently, by the SMTP server. `expired`: it was not sent in time. `unreadable`: it could not be
+ * decrypted. `failed`: it will be retried.
+ */
+export type EmailOutcome = 'sent' | 'failed' | 'rejected' | 'expired' | 'unreadable'
 
 /** Maximum number of concurrent connections to the SMTP server. */
 const concurrency = 4
@@ -56,11 +59,16 @@ export class Mailer {
   async #attempt(claimed: ClaimedEmail): Promise<void> {
     const { db, log } = this.#deps
     const { id, kind, attempts, expired } = claimed
-    const email = expired ? undefined : this.#open(claimed)
-    if (!email) {
-      if (expired) log.warn({ id, kind, attempts }, 'an email was not sent in time and was dropped')
+    if (expired) {
+      log.warn({ id, kind, attempts }, 'an email was not sent in time and was dropped')
       await deleteEmail(db, id)
       this.#onOutcome('expired')
+      return
+    }
+    const email = this.#open(claimed)
+    if (!email) {
+      await deleteEmail(db, id)
+      this.#onOutcome('unreadable')
       return
     }
     const failure = await this.#send(email)

@@ -153,6 +153,16 @@ test('drops an email whose time has passed', async () => {
   expect(recipients()).toEqual([])
 })
 
+test('drops an email that cannot be decrypted', async () => {
+  await enqueue('ada@example.com')
+  await sql`update emails set content_encrypted = 'v1.00000000.AAAA.AAAA'`.execute(server.deps.db)
+  const outcomes = start()
+
+  await eventually(() => expect(outcomes).toEqual(['unreadable']))
+  expect(recipients()).toEqual([])
+  expect(await countWaiting()).toBe(0)
+})
+
 test('sends each email once with several servers', async () => {
   for (let count = 0; count < 30; count++) await enqueue(`person${count}@example.com`)
   start()
