@@ -386,6 +386,33 @@ test('rejects sends from a disconnected number', async () => {
   expect((await post(message({ components: [body('a', 'b')] }), '301')).body.error).toMatchObject({ code: 133010 })
 })
 
+test('names the component and the button of an invalid phone number', async () => {
+  const phones = ['+34600111222', 'none'].map((number) => ({
+    type: 'PHONE_NUMBER',
+    text: 'Call',
+    phone_number: number,
+  }))
+  const components = [
+    { type: 'BODY', text: 'Your order has shipped.' },
+    { type: 'FOOTER', text: 'Thank you' },
+    { type: 'BUTTONS', buttons: phones },
+  ]
+  const template = { name: 'call_us', language: 'en', category: 'UTILITY', components }
+
+  const answer = await call(`${simulator.wabaId}/message_templates`, { method: 'POST', body: template })
+
+  // The wording of Meta.
+  expect(answer).toMatchObject({
+    status: 400,
+    body: {
+      error: {
+        code: 192,
+        message: "(#192) Param components[2]['buttons'][1]['phone_number'] is not a valid phone number.",
+      },
+    },
+  })
+})
+
 test('returns quality and rejection reason only on request', async () => {
   const path = `${simulator.wabaId}/message_templates`
   const [plain] = (await call(path)).body.data

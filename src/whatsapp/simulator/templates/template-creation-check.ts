@@ -8,8 +8,9 @@ import type { SimulatedResponse } from '../response.ts'
  * the reference independently of our own rules, so that tests compare two sources.
  */
 export function checkNewTemplate(category: string, components: StoredComponent[]): SimulatedResponse | undefined {
-  for (const component of components) {
-    const problem = category === 'AUTHENTICATION' ? checkCodePart(component) : checkPart(component)
+  for (const [index, component] of components.entries()) {
+    const path = `components[${index}]`
+    const problem = category === 'AUTHENTICATION' ? checkCodePart(component) : checkPart(component, path)
     if (problem) return problem
   }
   const types = components.map(({ type }) => type)
@@ -60,7 +61,8 @@ function checkCodePart({ type, text, buttons }: StoredComponent): SimulatedRespo
 
 const maxLengths: Partial<Record<string, number>> = { HEADER: 60, BODY: 1024, FOOTER: 60 }
 
-function checkPart(component: StoredComponent): SimulatedResponse | undefined {
+/** `path` is where the component is in the request, such as `components[2]`. */
+function checkPart(component: StoredComponent, path: string): SimulatedResponse | undefined {
   const { type, text = '' } = component
   const maxLength = maxLengths[type]
   if (maxLength !== undefined && [...text].length > maxLength)
@@ -75,9 +77,9 @@ function checkPart(component: StoredComponent): SimulatedResponse | undefined {
         ? invalid(2388073, 'Message Template Footer Format Incorrect', 'The footer cannot have variables.')
         : undefined
     case 'BUTTONS':
-      return checkButtons(component.buttons ?? [])
+      return checkButtons(component.buttons ?? [], path)
     case 'CAROUSEL':
-      return checkCards(component.cards ?? [])
+      return checkCards(component.cards ?? [], path)
     case 'LIMITED_TIME_OFFER':
       return undefined
     default:
@@ -128,7 +130,7 @@ function checkBody({ text, example }: StoredComponent): SimulatedResponse | unde
 
 type Buttons = NonNullable<StoredComponent['buttons']>
 
-function checkButtons(buttons: Buttons): SimulatedResponse | undefined {
+function checkButtons(buttons: Buttons, path: string): SimulatedResponse | undefined {
   if (buttons.length > 10) return invalid(undefined, 'Too many buttons', 'A template can have at most 10 buttons.')
   for (const [index, button] of buttons.entries()) {
     const { type, text = '', url = '' } = button
@@ -137,7 +139,7 @@ function checkButtons(buttons: Buttons): SimulatedResponse | undefined {
     if (type === 'URL' && /\{\{/.test(url) && !hasValues(button['example'])) return missing('BUTTONS', 'example')
     if (type === 'PHONE_NUMBER' && !/^\+?\d{7,19}$/.test(String(button['phone_number'])))
       return failPlainly(400, {
-        message: `(#192) Param components[${index}]['buttons'][${index}]['phone_number'] is not a valid phone number.`,
+        message: `(#192) Param ${path}['buttons'][${index}]['phone_number'] is not a valid phone number.`,
         type: 'OAuthException',
         code: 192,
       })
@@ -148,12 +150,12 @@ function checkButtons(buttons: Buttons): SimulatedResponse | undefined {
     : undefined
 }
 
-function checkCards(cards: NonNullable<StoredComponent['cards']>): SimulatedResponse | undefined {
+function checkCards(cards: NonNullable<StoredComponent['cards']>, path: string): SimulatedResponse | undefined {
   if (cards.length < 2 || cards.length > 10)
     return invalid(undefined, 'Number of cards is incorrect', 'A carousel has 2 to 10 cards.')
-  for (const { components } of cards)
-    for (const component of components) {
-      const problem = checkPart(component)
+  for (const [card, { components }] of cards.entries())
+    for (const [index, component] of components.entries()) {
+      const problem = checkPart(component, `${path}['cards'][${card}]['components'][${index}]`)
       if (problem) return problem
     }
   return undefined
