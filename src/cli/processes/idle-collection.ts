@@ -6,19 +6,19 @@ const intervalMilliseconds = 1_000
 /** Shares of an interval in which the event loop was busy. */
 const busy = 0.5
 const idle = 0.1
-/** For so many intervals nothing much happens before a collection, which pauses the process for about a tenth of a second. */
+/** Number of idle intervals before a collection, which pauses the process for about a tenth of a second. */
 const idleIntervals = 3
 const minPauseMilliseconds = 30_000
 
 export interface IdleCollection {
-  /** Whether the process was busy since its garbage was collected. */
+  /** Whether the process was busy since the last collection. */
   wasBusy: boolean
-  /** Number of idle intervals in a row. */
+  /** Number of consecutive idle intervals. */
   idleFor: number
   collectedAt: number
 }
 
-/** Decides from the busy share of the last interval whether garbage is collected now. */
+/** Decides from the utilization of the last interval whether to collect garbage now. */
 export function observe(
   { wasBusy, idleFor, collectedAt }: IdleCollection,
   { utilization, now }: { utilization: number; now: number },
@@ -29,13 +29,13 @@ export function observe(
 }
 
 /**
- * Collects garbage once a server is idle after its start, and after each burst of requests. V8 collects when the heap grows, so it would keep the
- * memory of the burst for as long as little happens.
+ * Collects garbage once a server is idle after its start, and after each burst of requests. V8 collects only when the
+ * heap grows, so an idle server would keep the memory of the last burst.
  */
 export function collectWhenIdle(): void {
   const collect = exposeCollection()
   let before = performance.eventLoopUtilization()
-  // By its start.
+  // The start itself counts as busy.
   let state: IdleCollection = { wasBusy: true, idleFor: 0, collectedAt: -Infinity }
   const look = () => {
     const elapsed = performance.eventLoopUtilization()
@@ -48,10 +48,10 @@ export function collectWhenIdle(): void {
   setInterval(look, intervalMilliseconds).unref()
 }
 
-/** As when memory runs out, because other collections leave the pages to the process. */
+/** The kind of collection that V8 runs when memory is exhausted: others do not return pages to the system. */
 const collectAll = { type: 'major', execution: 'async', flavor: 'last-resort' } as const
 
-/** V8's own function, which a context has that is created after the flag is set. */
+/** Returns V8's `gc` function, which only contexts have that are created after the flag is set. */
 export function exposeCollection(): () => Promise<void> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: typeof collectAll) => Promise<void>

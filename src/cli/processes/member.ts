@@ -2,9 +2,9 @@ import cluster from 'node:cluster'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import { type FromProcess, numberVariable, ToProcess } from './messages.ts'
 
-/** This process as one of several under a supervisor. */
+/** This process as a member of a supervised group. */
 export interface Member {
-  /** From 1. The first does the housekeeping. */
+  /** Starts at 1. The first process runs the housekeeping jobs. */
   number: number
   /** Resolves when the supervisor stops or replaces this process. */
   stopped: Promise<'SIGINT' | 'SIGTERM' | 'retired'>
@@ -15,15 +15,15 @@ export interface Member {
   leave(): void
 }
 
-/** Longer than the supervisor waits for a process that does not answer. */
+/** Exceeds the time that the supervisor waits for a process that does not respond. */
 const metricsTimeoutMilliseconds = 5_000
 
-/** Undefined in a process that serves alone. The registry holds the metrics of this process. */
+/** Returns undefined if this process is not supervised. The registry holds the metrics of this process. */
 export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registry): Member | undefined {
   const { worker } = cluster
   const number = Number(environment[numberVariable])
   if (!worker || !(number > 0)) return undefined
-  const tell = (message: FromProcess) => worker.send(message)
+  const send = (message: FromProcess) => worker.send(message)
   const stopped = Promise.withResolvers<'SIGINT' | 'SIGTERM' | 'retired'>()
   const waiting = new Map<number, (answer: Extract<ToProcess, { type: 'metrics' }>) => void>()
   let lastId = 0
@@ -37,30 +37,30 @@ export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registr
 
   async function answer(id: number): Promise<void> {
     const metrics = await registry.getMetricsAsJSON()
-    tell({ type: 'part', id, part: metrics.map((metric) => ({ ...metric })) })
+    send({ type: 'part', id, part: metrics.map((metric) => ({ ...metric })) })
   }
 
   return {
     number,
     stopped: stopped.promise,
-    reportListening: (url) => tell({ type: 'listening', url }),
+    reportListening: (url) => send({ type: 'listening', url }),
     collectMetrics: async () => {
       const id = ++lastId
       const { promise, resolve } = Promise.withResolvers<Extract<ToProcess, { type: 'metrics' }> | undefined>()
       const timer = setTimeout(() => resolve(undefined), metricsTimeoutMilliseconds)
       waiting.set(id, resolve)
-      tell({ type: 'metrics', id })
+      send({ type: 'metrics', id })
       const all = await promise
       clearTimeout(timer)
       waiting.delete(id)
-      return all ? addUp(all) : registry.metrics()
+      return all ? aggregate(all) : registry.metrics()
     },
     leave: () => void worker.disconnect(),
   }
 }
 
-/** Each metric says how the values of several processes become one: they are added unless it says otherwise. */
-async function addUp({ parts, replaced }: Extract<ToProcess, { type: 'metrics' }>): Promise<string> {
+/** Aggregates the metrics of all processes: each metric names its aggregation, by default the sum. */
+async function aggregate({ parts, replaced }: Extract<ToProcess, { type: 'metrics' }>): Promise<string> {
   const processes = new Registry()
   const { answered, deaths } = registerProcessMetrics(processes)
   answered.set(parts.length)

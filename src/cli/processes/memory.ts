@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { definedOnly } from './start-limits.ts'
 
-/** How much memory a server process may use for throughput. */
+/** Values of `--memory`. With `large`, a server process uses more memory for higher throughput. */
 export const memorySizes = ['normal', 'large'] as const
 
 /**
@@ -15,7 +15,7 @@ export function hasLargeMemory(): boolean {
   return largeMemoryFlags.every((flag) => process.execArgv.includes(flag))
 }
 
-/** Runs the same command line with a large young generation, in this process where the system can replace it. */
+/** Restarts the command with a large young generation: in this process where `execve` exists, otherwise in a child. */
 export async function restartWithLargeMemory(): Promise<number> {
   const args = [...process.execArgv, ...largeMemoryFlags, ...process.argv.slice(1)]
   if (process.execve) process.execve(process.execPath, [process.execPath, ...args], definedOnly(process.env))

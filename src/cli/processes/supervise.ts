@@ -4,10 +4,10 @@ import type { Logger } from '../../platform/log.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { FromProcess, numberVariable, type ToProcess } from './messages.ts'
 
-/** A process that dies earlier after its start is not replaced at once, but after a growing delay. */
+/** A process that dies sooner after its start is replaced with an increasing delay. */
 const stableMilliseconds = 10_000
 const maxDelayMilliseconds = 30_000
-/** Longer than a process takes that finishes its longest request. */
+/** Exceeds the longest request, which a stopping process finishes. */
 const maxStopMilliseconds = 35_000
 const metricsTimeoutMilliseconds = 2_000
 
@@ -36,14 +36,14 @@ export async function supervise({ processes, log, whenListening }: Supervision):
   return supervisor.stop(await signal)
 }
 
-/** How the start of a process ended. */
+/** The result of starting a process. */
 type Started = { url: string } | { exitCode: number }
 
 interface Slot {
   number: number
   worker: Worker
   startedAt: number
-  /** How many of its processes in a row died soon after their start. */
+  /** Number of consecutive processes that died soon after their start. */
   quickDeaths: number
 }
 
@@ -117,7 +117,7 @@ class Supervisor {
 
   #replaceIfItDies(slot: Slot): void {
     slot.worker.once('exit', (exitCode: number | null, signal: string | null) => {
-      // A retired process has its successor already.
+      // A retired process already has a successor.
       if (this.#stopping.signal.aborted || this.#slots.get(slot.number) !== slot) return
       const { pid } = slot.worker.process
       this.#log.error({ process: slot.number, pid, exitCode, signal }, 'process exited; replacing it')
@@ -129,10 +129,10 @@ class Supervisor {
     const { number, startedAt, quickDeaths } = dead
     const { signal } = this.#stopping
     const isQuick = performance.now() - startedAt < stableMilliseconds
-    // The timer also keeps this process alive while no other one is.
+    // The timer also keeps the supervisor alive while no server process runs.
     const milliseconds = Math.min(1_000 * 2 ** quickDeaths, maxDelayMilliseconds)
     if (isQuick) await delay(milliseconds, undefined, { signal }).catch(() => {})
-    // SIGHUP can have filled the slot meanwhile.
+    // SIGHUP may have filled the slot in the meantime.
     if (signal.aborted || this.#slots.get(number) !== dead) return
     this.#replaced++
     const slot = this.#fork(number)
@@ -140,10 +140,15 @@ class Supervisor {
     this.#replaceIfItDies(slot)
   }
 
-  async #collectMetrics(asking: Worker, id: number): Promise<void> {
+  async #collectMetrics(requester: Worker, id: number): Promise<void> {
     const workers = [...this.#slots.values()].map(({ worker }) => worker)
     const parts = await Promise.all(workers.map((worker) => askForMetrics(worker)))
-    tell(asking, { type: 'metrics', id, parts: parts.filter((part) => part !== undefined), replaced: this.#replaced })
+    sendTo(requester, {
+      type: 'metrics',
+      id,
+      parts: parts.filter((part) => part !== undefined),
+      replaced: this.#replaced,
+    })
   }
 }
 
@@ -162,7 +167,7 @@ async function stopWorker(worker: Worker, because: 'SIGINT' | 'SIGTERM' | 'retir
   if (worker.isDead()) return 0
   const { promise, resolve } = Promise.withResolvers<number>()
   worker.once('exit', (exitCode: number | null) => resolve(exitCode ?? 1))
-  tell(worker, { type: 'stop', because })
+  sendTo(worker, { type: 'stop', because })
   const deadline = setTimeout(() => worker.process.kill('SIGKILL'), maxStopMilliseconds)
   const exitCode = await promise
   clearTimeout(deadline)
@@ -171,7 +176,7 @@ async function stopWorker(worker: Worker, because: 'SIGINT' | 'SIGTERM' | 'retir
 
 let lastId = 0
 
-/** Undefined if the process does not answer in time: the others still count. */
+/** Returns undefined if the process does not respond in time, so that the others are still reported. */
 async function askForMetrics(worker: Worker) {
   const id = ++lastId
   const { promise, resolve } = Promise.withResolvers<Extract<FromProcess, { type: 'part' }>['part'] | undefined>()
@@ -181,14 +186,14 @@ async function askForMetrics(worker: Worker) {
   }
   const timer = setTimeout(() => resolve(undefined), metricsTimeoutMilliseconds)
   worker.on('message', receive)
-  tell(worker, { type: 'collect', id })
+  sendTo(worker, { type: 'collect', id })
   const part = await promise
   clearTimeout(timer)
   worker.off('message', receive)
   return part
 }
 
-/** A process that has just died receives nothing, and its exit is handled elsewhere. */
-function tell(worker: Worker, message: ToProcess): void {
+/** Ignores a process that has just died: its exit is handled separately. */
+function sendTo(worker: Worker, message: ToProcess): void {
   if (worker.isConnected()) worker.send(message, () => {})
 }
