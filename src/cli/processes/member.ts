@@ -25,17 +25,17 @@ export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registr
   if (!worker || !(number > 0)) return undefined
   const send = (message: FromProcess) => worker.send(message)
   const stopped = Promise.withResolvers<'SIGINT' | 'SIGTERM' | 'retired'>()
-  const waiting = new Map<number, (answer: Extract<ToProcess, { type: 'metrics' }>) => void>()
+  const waiting = new Map<number, (metrics: Extract<ToProcess, { type: 'metrics' }>) => void>()
   let lastId = 0
 
   process.on('message', (message: unknown) => {
     const { data } = ToProcess.safeParse(message)
     if (data?.type === 'stop') stopped.resolve(data.because)
-    if (data?.type === 'collect') void answer(data.id)
+    if (data?.type === 'collect') void sendMetrics(data.id)
     if (data?.type === 'metrics') waiting.get(data.id)?.(data)
   })
 
-  async function answer(id: number): Promise<void> {
+  async function sendMetrics(id: number): Promise<void> {
     const metrics = await registry.getMetricsAsJSON()
     send({ type: 'part', id, part: metrics.map((metric) => ({ ...metric })) })
   }
@@ -62,17 +62,17 @@ export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registr
 /** Aggregates the metrics of all processes: each metric names its aggregation, by default the sum. */
 async function aggregate({ parts, replaced }: Extract<ToProcess, { type: 'metrics' }>): Promise<string> {
   const processes = new Registry()
-  const { answered, deaths } = registerProcessMetrics(processes)
-  answered.set(parts.length)
+  const { reporting, deaths } = registerProcessMetrics(processes)
+  reporting.set(parts.length)
   deaths.inc(replaced)
   const total = AggregatorRegistry.aggregate(parts)
   return `${await total.metrics()}\n${await processes.metrics()}`
 }
 
-export function registerProcessMetrics(registry: Registry): { answered: Gauge; deaths: Counter } {
+export function registerProcessMetrics(registry: Registry): { reporting: Gauge; deaths: Counter } {
   const registers = [registry]
   return {
-    answered: new Gauge({
+    reporting: new Gauge({
       name: 'waybill_processes',
       help: 'With `--processes`: server processes that answered this scrape.',
       registers,
