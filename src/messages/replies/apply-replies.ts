@@ -1,13 +1,11 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
-import type { Deps } from '../../deps.ts'
-import { type Caused, runForCallers, withCause } from '../../platform/db/traced.ts'
-import { createFairBatcher } from '../../platform/fair-batch.ts'
+import type { Caused } from '../../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
+import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
-import { batchOptions } from '../status/apply-statuses.ts'
-import { addUp, noCounts, type StatusCounts } from '../status/counts.ts'
+import { noCounts, type StatusCounts } from '../status/counts.ts'
 import { readChoice } from '../suppressions/keywords.ts'
 import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
 import { claimUnseen, findMessagesByWamid } from './store.ts'
@@ -22,35 +20,8 @@ type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
 export type FromUser = (IncomingReply | IncomingPreference) & Caused
 
-type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
-
-/**
- * Emits events for replies to our messages, and stores opt-outs and opt-ins. When this returns, all of it is durable.
- * Concurrent calls share transactions, as for statuses (apply-statuses.ts). If this throws, repeating all of it is
- * safe.
- */
-export async function applyReplies(deps: ApplyDeps, items: readonly FromUser[]): Promise<StatusCounts> {
-  const byAccount = Map.groupBy(withCause(deps.tracing, items), ({ accountId }) => accountId)
-  const applyBatched = batcherOf(deps)
-  return addUp(await Promise.all([...byAccount].map(([accountId, own]) => applyBatched(accountId, own))))
-}
-
-type ReplyBatcher = ReturnType<typeof createFairBatcher<FromUser, StatusCounts>>
-
-const batchers = new WeakMap<ApplyDeps['db'], ReplyBatcher>()
-
-/** All calls on the same database have the same dependencies. */
-function batcherOf(deps: ApplyDeps): ReplyBatcher {
-  const known = batchers.get(deps.db)
-  if (known) return known
-  const batcher = createFairBatcher<FromUser, StatusCounts>({
-    ...batchOptions,
-    run: (parts) => runForCallers(deps.tracing, 'apply_replies', parts, () => applyAll(deps, parts)),
-    sum: addUp,
-  })
-  batchers.set(deps.db, batcher)
-  return batcher
-}
+/** Emits events for replies to our messages, and stores opt-outs and opt-ins. */
+export const applyReplies = batchedByAccount<FromUser>({ name: 'apply_replies', run: applyAll })
 
 async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[])[]): Promise<StatusCounts[]> {
   const items = callbacks.flat()

@@ -1,0 +1,68 @@
+import type { Deps } from '../deps.ts'
+import { type Caused, runForCallers, withCause } from '../platform/db/traced.ts'
+import { createFairBatcher } from '../platform/fair-batch.ts'
+import { addUp, type StatusCounts } from './status/counts.ts'
+
+export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
+
+interface BatchedByAccountOptions<Item> {
+  /** Names the spans of the batches. */
+  name: string
+  /** Applies all parts in one transaction and returns the counts of each, in order. */
+  run: (deps: ApplyDeps, parts: readonly (readonly Item[])[]) => Promise<StatusCounts[]>
+}
+
+/** Maximum number of items per transaction. More would lock their messages for too long. */
+const maxItems = 1000
+/** Transactions shrink while the database is slow or busy. PGlite runs nothing else during a transaction. */
+const minItems = 200
+const maxMilliseconds = 60
+/** Number of items that an account adds to a transaction while other accounts wait. */
+const share = 100
+/** As in db/batched.ts. */
+const maxInFlight = 2
+
+/**
+ * Returns a function that applies items of callbacks. When it returns, all of it is durable. Concurrent calls on the
+ * same database share a transaction, in which accounts take turns, so that many items of one account do not delay those
+ * of others. If it throws, some items may have been applied; `run` must make repeating all of them safe.
+ */
+export function batchedByAccount<Item extends { accountId: string } & Caused>({
+  name,
+  run,
+}: BatchedByAccountOptions<Item>): (deps: ApplyDeps, items: readonly Item[]) => Promise<StatusCounts> {
+  const batchers = new WeakMap<ApplyDeps['db'], ReturnType<typeof createFairBatcher<Item, StatusCounts>>>()
+  /** All calls on the same database have the same dependencies. */
+  const batcherOf = (deps: ApplyDeps) => {
+    const known = batchers.get(deps.db)
+    if (known) return known
+    const batcher = createFairBatcher<Item, StatusCounts>({
+      run: (parts) => runForCallers(deps.tracing, name, parts, () => run(deps, parts)),
+      sum: addUp,
+      maxItems,
+      minItems,
+      maxMilliseconds,
+      now: () => performance.now(),
+      share,
+      maxInFlight,
+      retry: chooseRetry,
+    })
+    batchers.set(deps.db, batcher)
+    return batcher
+  }
+  return async (deps, items) => {
+    const byAccount = Map.groupBy(withCause(deps.tracing, items), ({ accountId }) => accountId)
+    const call = batcherOf(deps)
+    return addUp(await Promise.all([...byAccount].map(([accountId, own]) => call(accountId, own))))
+  }
+}
+
+/**
+ * Invalid data and deadlocks can be caused by one callback, so the batch is bisected. A lock timeout is caused by the
+ * messages of one account, so each account is retried separately.
+ */
+function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
+  return code === '55P03' ? 'keys' : 'none'
+}
