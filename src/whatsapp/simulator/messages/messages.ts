@@ -31,7 +31,7 @@ export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: 
   if (!message.success) return invalidParameter(message.error, body)
   const waId = toWaId(message.data.to, from.callingCode)
   if (!/^[1-9]\d{6,14}$/.test(waId)) return invalidValue('Recipient phone number is not valid')
-  if (waId === digitsOf(from.displayPhoneNumber)) return sameNumber()
+  if (waId === withoutPunctuation(from.displayPhoneNumber)) return sameNumber()
   if (message.data.type !== 'template') return outsideWindow(message.data.type)
   return sendTemplate(state, from, waId, message.data)
 }
@@ -94,11 +94,12 @@ function readButtonValues(components: SendComponents): AcceptedMessage['buttonVa
  * 1), unless the number already starts with it, as bare numbers in Meta's examples do.
  */
 function toWaId(to: string, callingCode: string): string {
-  const digits = digitsOf(to)
+  const digits = withoutPunctuation(to)
   return to.trim().startsWith('+') || digits.startsWith(callingCode) ? digits : callingCode + digits
 }
 
-function digitsOf(text: string): string {
+/** Keeps letters, so that a number with letters is not valid. */
+function withoutPunctuation(text: string): string {
   return text.replace(/[+\s\-()]/g, '')
 }
 
