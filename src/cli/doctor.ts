@@ -16,7 +16,7 @@ import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/unavailable.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
-import { countApprovedTemplates, readServerVersion, readTlsVersion } from './operator-store.ts'
+import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
 
 export interface Finding {
   check: string
@@ -25,8 +25,6 @@ export interface Finding {
   /** How to fix the problem. */
   fix?: string
 }
-
-const oldestVersion = 140_000
 
 /** Runs the checks. All others need the database and its schema, so the run ends if one of these fails. */
 export async function runChecks(deps: Deps): Promise<Finding[]> {
@@ -54,7 +52,7 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
     await rejectPooler(db)
     const version = await readServerVersion(db)
     const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} is reachable${await describeEncryption(db)}`
-    if (version >= oldestVersion) return { check, ok: true, message }
+    if (version >= oldestServerVersion) return { check, ok: true, message }
     return { check, ok: false, message, fix: 'Waybill needs PostgreSQL 14 or newer.' }
   } catch (error) {
     if (error instanceof PoolerError)

@@ -54,6 +54,9 @@ export async function readTlsVersion(db: Kysely<Database>): Promise<string | und
   return rows[0]?.version
 }
 
+/** PostgreSQL 14, in the form of `readServerVersion`. */
+export const oldestServerVersion = 140_000
+
 /** Returns the server version, for example 150004 for 15.4. */
 export async function readServerVersion(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(db)

@@ -69,7 +69,7 @@ async function deleteAtWhatsApp(
     const accessToken = openAccessToken(deps, owner, account.access_token_encrypted)
     const deleted =
       accessToken !== undefined && (await deps.whatsapp.deleteMedia({ phoneNumberId, accessToken }, waMediaId))
-    if (!deleted) deps.log.info({ ...owner }, 'WhatsApp did not delete a file; it does so within 30 days')
+    if (!deleted) deps.log.info(owner, 'WhatsApp did not delete a file; it does so within 30 days')
   }
 }
 

@@ -9,6 +9,7 @@ import { type AuditVerification, verifyAudit } from '../../users/audit/verify.ts
 import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
+import { parseOptions } from '../parse-options.ts'
 
 export const auditList = dataCommand({
   name: 'audit list',
@@ -21,7 +22,8 @@ export const auditList = dataCommand({
   examples: ['waybill audit list acc_…', 'waybill audit list acc_… --limit 100 --json'],
   run: async (deps, { args: [accountId], options: { cursor, limit } }) => {
     await requireAuditLog(deps, accountId)
-    const page = await listAudit(deps, parsePage({ accountId, cursor, limit: limit && Number(limit) }))
+    const input = { accountId, cursor, limit: limit === undefined ? undefined : Number(limit) }
+    const page = await listAudit(deps, parseOptions(listContract.input, input))
     return { json: page, text: formatPage(page.items, page.nextCursor) }
   },
 })
@@ -82,14 +84,6 @@ async function requireAuditLog({ db }: Pick<Deps, 'db'>, accountId: string): Pro
 async function* listAuditedAccounts({ db }: Pick<Deps, 'db'>): AsyncGenerator<string> {
   for (let id = await findNextAuditedAccount(db, ''); id !== undefined; id = await findNextAuditedAccount(db, id))
     yield id
-}
-
-/** Validates with the contract's rules, under the names of the options. */
-function parsePage(input: object): z.output<(typeof listContract)['input']> {
-  const parsed = listContract.input.safeParse(input)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new UsageError(`--${String(issue?.path[0])} ${issue?.message}.`)
 }
 
 const outcomes = {

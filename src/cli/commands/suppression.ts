@@ -18,6 +18,7 @@ import {
 import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
+import { parseOptions } from '../parse-options.ts'
 
 export const suppressionList = dataCommand({
   name: 'suppression list',
@@ -42,10 +43,7 @@ export const suppressionList = dataCommand({
 })
 
 function parseFilter({ limit, ...filter }: Record<string, string | undefined>) {
-  const parsed = listContract.input.safeParse({ ...filter, ...(limit !== undefined && { limit: Number(limit) }) })
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new UsageError(`--${issue?.path.join('.')} ${issue?.message}.`)
+  return parseOptions(listContract.input, { ...filter, limit: limit === undefined ? undefined : Number(limit) })
 }
 
 function formatList(items: Suppression[], categories: string[], nextCursor: string | undefined): string {

@@ -10,7 +10,7 @@ import { listPendingMigrations, migrate } from '../../platform/db/migrate.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { createLogger } from '../../platform/log.ts'
 import { listStoredSecrets } from '../rekey-all.ts'
-import { readServerVersion } from '../operator-store.ts'
+import { oldestServerVersion, readServerVersion } from '../operator-store.ts'
 import { type CopyProgress, copyTable } from './copy.ts'
 import { type MoveMarker, readMoveMarker, removeMoveMarker, writeMoveMarker } from './marker.ts'
 import { copyPartitions, copySequences, listMovedTables, readContent } from './tables.ts'
@@ -87,10 +87,8 @@ async function rejectNewerSchema(source: Kysely<Database>): Promise<void> {
     )
 }
 
-const oldestVersion = 140_000
-
 async function prepareTarget(target: Kysely<Database>): Promise<void> {
-  if ((await readServerVersion(target)) < oldestVersion)
+  if ((await readServerVersion(target)) < oldestServerVersion)
     throw new ServiceError('SETTING_REFUSED', 'The target must be PostgreSQL 14 or newer.')
   const { rows: servers } = await sql`
     select from pg_stat_activity where datname = current_database() and application_name = 'waybill listen'`.execute(

@@ -31,7 +31,11 @@ export function hashRecipient(key: HashKey, accountId: string, number: string): 
 /** Undefined if no recipient was ever erased or checked, so there are no hashes. */
 export async function findHashKey(db: Kysely<Database>, secrets: SecretBox): Promise<HashKey | undefined> {
   const ciphertext = await findCiphertext(db)
-  return ciphertext === undefined ? undefined : Buffer.from(secrets.decrypt(ciphertext, purpose), 'base64url')
+  return ciphertext === undefined ? undefined : openHashKey(secrets, ciphertext)
+}
+
+function openHashKey(secrets: SecretBox, ciphertext: string): HashKey {
+  return Buffer.from(secrets.decrypt(ciphertext, purpose), 'base64url')
 }
 
 /**
@@ -77,7 +81,7 @@ async function read(deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>):
   const ciphertext = await findCiphertext(deps.db)
   if (ciphertext === undefined) return readHashKey(deps)
   try {
-    return Buffer.from(deps.secrets.decrypt(ciphertext, purpose), 'base64url')
+    return openHashKey(deps.secrets, ciphertext)
   } catch (error) {
     deps.log.error({ err: error }, 'could not decrypt the key of erased suppressions; run: waybill doctor')
     return undefined

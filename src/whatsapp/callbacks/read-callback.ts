@@ -9,6 +9,7 @@ import {
   TemplateCategoryValue,
   TemplateQualityValue,
   TemplateStatusValue,
+  toDate,
 } from './wire.ts'
 
 /** The status of a message. */
@@ -167,20 +168,18 @@ function isKnownStatus(status: string): status is StatusUpdate['status'] {
   return knownStatuses.has(status)
 }
 
-/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
-const lastSecond = 253_402_300_800
-
 function toUpdate(
   { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
   phoneNumberId: string,
 ): StatusUpdate | undefined {
-  if (!isKnownStatus(status) || !(timestamp >= 0 && timestamp < lastSecond) || id === '') return undefined
+  const at = toDate(timestamp)
+  if (!isKnownStatus(status) || !at || id === '') return undefined
   const [error] = errors ?? []
   return {
     phoneNumberId,
     waMessageId: id,
     status,
-    at: new Date(timestamp * 1000),
+    at,
     callbackData: biz_opaque_callback_data,
     pricing: pricing && toPriceClass(pricing),
     error:

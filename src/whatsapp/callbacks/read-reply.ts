@@ -1,4 +1,4 @@
-import { UserMessage, UserPreference } from './wire.ts'
+import { toDate, UserMessage, UserPreference } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, or a completed flow. */
 export interface UserReply {
@@ -29,8 +29,6 @@ const maxTextCharacters = 4096
 const maxPayloadCharacters = 16_384
 const maxIdCharacters = 512
 const numberPattern = /^[1-9]\d{6,14}$/
-/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
-const lastSecond = 253_402_300_800
 
 /** Returns undefined for anything that cannot be a reply: media, reactions, locations, malformed messages. */
 export function readReply(message: unknown, phoneNumberId: string): UserReply | undefined {
@@ -87,8 +85,4 @@ export function readPreference(preference: unknown, phoneNumberId: string): User
   const at = toDate(timestamp)
   if (!at || category !== 'marketing_messages' || !numberPattern.test(number)) return undefined
   return value === 'stop' || value === 'resume' ? { phoneNumberId, number, value, at } : undefined
-}
-
-function toDate(seconds: number): Date | undefined {
-  return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
 }

@@ -12,6 +12,14 @@ function lenient<T extends z.ZodType>(schema: T) {
 /** PostgreSQL cannot store NUL. Without this, a callback with one would fail at each of Meta's retries, for days. */
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 
+/** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
+const lastSecond = 253_402_300_800
+
+/** Reads the Unix seconds of a callback. Returns undefined for a time that cannot be stored. */
+export function toDate(seconds: number): Date | undefined {
+  return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
+}
+
 const Text = z.string().transform(withoutNul)
 const Id = z.coerce.string().transform(withoutNul)
 

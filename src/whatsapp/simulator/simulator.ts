@@ -10,7 +10,7 @@ import { route } from './route.ts'
 import { sandboxTokens, type SandboxToken } from './onboarding/sandbox-tokens.ts'
 import type { AcceptedMessage, SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from './state.ts'
 import { TemplateReviewer } from './templates/template-review.ts'
-import { demoAppId } from './onboarding/tokens.ts'
+import { defaultScopes, demoAppId } from './onboarding/tokens.ts'
 import { servedVersion } from './versions.ts'
 import type { SimulatedResponse } from './response.ts'
 import type { ReceivedRequest } from './request.ts'
@@ -204,8 +204,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
   }
 }
-
-const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
 /**
  * An app receives the callbacks of the WABAs that it is subscribed to at its own URL. A WABA can override the URL for

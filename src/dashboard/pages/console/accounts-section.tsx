@@ -16,7 +16,8 @@ import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { type AccountAction, AccountActionModal } from './account-action-modal.tsx'
-import { consoleAccountsKey, describeNumber, describeShare } from './use-console.ts'
+import { formatNumber } from '../../language/format.ts'
+import { consoleAccountsKey, describeShare } from './use-console.ts'
 
 const pauseMilliseconds = 300
 const refreshMilliseconds = 15_000
@@ -129,7 +130,7 @@ function WideTable({ items, onAction }: EntriesProps) {
             <Table.Td>
               <Health account={account} />
             </Table.Td>
-            <Table.Td ta="right">{describeNumber(account.messages.total)}</Table.Td>
+            <Table.Td ta="right">{formatNumber(account.messages.total)}</Table.Td>
             <Table.Td ta="right">
               <Failed account={account} />
             </Table.Td>
@@ -233,7 +234,7 @@ function Health({ account }: { account: ConsoleAccount }) {
 function Failed({ account: { messages } }: { account: ConsoleAccount }) {
   return (
     <>
-      {describeNumber(messages.failed)}{' '}
+      {formatNumber(messages.failed)}{' '}
       {messages.failed > 0 && (
         <Text span size="xs" c="dimmed">
           {describeShare(messages.failed, messages.total)}
@@ -246,7 +247,7 @@ function Failed({ account: { messages } }: { account: ConsoleAccount }) {
 function describeActivity(account: ConsoleAccount): string {
   const { total, failed } = account.messages
   const messages = plural(total, { one: '# message', other: '# messages' })
-  return t`${messages} · ${describeNumber(failed)} failed · delivery lag ${describeLag(account).toLowerCase()}`
+  return t`${messages} · ${formatNumber(failed)} failed · delivery lag ${describeLag(account).toLowerCase()}`
 }
 
 function describeLag({ endpoints: { lagSeconds } }: ConsoleAccount): string {

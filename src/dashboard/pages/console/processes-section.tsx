@@ -7,7 +7,8 @@ import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { describeNumber, useServerFacts } from './use-console.ts'
+import { formatNumber } from '../../language/format.ts'
+import { useServerFacts } from './use-console.ts'
 
 /** The server's processes with their versions and jobs. */
 export function ProcessesSection() {
@@ -167,7 +168,7 @@ function Failures({ job: { failures, runs, lastFailureAt } }: { job: Job }) {
   if (failures === 0) return t`None`
   return (
     <Text span inherit c="var(--mantine-color-error)">
-      {t`${describeNumber(failures)} of ${describeNumber(runs)}`}
+      {t`${formatNumber(failures)} of ${formatNumber(runs)}`}
       {lastFailureAt !== undefined && (
         <>
           ,{' '}

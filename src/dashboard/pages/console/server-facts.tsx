@@ -2,7 +2,8 @@ import { plural, t } from '@lingui/core/macro'
 import { Paper, SimpleGrid, Text } from '@mantine/core'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { describeBytes, describeNumber, useServerFacts } from './use-console.ts'
+import { formatNumber } from '../../language/format.ts'
+import { describeBytes, useServerFacts } from './use-console.ts'
 
 /** A worker claims a delivery within a second of its due time. */
 const lateSeconds = 60
@@ -23,8 +24,8 @@ export function ServerFacts() {
   const shown: Fact[] = [
     {
       name: t`Accounts`,
-      value: describeNumber(accounts.total),
-      detail: accounts.suspended === 0 ? t`None suspended` : t`${describeNumber(accounts.suspended)} suspended`,
+      value: formatNumber(accounts.total),
+      detail: accounts.suspended === 0 ? t`None suspended` : t`${formatNumber(accounts.suspended)} suspended`,
     },
     {
       name: t`Delivery lag`,
@@ -34,13 +35,13 @@ export function ServerFacts() {
     },
     {
       name: t`Failing endpoints`,
-      value: describeNumber(queue.failingEndpoints),
+      value: formatNumber(queue.failingEndpoints),
       detail: t`Last attempt failed`,
       isBad: queue.failingEndpoints > 0,
     },
     {
       name: t`Outcome unknown`,
-      value: describeNumber(pending.count),
+      value: formatNumber(pending.count),
       detail:
         pending.count === 0
           ? t`No message`

@@ -4,7 +4,8 @@ import { Table, Text } from '@mantine/core'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { describeDuration } from '../../ui/time.ts'
-import { describeNumber, useSlowEndpoints } from './use-console.ts'
+import { formatNumber } from '../../language/format.ts'
+import { useSlowEndpoints } from './use-console.ts'
 
 export function SlowEndpointsSection() {
   const slow = useSlowEndpoints()
@@ -47,8 +48,8 @@ export function SlowEndpointsSection() {
                   <Table.Td>{endpoint.accountName}</Table.Td>
                   <Table.Td ta="right">{describeDuration(endpoint.averageMilliseconds)}</Table.Td>
                   <Table.Td ta="right">{describeDuration(endpoint.slowestMilliseconds)}</Table.Td>
-                  <Table.Td ta="right">{describeNumber(endpoint.attempts)}</Table.Td>
-                  <Table.Td ta="right">{describeNumber(endpoint.failed)}</Table.Td>
+                  <Table.Td ta="right">{formatNumber(endpoint.attempts)}</Table.Td>
+                  <Table.Td ta="right">{formatNumber(endpoint.failed)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { formatNumber, numberFormat } from '../../language/format.ts'
+import { numberFormat } from '../../language/format.ts'
 import { operatorApi } from '../../api/client.ts'
 
 export const consoleKey = ['console'] as const
@@ -21,10 +21,6 @@ export function useSlowEndpoints() {
     queryFn: async ({ signal }) => (await operatorApi.server.slowEndpoints.query({}, { signal })).items,
     refetchInterval: 4 * refreshMilliseconds,
   })
-}
-
-export function describeNumber(value: number): string {
-  return formatNumber(value)
 }
 
 /** Formats a share; empty if the total is zero. */

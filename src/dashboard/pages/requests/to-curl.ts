@@ -1,13 +1,14 @@
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
+import { quoteForShell } from '../../ui/quote-for-shell.ts'
 
 /** The request as a curl command. Redacted values stay redacted; the key is a shell variable. */
 export function toCurl({ method, path, request }: ApiRequestDetails, origin: string): string {
   const key = '-H "X-API-Key: $WAYBILL_API_KEY"'
-  if (method === 'GET') return ['curl -G ' + quote(origin + path), key, ...listQuery(request)].join(' \\\n  ')
+  if (method === 'GET') return ['curl -G ' + quoteForShell(origin + path), key, ...listQuery(request)].join(' \\\n  ')
   return [
-    `curl -X ${method} ${quote(origin + path)}`,
+    `curl -X ${method} ${quoteForShell(origin + path)}`,
     key,
-    ...(request === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${quote(request)}`]),
+    ...(request === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${quoteForShell(request)}`]),
   ].join(' \\\n  ')
 }
 
@@ -16,14 +17,9 @@ function listQuery(request: string | undefined): string[] {
   try {
     const query: unknown = JSON.parse(request ?? '{}')
     return Object.entries(query ?? {}).map(([name, value]) =>
-      ['--data-urlencode', quote(`${name}=${String(value)}`)].join(' '),
+      ['--data-urlencode', quoteForShell(`${name}=${String(value)}`)].join(' '),
     )
   } catch {
     return []
   }
-}
-
-/** Quotes text for a POSIX shell, in which single quotes make everything literal. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -33,8 +33,9 @@ export function renderMarkdown(markdown: string, links: Links): Rendered {
       html.push(renderHeading(token.depth, id, marked.parseInline(token.text) as string))
       continue
     }
-    const rendered = isTabs(token) ? renderTabs(marked, takeTabs(tokens, index)) : marked.parser([token])
-    if (isTabs(token)) index += takeTabs(tokens, index).length + 1
+    const tabs = isTabs(token) ? takeTabs(tokens, index) : undefined
+    if (tabs) index += tabs.length + 1
+    const rendered = tabs ? renderTabs(marked, tabs) : marked.parser([token])
     html.push(rendered)
     const section = sections.at(-1)
     if (section) section.text = `${section.text} ${plainText(rendered)}`.trim()

@@ -5,7 +5,7 @@ import type { ReceivedRequest } from '../request.ts'
 
 export const demoAppId = '300000000000001'
 
-const demoScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
+export const defaultScopes = ['whatsapp_business_management', 'whatsapp_business_messaging']
 
 /** What an access token may do. */
 export interface TokenAccess {
@@ -34,7 +34,7 @@ function accessOf(state: SimulatorState, accessToken: string): TokenAccess | und
     (number) => number.accessToken === accessToken || added?.wabaIds?.includes(number.wabaId) === true,
   )
   if (!added && numbers.length === 0) return undefined
-  const token = added ?? { appId: demoAppId, scopes: demoScopes, expiresAt: 0 }
+  const token = added ?? { appId: demoAppId, scopes: defaultScopes, expiresAt: 0 }
   return { token, numbers, wabaIds: token.wabaIds ?? [...new Set(numbers.map(({ wabaId }) => wabaId))] }
 }
 

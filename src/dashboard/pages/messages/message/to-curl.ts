@@ -1,6 +1,7 @@
 import { type Message, sendMessage } from '../../../../../contracts/api/message.ts'
 import type { StoredValues } from '../../../../../contracts/dashboard/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
+import { quoteForShell } from '../../../ui/quote-for-shell.ts'
 import { takesCode, valuesWith, variablesWith } from './template-values.ts'
 
 /** The API request that sends this message. Values that are not stored become `<name>`; the key is a shell variable. */
@@ -10,10 +11,10 @@ export function toCurl(
   origin: string,
 ): string {
   const body = { to, template, language, ...(values ?? (of && blanksOf(of))), externalId, accountId }
-  return `curl ${quote(origin + sendMessage.path)} \\
+  return `curl ${quoteForShell(origin + sendMessage.path)} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d ${quote(JSON.stringify(body, null, 2))}`
+  -d ${quoteForShell(JSON.stringify(body, null, 2))}`
 }
 
 function blanksOf(template: OwnTemplate): object {
@@ -23,9 +24,4 @@ function blanksOf(template: OwnTemplate): object {
 
 function writeBlank(name: string): string {
   return `<${name}>`
-}
-
-/** Quotes text for a POSIX shell, in which single quotes make everything literal. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
