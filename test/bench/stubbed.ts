@@ -46,7 +46,7 @@ const sendFacts = {
   template_status: 'APPROVED',
   parameter_format: 'POSITIONAL',
   components: templateComponents,
-  tells_sent: false,
+  emits_sent_event: false,
 }
 
 const deps: Deps = {

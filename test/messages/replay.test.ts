@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StoredMessage } from '../../src/messages/columns.ts'
-import { describeRejection, toSentMessage, unknownOutcome } from '../../src/messages/send/answers.ts'
+import { describeRejection, toSentMessage, unknownOutcome } from '../../src/messages/send/responses.ts'
 import { replay } from '../../src/messages/send/idempotency.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')

@@ -35,7 +35,7 @@ export const equivalents: readonly Equivalent[] = [
     why: 'the names of the fields of an object differ',
   },
   {
-    file: 'src/messages/send/answers.ts',
+    file: 'src/messages/send/responses.ts',
     line: "return explainFailure(code ?? '', reason || 'no reason was given')",
     original: "''",
     replacement: '"Stryker was here!"',
@@ -158,14 +158,14 @@ export const equivalents: readonly Equivalent[] = [
     line: "const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())",
     original: "''",
     replacement: '"Stryker was here!"',
-    why: 'neither is the type of JSON, nor near to a field',
+    why: 'neither is the type of JSON, nor similar to a field',
   },
   {
     file: 'src/http/api/input.ts',
-    line: "const near = unknown.length === 1 ? fields.find((field) => isNear(field, unknown[0] ?? '')) : undefined",
+    line: "const suggestion = unknown.length === 1 ? fields.find((field) => isSimilar(field, unknown[0] ?? '')) : undefined",
     original: "''",
     replacement: '"Stryker was here!"',
-    why: 'neither is the type of JSON, nor near to a field',
+    why: 'neither is the type of JSON, nor similar to a field',
   },
   {
     file: 'src/messages/erasure/number.ts',

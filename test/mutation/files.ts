@@ -8,7 +8,7 @@ const pure: MutatedFiles = {
   'src/receiver/verify.ts': ['test/webhooks/receiver.test.ts'],
   'src/webhooks/endpoints/address.ts': ['test/webhooks/address.test.ts'],
   'src/messages/send/idempotency.ts': ['test/messages/fingerprint.test.ts', 'test/messages/replay.test.ts'],
-  'src/messages/send/answers.ts': ['test/messages/replay.test.ts'],
+  'src/messages/send/responses.ts': ['test/messages/replay.test.ts'],
   'src/accounts/ip-allow-list.ts': ['test/accounts/ip-allow-list.test.ts', 'test/accounts/allow-list-ranges.test.ts'],
   'src/accounts/rate-limit.ts': ['test/accounts/budget.test.ts'],
   'src/http/limits/call-budget.ts': ['test/http/call-budget.test.ts'],

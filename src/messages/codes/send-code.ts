@@ -2,7 +2,7 @@ import { codeLimits, type sendCode as contract } from '../../../contracts/api/co
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { toSentMessage } from '../send/answers.ts'
+import { toSentMessage } from '../send/responses.ts'
 import type { SendResult } from '../send/outcome.ts'
 import { prepare, type Prepared } from '../send/prepare.ts'
 import { dispatch, record } from '../send/send.ts'

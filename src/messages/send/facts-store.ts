@@ -17,7 +17,7 @@ interface SendFactsRow {
   template_status: string | null
   parameter_format: string
   components: StoredComponent[]
-  tells_sent: boolean
+  emits_sent_event: boolean
   category: string
   stops_category: boolean
   stops_all_messages: boolean
@@ -36,7 +36,7 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
-    ) as tells_sent,
+    ) as emits_sent_event,
     coalesce(t.category, '${alwaysSuppressedCategory}') as category,
     coalesce(t.category, '${alwaysSuppressedCategory}') = '${alwaysSuppressedCategory}' or exists (
       select from suppression_settings s where s.account_id = wa.account_id and t.category = any (s.categories)
@@ -109,7 +109,7 @@ const noFacts: SendFacts = {
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
   if (!row) return noFacts
   return {
-    emitSentEvent: row.tells_sent,
+    emitSentEvent: row.emits_sent_event,
     suppressionRule:
       row.stops_category || row.stops_all_messages ? { category: row.category, all: row.stops_category } : undefined,
     storesContent: row.stores_content,

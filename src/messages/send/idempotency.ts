@@ -4,7 +4,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { isEmptyList } from '../../templates/fill/values.ts'
 import type { StoredMessage } from '../columns.ts'
-import { describeFailure, toSentMessage, unknownOutcome } from './answers.ts'
+import { describeFailure, toSentMessage, unknownOutcome } from './responses.ts'
 
 /** The request that an `Idempotency-Key` belongs to. */
 export interface IdempotentRequest {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
-import { describeRejection, unknownOutcome } from './answers.ts'
+import { describeRejection, unknownOutcome } from './responses.ts'
 
 /** What an outcome means for the stored message and for the caller. */
 export type SendResult =
