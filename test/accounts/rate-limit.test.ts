@@ -71,12 +71,12 @@ test('enforces one exact limit across all nodes under load', async () => {
   const node = await startTestServer({ beside: server })
   const account = await server.account({ rateLimit: 30 })
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 80 }, (_, index) => (index % 2 === 0 ? account : through(node, account)).post(path, example)),
   )
 
-  expect(answers.filter((answer) => answer.statusCode === 200)).toHaveLength(30)
-  expect(answers.filter((answer) => answer.statusCode === 429)).toHaveLength(50)
+  expect(responses.filter((response) => response.statusCode === 200)).toHaveLength(30)
+  expect(responses.filter((response) => response.statusCode === 429)).toHaveLength(50)
   await node.close()
 })
 
@@ -92,13 +92,13 @@ test('counts concurrent requests from several addresses and accounts separately'
 
   const rows = await Promise.all(requests.map((request) => findCaller(server.deps.db, request)))
 
-  const answers = rows.map((row, index) => ({ row, request: requests[index] }))
+  const responses = rows.map((row, index) => ({ row, request: requests[index] }))
   const usedBy = (account: number) =>
-    answers.filter(({ request }) => request?.account === account).flatMap(({ row }) => row?.used ?? [])
+    responses.filter(({ request }) => request?.account === account).flatMap(({ row }) => row?.used ?? [])
   expect(usedBy(0).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 9 }, (_, index) => index + 1))
   expect(usedBy(1).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
   const listed = new Set(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
-  for (const { row, request } of answers)
+  for (const { row, request } of responses)
     expect(row?.address_allowed).toBe(request?.account === 1 || listed.has(request?.address ?? ''))
 })
 

@@ -95,9 +95,9 @@ test('rejects a phone number that another account uses', async () => {
 
 test('requires --unverified to add an account that WhatsApp rejects or cannot check', async () => {
   const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAA' }
-  const whatsAppThat = (answer: typeof unreachable | typeof tokenRefused): Deps => ({
+  const whatsAppThat = (response: typeof unreachable | typeof tokenRefused): Deps => ({
     ...deps,
-    whatsapp: { ...deps.whatsapp, getPhoneNumber: () => Promise.resolve(answer) },
+    whatsapp: { ...deps.whatsapp, getPhoneNumber: () => Promise.resolve(response) },
   })
 
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({

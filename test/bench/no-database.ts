@@ -14,11 +14,11 @@ import { nameOf } from '../../src/platform/db/statement.ts'
 export type Answer = (parameters: readonly unknown[]) => object[]
 
 /** A database stub that returns fixed rows for each named statement, and no rows for any other. */
-export function openNoDatabase(answers: Readonly<Record<string, Answer>>): Kysely<Database> {
-  const answer = ({ sql, parameters }: CompiledQuery) => answers[nameOf(sql) ?? '']?.(parameters) ?? []
+export function openNoDatabase(responses: Readonly<Record<string, Answer>>): Kysely<Database> {
+  const response = ({ sql, parameters }: CompiledQuery) => responses[nameOf(sql) ?? '']?.(parameters) ?? []
   const connection: DatabaseConnection = {
     // Kysely leaves the row type to each dialect.
-    executeQuery: async <R>(query: CompiledQuery) => ({ rows: answer(query) as R[] }),
+    executeQuery: async <R>(query: CompiledQuery) => ({ rows: response(query) as R[] }),
     streamQuery: () => {
       throw new Error('streaming is not supported')
     },

@@ -8,7 +8,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { createCustomer, openApp, secretKey } from '../faults/customer.ts'
 import {
   accept,
-  answer,
+  respond,
   type Behaviour,
   type ReceivedWebhook,
   startWebhookReceiver,
@@ -158,7 +158,7 @@ async function setUp(environment: Record<string, string>, url: string): Promise<
 function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Random): Behaviour {
   return (received, response, request) => {
     note(received)
-    if (random.chance(0.03)) answer(500)(received, response, request)
+    if (random.chance(0.03)) respond(500)(received, response, request)
     else if (random.chance(0.01)) setTimeout(() => accept(received, response, request), 1_500)
     else accept(received, response, request)
   }

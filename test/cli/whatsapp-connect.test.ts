@@ -51,9 +51,9 @@ async function connect(args: string[], typed?: string[]): Promise<CommandResult 
     const next = typed.shift()
     if (next !== undefined) setImmediate(() => input.write(`${next}\n`))
   })
-  const answer = await runWithQuestions(run, line, { input, output })
+  const response = await runWithQuestions(run, line, { input, output })
   output.end()
-  return { ...answer, asked: await text(output).catch(() => '') }
+  return { ...response, asked: await text(output).catch(() => '') }
 }
 
 interface Json {
@@ -68,7 +68,7 @@ test('connects a number with options alone, from the token to the first status',
   const { accountId } = await server.account()
   const { accessToken, phoneNumberId } = newNumber()
 
-  const answer = await connect([
+  const response = await connect([
     accountId,
     `--access-token=${accessToken}`,
     '--pin=135790',
@@ -76,7 +76,7 @@ test('connects a number with options alone, from the token to the first status',
     '--json',
   ])
 
-  expect(jsonOf(answer).steps.map(({ step, ok }) => [step, ok])).toEqual([
+  expect(jsonOf(response).steps.map(({ step, ok }) => [step, ok])).toEqual([
     ['account', true],
     ['subscription', true],
     ['callback', true],
@@ -85,8 +85,8 @@ test('connects a number with options alone, from the token to the first status',
     ['test', true],
     ['status', true],
   ])
-  expect(answer.exitCode).toBe(0)
-  expect(JSON.stringify(answer.json)).not.toMatch(/EAAcommand|135790/)
+  expect(response.exitCode).toBe(0)
+  expect(JSON.stringify(response.json)).not.toMatch(/EAAcommand|135790/)
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toMatchObject([
     { what: `connected phone number ID ${phoneNumberId}`, outcome: 'done' },
   ])
@@ -107,24 +107,24 @@ test('a banned number is not registered again', async () => {
   const { accountId } = await server.account()
   const { accessToken } = newNumber('BANNED')
 
-  const answer = await connect([accountId, `--access-token=${accessToken}`, '--json'])
+  const response = await connect([accountId, `--access-token=${accessToken}`, '--json'])
 
-  expect(jsonOf(answer).steps).toContainEqual(expect.objectContaining({ step: 'registration', ok: true }))
+  expect(jsonOf(response).steps).toContainEqual(expect.objectContaining({ step: 'registration', ok: true }))
 })
 
 test('asks at a terminal for what is missing, and does not show secrets', async () => {
   const { accountId } = await server.account()
   const { accessToken, wabaId } = newNumber()
 
-  const answer = await connect([accountId], [accessToken, '246810', ''])
+  const response = await connect([accountId], [accessToken, '246810', ''])
 
-  expect(answer).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
+  expect(response).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
   // The command ran once for each question, and changed something once.
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toHaveLength(1)
   // WhatsApp was asked once what the token may use.
   expect(server.simulator.requests.filter(({ path }) => path === `/${wabaId}`)).toHaveLength(1)
   expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
-  expect(answer.asked).not.toMatch(/EAAcommand|246810/)
+  expect(response.asked).not.toMatch(/EAAcommand|246810/)
 })
 
 test('can be repeated: the number keeps its ID, and gets the new token', async () => {
@@ -144,9 +144,9 @@ test('without a terminal it names what is missing, and changes nothing', async (
   const { accessToken, phoneNumberId } = newNumber()
 
   expect(jsonOf(await connect([accountId, '--json']))).toMatchObject({ ok: false, missing: '--access-token' })
-  const answer = await connect([accountId, `--access-token=${accessToken}`, '--json'])
+  const response = await connect([accountId, `--access-token=${accessToken}`, '--json'])
 
-  expect(answer).toMatchObject({ exitCode: 1, json: { ok: false, missing: '--pin' } })
+  expect(response).toMatchObject({ exitCode: 1, json: { ok: false, missing: '--pin' } })
   const stored = server.deps.db.selectFrom('whatsapp_accounts').selectAll().where('phone_number_id', '=', phoneNumberId)
   expect(await stored.execute()).toEqual([])
 })
@@ -173,19 +173,19 @@ test.each([
   const { accountId } = await server.account()
   const { accessToken } = newNumber('CONNECTED', token)
 
-  const answer = await connect([accountId, `--access-token=${accessToken}`])
+  const response = await connect([accountId, `--access-token=${accessToken}`])
 
-  expect(answer).toMatchObject({ exitCode: 1, text: expect.stringContaining(says) })
-  expect(answer.text).toContain('→')
+  expect(response).toMatchObject({ exitCode: 1, text: expect.stringContaining(says) })
+  expect(response.text).toContain('→')
 })
 
 test('a step that fails says so and does not stop the others', async () => {
   const { accountId } = await server.account()
   const { accessToken } = newNumber('PENDING', { refuses: { 'POST register': 133016 } })
 
-  const answer = await connect([accountId, `--access-token=${accessToken}`, '--pin=123456'])
+  const response = await connect([accountId, `--access-token=${accessToken}`, '--pin=123456'])
 
-  expect(answer.exitCode).toBe(1)
+  expect(response.exitCode).toBe(1)
   expect(reported.join('\n')).toContain('✗ registration: The number was registered or deregistered too often')
   expect(reported.join('\n')).toContain('✓ templates')
 })

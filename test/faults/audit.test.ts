@@ -8,7 +8,7 @@ import { verifyAudit } from '../../src/users/audit/verify.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { neverRespond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
@@ -23,7 +23,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   simulator = await startSimulator()
   receiver = await startWebhookReceiver()
-  receiver.behave(neverAnswer)
+  receiver.behave(neverRespond)
   environment = { ...environmentOf(postgres.url, simulator), WEBHOOK_ALLOW_PRIVATE: 'true' }
   app = openApp(environment)
   ;({ accountId } = await createCustomer(app, simulator))

@@ -45,8 +45,8 @@ function post(body: Buffer, signature = wellFormed): Promise<number> {
     method: 'POST',
     headers: { 'x-hub-signature-256': signature },
     body,
-  }).then(async ({ statusCode, body: answer }) => {
-    await answer.dump()
+  }).then(async ({ statusCode, body: response }) => {
+    await response.dump()
     return statusCode
   })
 }
@@ -74,10 +74,10 @@ test.each([
   // Warms up the code, so that the first run is not counted.
   expect(await post(body)).toBe(401)
   const before = await usage()
-  const answers = []
-  for (let count = 0; count < 20; count++) answers.push(await post(body))
+  const responses = []
+  for (let count = 0; count < 20; count++) responses.push(await post(body))
   const after = await usage()
-  expect(answers).toEqual(Array.from({ length: 20 }, () => 401))
+  expect(responses).toEqual(Array.from({ length: 20 }, () => 401))
   // One takes 5 to 8 ms alone; here, other work of the process counts too. Parsing one takes 200 ms, reading it 2 s.
   expect((after.cpuMilliseconds - before.cpuMilliseconds) / 20).toBeLessThan(100)
   expect(after.peakBytes - before.peakBytes).toBeLessThan(100 * mebibyte)
@@ -132,8 +132,8 @@ test.each([
     const large = Buffer.from(JSON.stringify(callback(12_000)))
     expect(large.length).toBeGreaterThan(mebibyte)
     const genuine = Array.from({ length: 144 }, (_, index) => (index % 36 === 0 ? large : small))
-    const answers = await Promise.all(genuine.map((body) => post(body, signCallback(body, appSecret))))
-    expect(answers).toEqual(genuine.map(() => 200))
+    const responses = await Promise.all(genuine.map((body) => post(body, signCallback(body, appSecret))))
+    expect(responses).toEqual(genuine.map(() => 200))
   } finally {
     clearInterval(trickle)
     for (const socket of sockets) socket.destroy()

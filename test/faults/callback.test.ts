@@ -115,10 +115,10 @@ test('ignores a repeated callback if the process was killed between commit and r
   const victim = await startServe(environment)
   const sent = await victim.send(apiKey, sendMessage.example.input)
   const { messageId = '', waMessageId = '' } = sent.body.data ?? {}
-  const answer = post(victim, messageId, waMessageId).catch(() => 'lost')
+  const response = post(victim, messageId, waMessageId).catch(() => 'lost')
   await expect.poll(async () => (await countEvents(messageId)).status, { interval: 1 }).toBe('delivered')
   victim.kill('SIGKILL')
-  await answer
+  await response
 
   const successor = await startServe(environment)
   expect(await post(successor, messageId, waMessageId)).toBe(200)

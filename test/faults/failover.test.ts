@@ -75,10 +75,10 @@ function startSending(node: ServeProcess): Sending {
       const externalId = `failover-${client}-${number}`
       keys.add(externalId)
       for (let tries = 0; tries < 100 && !acknowledged.has(externalId); tries++) {
-        const answer = await send(node, externalId).catch(() => undefined)
-        if (answer?.statusCode === 200) acknowledged.set(externalId, answer.body.data?.messageId ?? '')
+        const response = await send(node, externalId).catch(() => undefined)
+        if (response?.statusCode === 200) acknowledged.set(externalId, response.body.data?.messageId ?? '')
         // Whether it was sent is unknown for certain, so the message is given up.
-        else if (answer?.body.error?.code === 'SEND_OUTCOME_UNKNOWN') break
+        else if (response?.body.error?.code === 'SEND_OUTCOME_UNKNOWN') break
         else await delay(100)
         if (over.signal.aborted) break
       }

@@ -80,11 +80,11 @@ test('rejects sends while the database is unavailable and accepts them again aft
 
 test('acknowledges a send accepted during a database outage and stores its outcome afterwards', async () => {
   const node = await startServe(environment)
-  const answer = node.send(apiKey, { ...example, to: answersAfterThreeSeconds, externalId: 'settled-later' })
+  const response = node.send(apiKey, { ...example, to: answersAfterThreeSeconds, externalId: 'settled-later' })
   await expect.poll(() => upstreamSends(answersAfterThreeSeconds)).toBe(1)
 
   await postgres.pause()
-  const { statusCode, body } = await answer
+  const { statusCode, body } = await response
   expect(statusCode).toBe(200)
 
   await postgres.resume()
@@ -137,8 +137,8 @@ test('fails readiness on SIGTERM, answers requests in progress and exits cleanly
 test('aborts a slow body after ten seconds without affecting other requests', async () => {
   const node = await startServe(environment)
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
-  let answer = ''
-  socket.on('data', (chunk) => (answer += String(chunk))).on('error', () => {})
+  let response = ''
+  socket.on('data', (chunk) => (response += String(chunk))).on('error', () => {})
   socket.write(
     `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
   )
@@ -148,8 +148,8 @@ test('aborts a slow body after ten seconds without affecting other requests', as
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
   await closed
   clearInterval(drip)
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-  expect(answer).toContain('VALIDATION_ERROR')
+  expect(response).toMatch(/^HTTP\/1\.1 400 /)
+  expect(response).toContain('VALIDATION_ERROR')
   node.kill('SIGTERM')
   await node.exited
 })

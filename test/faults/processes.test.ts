@@ -59,11 +59,11 @@ function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boo
   const { signal } = stopping
 
   async function sendOne(key: string): Promise<void> {
-    const answer = await node
+    const response = await node
       .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key }, AbortSignal.timeout(5_000))
       .catch((error: unknown) => error)
-    if (isAccepted(answer)) accepted.push(answer.body.data.messageId)
-    else if (!repeats) failures.push(answer)
+    if (isAccepted(response)) accepted.push(response.body.data.messageId)
+    else if (!repeats) failures.push(response)
     else if (!signal.aborted) await sendOne(key)
   }
   async function call(caller: number): Promise<void> {
@@ -80,8 +80,8 @@ function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boo
   }
 }
 
-function isAccepted(answer: unknown): answer is { body: { data: { messageId: string } } } {
-  return typeof answer === 'object' && answer !== null && 'statusCode' in answer && answer.statusCode === 200
+function isAccepted(response: unknown): response is { body: { data: { messageId: string } } } {
+  return typeof response === 'object' && response !== null && 'statusCode' in response && response.statusCode === 200
 }
 
 async function untilSent(load: Load, more: number): Promise<void> {
@@ -139,12 +139,12 @@ test('starts again when all processes die soon after their start', async () => {
   for (const pid of before) process.kill(pid, 'SIGKILL')
 
   // See startLoad.
-  const answer = () =>
+  const response = () =>
     request(`${node.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ statusCode }) => statusCode,
       () => undefined,
     )
-  await expect.poll(answer, { timeout: 30_000 }).toBe(200)
+  await expect.poll(response, { timeout: 30_000 }).toBe(200)
   await expect.poll(() => serversOf(node), { timeout: 30_000 }).toHaveLength(2)
   expect((await serversOf(node)).filter((pid) => before.includes(pid))).toEqual([])
   node.kill('SIGTERM')

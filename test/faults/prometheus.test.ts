@@ -95,9 +95,9 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
 
   async function ask<T>(where: string): Promise<T> {
     const { body } = await request(prometheus.url + where)
-    const answer = (await body.json()) as { status: string; error?: string; data: T }
-    if (answer.status !== 'success') throw new Error(`${where}: ${answer.error}`)
-    return answer.data
+    const response = (await body.json()) as { status: string; error?: string; data: T }
+    if (response.status !== 'success') throw new Error(`${where}: ${response.error}`)
+    return response.data
   }
 
   const query = async (expr: string) =>

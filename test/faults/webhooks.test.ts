@@ -10,7 +10,7 @@ import { type ServeProcess, startServe } from '../support/process.ts'
 import { makeClockSettable, shiftClock } from '../support/settable-clock.ts'
 import {
   accept,
-  answer,
+  respond,
   type Behaviour,
   startWebhookReceiver,
   type WebhookReceiver,
@@ -269,7 +269,7 @@ test.each([10, -10])('delivers on schedule on a node whose clock is %i minutes o
   receiver.behave((received, response) => {
     const isFirst = !failed.has(received.id)
     failed.add(received.id)
-    answer(isFirst ? 500 : 200)(received, response, response.req)
+    respond(isFirst ? 500 : 200)(received, response, response.req)
   })
   const emittedAt = Date.now()
   const [first = ''] = await webhooks.emit(10)
@@ -300,7 +300,7 @@ test('delivers without delay when the database clock is set back by an hour, and
   receiver.behave((received, response) => {
     const isFirst = !failed.has(received.id)
     failed.add(received.id)
-    answer(isFirst ? 500 : 200)(received, response, response.req)
+    respond(isFirst ? 500 : 200)(received, response, response.req)
   })
   const eventIds = await webhooks.emit(20)
   await expect.poll(() => failed.size, { timeout: 10_000 }).toBeGreaterThan(0)

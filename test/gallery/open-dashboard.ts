@@ -69,12 +69,12 @@ async function signInOwner({ server }: DashboardBrowser, shop: Shop, context: Br
   await signIn(server, { context }, shop.accountId, 'owner', owner)
   await joinAccount(server, context, { accountId: shop.emptyAccountId, email: owner })
   const post = async (path: string, data: object) => {
-    const answer = await context.request.post(`${server.url}/settings/auth${path}`, {
+    const response = await context.request.post(`${server.url}/settings/auth${path}`, {
       headers: { origin: server.url },
       data,
     })
-    if (!answer.ok()) throw new Error(`${path} answered ${await answer.text()}`)
-    return (await answer.json()) as { totpURI?: string }
+    if (!response.ok()) throw new Error(`${path} answered ${await response.text()}`)
+    return (await response.json()) as { totpURI?: string }
   }
   const { totpURI = '' } = await post('/two-factor/enable', { password })
   await post('/two-factor/verify-totp', { code: totp(new URL(totpURI).searchParams.get('secret') ?? '') })

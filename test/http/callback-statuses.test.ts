@@ -154,7 +154,7 @@ test('completes a pending message with its first status', async () => {
 test("applies a status that arrives before WhatsApp's response to the send", async () => {
   const customer = await server.account()
   const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
-  const answer = slow.request('POST', '/api/v1/message/send', {
+  const response = slow.request('POST', '/api/v1/message/send', {
     headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
     body: JSON.stringify({ ...example, to: '15559000001' }),
   })
@@ -164,7 +164,7 @@ test("applies a status that arrives before WhatsApp's response to the send", asy
   const messageId = (await find()) ?? ''
 
   await report(server, customer, [status('delivered', 'wamid.overtaking', { callbackData: messageId })])
-  expect((await answer).statusCode).toBe(200)
+  expect((await response).statusCode).toBe(200)
 
   expect(await getMessage(customer, messageId)).toMatchObject({
     status: 'delivered',

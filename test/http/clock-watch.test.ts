@@ -8,7 +8,7 @@ import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
-import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 
 const hour = 3600
@@ -230,7 +230,7 @@ test('keeps a lease that was granted before a clock jump was detected', async ()
 
 test('counts a forward jump once and retries failed attempts', async () => {
   await webhooks.addEndpoint(receiver.url)
-  receiver.behave(answer(500))
+  receiver.behave(respond(500))
   await startNode()
   await startNode()
   await webhooks.emit(3)

@@ -30,8 +30,8 @@ function preview(apiKey: string): string {
   return `POST ${previewMessage.path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }
 
-function statusesOf(answers: string): string[] {
-  return [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status ?? '')
+function statusesOf(responses: string): string[] {
+  return [...responses.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status ?? '')
 }
 
 async function readAtWork(node: TestServer): Promise<string> {
@@ -43,12 +43,12 @@ test('answers 64 pipelined requests in order, rejects the next one and closes th
   const { node, hold, held, release } = await startHeldNode(server)
   hold()
   const socket = open(node)
-  const answers = text(socket)
+  const responses = text(socket)
   socket.write(preview(account.apiKey).repeat(80))
   await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
   release()
 
-  const received = await answers
+  const received = await responses
   expect(statusesOf(received)).toEqual([...Array.from({ length: 64 }, () => '200'), '503'])
   const rejection = received.slice(received.lastIndexOf('HTTP/1.1'))
   expect(rejection).toMatch(/^connection: close/im)
@@ -135,8 +135,8 @@ test('closes the connection of a client that reads nothing but not one that wait
 
   await stall(node)
   release()
-  const [answer] = (await once(patient, 'data')) as [Buffer]
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200/)
+  const [response] = (await once(patient, 'data')) as [Buffer]
+  expect(response.toString()).toMatch(/^HTTP\/1\.1 200/)
   patient.destroy()
   await node.close()
 })
@@ -144,10 +144,10 @@ test('closes the connection of a client that reads nothing but not one that wait
 test('rejects a body that arrives too slowly, and closes the connection', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
   const socket = open(node)
-  const answer = text(socket)
+  const response = text(socket)
   socket.write(preview(account.apiKey).slice(0, -5))
 
-  expect(await answer).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time/)
+  expect(await response).toMatch(/^HTTP\/1\.1 400 [^]*did not arrive in time/)
   await node.close()
 })
 
@@ -175,11 +175,11 @@ test('sends nothing for a request whose body is completed after its rejection', 
 test('gives other methods at the path of uploads no more time for their bodies', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
   const socket = open(node)
-  const answer = text(socket)
+  const response = text(socket)
   socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
 
   // Ends with the connection.
-  expect(await answer).toMatch(/^HTTP\/1\.1 405 /)
+  expect(await response).toMatch(/^HTTP\/1\.1 405 /)
   await node.close()
 })
 
@@ -187,7 +187,7 @@ test('gives an upload more time for its body than other requests', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
   const upload = open(node)
-  const answer = text(upload)
+  const response = text(upload)
   upload.write(
     `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
   )
@@ -199,6 +199,6 @@ test('gives an upload more time for its body than other requests', async () => {
   expect(await rejected).toContain('did not arrive in time')
 
   upload.write(body.subarray(100))
-  expect(await answer).toMatch(/^HTTP\/1\.1 200/)
+  expect(await response).toMatch(/^HTTP\/1\.1 200/)
   await node.close()
 })

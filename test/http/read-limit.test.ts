@@ -52,12 +52,12 @@ describe('through the server', () => {
     const caller = through(node, account)
     const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
 
-    const answers: TestResponse[] = []
-    for (const read of reads) void read.then((response) => answers.push(response))
+    const responses: TestResponse[] = []
+    for (const read of reads) void read.then((response) => responses.push(response))
     // Some reads are at the database; all others have been answered.
-    await expect.poll(() => answers.length).toBe(reads.length - readLimits.maxConcurrent)
-    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([429]))
-    const [rejected] = answers
+    await expect.poll(() => responses.length).toBe(reads.length - readLimits.maxConcurrent)
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([429]))
+    const [rejected] = responses
     expect(rejected?.json()).toEqual({
       success: false,
       error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/Try again in \d+ second/) },

@@ -27,9 +27,9 @@ function upload(content: Buffer | string, filename = 'file', by: TestAccount = a
 }
 
 async function uploadImage(by = account, content = jpeg()): Promise<string> {
-  const answer = await upload(content, 'photo.jpg', by)
-  expect(answer.text).toContain('"success":true')
-  return String(answer.json().data['mediaId'])
+  const response = await upload(content, 'photo.jpg', by)
+  expect(response.text).toContain('"success":true')
+  return String(response.json().data['mediaId'])
 }
 
 /** Names of the files in the spool folder and in the store. */
@@ -85,25 +85,25 @@ test.each([
   },
   { content: Buffer.from('Grüße,\r\nAda\n'), kind: 'document', type: 'text/plain' },
 ])('stores a file of type $type and uploads it to WhatsApp', async ({ content, kind, type }) => {
-  const answer = await upload(content, 'Müller & Söhne.bin')
+  const response = await upload(content, 'Müller & Söhne.bin')
   const sha256 = createHash('sha256').update(content).digest('hex')
 
-  expect(answer.json()).toMatchObject({
+  expect(response.json()).toMatchObject({
     success: true,
     data: { kind, type, size: content.length, sha256, filename: 'Müller & Söhne.bin' },
   })
-  expect(answer.json().data['mediaId']).toMatch(/^med_[0-9a-z]{26}$/)
+  expect(response.json().data['mediaId']).toMatch(/^med_[0-9a-z]{26}$/)
   expect(uploadsOf(account)).toContainEqual(expect.objectContaining({ type, size: content.length, sha256 }))
-  expect(await listFiles()).toContain(answer.json().data['mediaId'])
+  expect(await listFiles()).toContain(response.json().data['mediaId'])
 })
 
 test('returns a file by REST and tRPC to its account only', async () => {
   const mediaId = await uploadImage()
   const other = await server.account()
 
-  const answer = await account.get(`/api/v1/media/${mediaId}`)
-  expect(answer.json().data).toMatchObject({ mediaId, kind: 'image', filename: 'photo.jpg' })
-  expect(await account.trpc.media.get.query({ mediaId })).toEqual(answer.json().data)
+  const response = await account.get(`/api/v1/media/${mediaId}`)
+  expect(response.json().data).toMatchObject({ mediaId, kind: 'image', filename: 'photo.jpg' })
+  expect(await account.trpc.media.get.query({ mediaId })).toEqual(response.json().data)
   expect((await other.get(`/api/v1/media/${mediaId}`)).json().error.code).toBe('MEDIA_NOT_FOUND')
   expect((await other.post('/api/v1/media/delete', { mediaId })).json().error.code).toBe('MEDIA_NOT_FOUND')
   expect((await account.get('/api/v1/media/upload')).statusCode).toBe(405)
@@ -142,9 +142,9 @@ test('answers with the same ID if the same file is uploaded again, and uploads i
 
 test('uploads the same bytes to WhatsApp once when several uploads of them arrive at the same time', async () => {
   const content = png(200_000)
-  const answers = await Promise.all(['a.png', 'b.png', 'a.png', 'b.png'].map((name) => upload(content, name)))
+  const responses = await Promise.all(['a.png', 'b.png', 'a.png', 'b.png'].map((name) => upload(content, name)))
 
-  const ids = answers.map((answer) => answer.json().data['mediaId'])
+  const ids = responses.map((response) => response.json().data['mediaId'])
   expect(new Set(ids).size).toBe(2)
   const sha256 = createHash('sha256').update(content).digest('hex')
   expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
@@ -156,11 +156,11 @@ test('uploads the same bytes once when they arrive at two processes at the same 
   const node = await startTestServer({ beside: server, deps: { media: second } })
   const content = png(200_000)
   const parts = [{ name: 'file', content, filename: 'photo.png' }]
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [server, node, server, node].map(({ url }) => postForm({ url, apiKey: account.apiKey }, parts)),
   )
 
-  expect(new Set(answers.map((answer) => answer.json().data['mediaId'])).size).toBe(1)
+  expect(new Set(responses.map((response) => response.json().data['mediaId'])).size).toBe(1)
   const sha256 = createHash('sha256').update(content).digest('hex')
   expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
   await node.close()
@@ -180,7 +180,7 @@ test('sends an uploaded file with the ID that WhatsApp gave it', async () => {
 
 test('gives a document the name that it was uploaded with, unless the send names it', async () => {
   const sender = await server.account()
-  const answer = await upload(pdf(), '../../Invoice 7.pdf', sender)
+  const response = await upload(pdf(), '../../Invoice 7.pdf', sender)
   const send = (document: object) =>
     sender.post('/api/v1/message/send', {
       to: '34600111222',
@@ -190,9 +190,9 @@ test('gives a document the name that it was uploaded with, unless the send names
       header: { document },
       buttons: [{ index: 1, url: 'B-7' }],
     })
-  const { mediaId } = answer.json().data
+  const { mediaId } = response.json().data
 
-  expect(answer.json().data['filename']).toBe('Invoice 7.pdf')
+  expect(response.json().data['filename']).toBe('Invoice 7.pdf')
   expect((await send({ mediaId })).text).toContain('"status":"sent"')
   expect(JSON.stringify(lastSent())).toContain('"filename":"Invoice 7.pdf"')
   await send({ mediaId, filename: 'other.pdf' })
@@ -205,9 +205,9 @@ test('uploads a file again from the store for another number, once', async () =>
   const phoneNumberId = '990000000000001'
   const accountId = await sender.addWhatsAppAccount({ phoneNumberId })
 
-  const answers = await Promise.all([1, 2, 3].map(() => sendImage(sender, mediaId, { accountId })))
+  const responses = await Promise.all([1, 2, 3].map(() => sendImage(sender, mediaId, { accountId })))
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
   expect(uploadsOf({ phoneNumberId })).toHaveLength(1)
 })
 
@@ -303,8 +303,8 @@ test('rejects a send with a file that is unknown, of another account or of anoth
   const uploads = server.simulator.requests.length - sent
 
   for (const mediaId of ['med_01kah3b9mzf5vt2d0wq8r6x4ye', foreign]) {
-    const answer = await sendImage(sender, mediaId)
-    expect(answer.json().error).toEqual({
+    const response = await sendImage(sender, mediaId)
+    expect(response.json().error).toEqual({
       code: 'VALIDATION_ERROR',
       message: 'header.image.mediaId: this account has no file with this ID, or it has expired; upload it again.',
     })
@@ -337,22 +337,22 @@ test.each([
   { what: 'a GIF', content: Buffer.from('GIF89a\x01\x00\x01\x00\x80\x00\x00', 'latin1') },
   { what: 'a ZIP file', content: Buffer.from('PK\x03\x04rest of it', 'latin1') },
 ])('rejects $what that is called photo.jpg', async ({ content }) => {
-  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, [
+  const response = await postForm({ url: server.url, apiKey: account.apiKey }, [
     { name: 'file', content, filename: 'photo.jpg', type: 'image/jpeg' },
   ])
 
-  expect(answer.statusCode).toBe(415)
-  expect(answer.json().error.code).toBe('UNSUPPORTED_MEDIA_TYPE')
+  expect(response.statusCode).toBe(415)
+  expect(response.json().error.code).toBe('UNSUPPORTED_MEDIA_TYPE')
 })
 
 test.each([
   { kind: 'an image', content: () => jpeg(5 * 1024 * 1024 + 1), limit: '5 MB' },
   { kind: 'a video', content: () => mp4(16 * 1024 * 1024 + 1), limit: '16 MB' },
 ])('rejects $kind that is larger than WhatsApp takes', async ({ kind, content, limit }) => {
-  const answer = await upload(content())
+  const response = await upload(content())
 
-  expect(answer.statusCode).toBe(413)
-  expect(answer.json().error).toEqual({
+  expect(response.statusCode).toBe(413)
+  expect(response.json().error).toEqual({
     code: 'PAYLOAD_TOO_LARGE',
     message: `The file is larger than ${limit}, which is the most that WhatsApp takes of ${kind}.`,
   })
@@ -392,29 +392,29 @@ test.each([
     says: /^The request has too many parts/,
   },
 ])('rejects a form that is wrong: $says', async ({ parts, says }) => {
-  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, parts)
+  const response = await postForm({ url: server.url, apiKey: account.apiKey }, parts)
 
-  expect(answer.statusCode).toBe(400)
-  expect(answer.json().error.message).toMatch(says)
+  expect(response.statusCode).toBe(400)
+  expect(response.json().error.message).toMatch(says)
 })
 
 test('rejects an unknown WhatsApp account, and keeps nothing', async () => {
   const files = await listKeptFiles()
-  const answer = await postForm({ url: server.url, apiKey: account.apiKey }, [
+  const response = await postForm({ url: server.url, apiKey: account.apiKey }, [
     { name: 'file', content: jpeg() },
     { name: 'accountId', content: 'wa_unknown' },
   ])
 
-  expect(answer.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
+  expect(response.json().error.code).toBe('NO_ACTIVE_ACCOUNT')
   expect(await listKeptFiles()).toEqual(files)
 })
 
 test('checks the API key before it reads the file', async () => {
-  const answer = await postForm({ url: server.url, apiKey: 'wb_live_wrong' }, [
+  const response = await postForm({ url: server.url, apiKey: 'wb_live_wrong' }, [
     { name: 'file', content: jpeg(3_000_000) },
   ])
 
-  expect(answer.json().error.code).toBe('INVALID_API_KEY')
+  expect(response.json().error.code).toBe('INVALID_API_KEY')
 })
 
 test.each([
@@ -424,23 +424,23 @@ test.each([
 ] as { headers: Record<string, string>; status: number }[])(
   'rejects a body with the headers $headers',
   async ({ headers, status }) => {
-    const answer = await postForm(
+    const response = await postForm(
       { url: server.url, apiKey: account.apiKey },
       [{ name: 'file', content: jpeg() }],
       headers,
     )
 
-    expect(answer.statusCode).toBe(status)
+    expect(response.statusCode).toBe(status)
   },
 )
 
 test.each(['../../../../tmp/x.jpg', '..\\..\\x.jpg', '/etc/passwd.jpg', 'a\u0000b.jpg'])(
   'keeps a file that is called %j in its folder',
   async (filename) => {
-    const answer = await upload(jpeg(), filename)
-    const { mediaId } = answer.json().data
+    const response = await upload(jpeg(), filename)
+    const { mediaId } = response.json().data
 
-    expect(answer.json().data['filename'] ?? '').not.toMatch(/[/\\\u0000]/)
+    expect(response.json().data['filename'] ?? '').not.toMatch(/[/\\\u0000]/)
     expect(existsSync(path.join(media.folder, 'store', String(mediaId).slice(-2), String(mediaId)))).toBe(true)
     expect(readdirSync(media.folder).toSorted()).toEqual(['spool', 'store'])
   },
@@ -467,13 +467,13 @@ test.each([
 test('rejects a form that ends in the middle of its file, and keeps nothing', async () => {
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
   const files = await listKeptFiles()
-  const answer = await server.request('POST', '/api/v1/media/upload', {
+  const response = await server.request('POST', '/api/v1/media/upload', {
     headers: { 'x-api-key': account.apiKey, 'content-type': contentType },
     body: body.subarray(0, 50_000),
   })
 
-  expect(answer.statusCode).toBe(400)
-  expect(answer.json().error.message).toBe('The request ended before the file was complete. Nothing was stored.')
+  expect(response.statusCode).toBe(400)
+  expect(response.json().error.message).toBe('The request ended before the file was complete. Nothing was stored.')
   expect(await listKeptFiles()).toEqual(files)
 })
 
@@ -502,19 +502,21 @@ test('limits the concurrent uploads of an account, and gives the places back', a
   expect(refused.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
   expect((await upload(jpeg())).statusCode).toBe(200)
 
-  const answers = sockets.map((socket) => text(socket))
+  const responses = sockets.map((socket) => text(socket))
   for (const socket of sockets) socket.write(body.subarray(5_000))
-  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200/)
+  for (const response of await Promise.all(responses)) expect(response).toMatch(/^HTTP\/1\.1 200/)
   expect((await upload(jpeg(), 'photo.jpg', other)).statusCode).toBe(200)
 })
 
 test('holds each account to its quota, also with uploads at the same time', async () => {
   const other = await server.account()
-  const answers = await Promise.all(Array.from({ length: 4 }, () => upload(mp4(12 * 1024 * 1024), 'film.mp4', other)))
+  const responses = await Promise.all(Array.from({ length: 4 }, () => upload(mp4(12 * 1024 * 1024), 'film.mp4', other)))
 
-  const codes = answers.map((answer) => (answer.statusCode === 200 ? 'OK' : answer.json().error.code)).toSorted()
+  const codes = responses
+    .map((response) => (response.statusCode === 200 ? 'OK' : response.json().error.code))
+    .toSorted()
   expect(codes).toEqual(['MEDIA_QUOTA_EXCEEDED', 'OK', 'OK', 'OK'])
-  const [kept] = answers.flatMap((answer) => (answer.statusCode === 200 ? [answer.json().data['mediaId']] : []))
+  const [kept] = responses.flatMap((response) => (response.statusCode === 200 ? [response.json().data['mediaId']] : []))
   await other.post('/api/v1/media/delete', { mediaId: kept })
   expect((await upload(mp4(12 * 1024 * 1024), 'film.mp4', other)).statusCode).toBe(200)
 })
@@ -542,11 +544,11 @@ test('deactivates a WhatsApp account whose token an upload finds rejected', asyn
       ? { kind: 'json', status: 401, body: { error: { code: 190, message: 'Error validating access token' } } }
       : undefined,
   )
-  const answers = [await upload(jpeg(), 'a.jpg', other), await upload(jpeg(), 'b.jpg', other)]
+  const responses = [await upload(jpeg(), 'a.jpg', other), await upload(jpeg(), 'b.jpg', other)]
   server.simulator.intercept(undefined)
 
-  expect(answers.map((answer) => answer.json().error.code)).toEqual(['NO_ACTIVE_ACCOUNT', 'NO_ACTIVE_ACCOUNT'])
-  expect(answers[1]?.json().error.message).toContain('is inactive: WhatsApp rejected it (190)')
+  expect(responses.map((response) => response.json().error.code)).toEqual(['NO_ACTIVE_ACCOUNT', 'NO_ACTIVE_ACCOUNT'])
+  expect(responses[1]?.json().error.message).toContain('is inactive: WhatsApp rejected it (190)')
 })
 
 test('answers 503 and keeps nothing while the object store is away', async () => {
@@ -562,10 +564,10 @@ test('answers 503 and keeps nothing while the object store is away', async () =>
   })
   const node = await startTestServer({ beside: server, deps: { media: away } })
   const parts = [{ name: 'file', content: jpeg(), filename: 'photo.jpg' }]
-  const answer = await postForm({ url: node.url, apiKey: account.apiKey }, parts)
+  const response = await postForm({ url: node.url, apiKey: account.apiKey }, parts)
 
-  expect(answer.statusCode).toBe(503)
-  expect(answer.json().error).toEqual({
+  expect(response.statusCode).toBe(503)
+  expect(response.json().error).toEqual({
     code: 'SERVICE_UNAVAILABLE',
     message: 'The media store is unavailable. Nothing was stored or sent. Try again in a moment.',
   })

@@ -59,7 +59,7 @@ const counts = (attempted: number, accepted: number, delivered: number, refused:
 
 const hello = { template: 'hello_world', language: 'en_US', variables: undefined }
 
-/** Notes messages of a template, as the trigger would. */
+/** Inserts the count deltas of a template's messages, as the trigger does. */
 const countMessages = (template: string, status: string, of: number) =>
   sql`
   insert into message_count_buckets
@@ -145,7 +145,7 @@ test('counts at most 500 templates by name', async () => {
 
   const { templates, totals } = await overview()
 
-  // Both arrived in one fold, and there was room for one.
+  // One fold counted both, and the limit left space for one.
   expect(templates).toMatchObject([{ key: 'hello_world', accepted: 1, delivered: 1 }])
   expect(totals).toMatchObject({ accepted: 2, delivered: 2 })
 })
@@ -184,7 +184,7 @@ test('folds old quarters of an hour into days that keep their breakdown', async 
   expect(totals).toMatchObject({ attempted: 5, read: 1 })
 })
 
-test('deletes the states that messages have left, and only those', async () => {
+test('deletes counts of states without messages, and only those', async () => {
   const { db } = server.deps
   now = new Date(Date.now() - 2 * 3_600_000)
   const sent = await send()
@@ -250,7 +250,7 @@ test('lets an owner set the time zone, and records it', async () => {
 test('shows the last 24 hours by hour', async () => {
   await updateAccount(server.deps, account.accountId, { timeZone: 'Asia/Kolkata' })
   const noon = Date.parse(`${dateOf(daysAgo(1))}T12:00:00Z`)
-  // 17:10 and 17:50 in India; the hour begins at half past in UTC.
+  // 17:10 and 17:50 in India, where an hour begins at half past in UTC.
   for (const minutes of [-20, 20, 25]) {
     now = new Date(noon + minutes * 60_000)
     await send()
@@ -266,7 +266,7 @@ test('shows the last 24 hours by hour', async () => {
   expect(from).toBe(new Date(noon + 30 * 60_000 - 23 * 3_600_000).toISOString())
 })
 
-test('compares with the period before up to the same time of day', async () => {
+test('compares with the previous period up to the same time of day', async () => {
   const noon = Date.parse(`${dateOf(daysAgo(1))}T12:00:00Z`)
   now = new Date(noon - 20 * day)
   await send()
@@ -288,7 +288,7 @@ test('compares with the period before up to the same time of day', async () => {
   })
 })
 
-test('compares with nothing if messages are not counted for so long', async () => {
+test('compares with nothing if the counts do not reach back far enough', async () => {
   now = daysAgo(3)
   await send()
   now = new Date()
@@ -349,7 +349,7 @@ test('keeps what an earlier version counted in UTC days without a breakdown', as
   await updateAccount(server.deps, account.accountId, { timeZone: 'Europe/Madrid' })
   await report(old, 'read')
   await foldCounts(db)
-  // Later than the quarter of an hour of the migration.
+  // After the quarter of an hour in which the migration ran.
   now = new Date(Date.now() + 20 * 60_000)
   await send()
 

@@ -30,13 +30,13 @@ function outcomeOf({ statusCode, text }: TestResponse): [number, string | undefi
   return [statusCode, (JSON.parse(text) as { error?: { code: string } }).error?.code]
 }
 
-/** The code that WhatsApp got last, which is the only place where it can be read. */
+/** The last code that WhatsApp received, since it cannot be read anywhere else. */
 function readSentCode(to: string = base.to): string {
   const sent = server.simulator.requests.findLast(({ body }) => JSON.stringify(body).includes(to))
   return /"text":"([^"]+)"/.exec(JSON.stringify(sent?.body))?.[1] ?? ''
 }
 
-/** Moves everything that counts towards the limits into the past. */
+/** Moves every code and attempt that counts towards the limits into the past. */
 async function letPass(seconds: number): Promise<void> {
   await sql`update one_time_code_limits set last_at = last_at - ${seconds} * interval '1 second',
     window_started_at = window_started_at - ${seconds} * interval '1 second'
@@ -68,7 +68,7 @@ test('sends a generated code that is accepted once', async () => {
   expect(outcomeOf(await check(code))).toEqual([404, 'CODE_NOT_FOUND'])
 })
 
-test('works over tRPC and takes a code, a length and a purpose', async () => {
+test('accepts a code, a length and a purpose over tRPC', async () => {
   await account.trpc.code.send.mutate({ ...base, code: 'K7-Q2X', purpose: 'sign-in' })
   expect(outcomeOf(await check('K7-Q2X'))).toEqual([404, 'CODE_NOT_FOUND'])
   await letPass(30)
@@ -86,11 +86,11 @@ test('works over tRPC and takes a code, a length and a purpose', async () => {
 
 test('rejects even the right code after too many wrong guesses', async () => {
   await send({ code: '481516' })
-  const answers = []
-  for (let guess = 0; guess < 10; guess++) answers.push(outcomeOf(await check(`00000${guess}`)))
-  answers.push(outcomeOf(await check('481516')))
+  const responses = []
+  for (let guess = 0; guess < 10; guess++) responses.push(outcomeOf(await check(`00000${guess}`)))
+  responses.push(outcomeOf(await check('481516')))
 
-  expect(answers).toEqual([
+  expect(responses).toEqual([
     ...Array.from({ length: 5 }, () => [422, 'CODE_INCORRECT']),
     ...Array.from({ length: 6 }, () => [422, 'CODE_ATTEMPTS_EXCEEDED']),
   ])
@@ -147,7 +147,7 @@ test('accepts only the latest code, and the one before if the latest was not sen
   server.simulator.intercept(undefined)
   expect(outcomeOf(await check('222222'))).toEqual([422, 'CODE_INCORRECT'])
 
-  // What was not sent neither counts nor makes the user wait.
+  // A code that was not sent does not count towards the limits.
   expect((await send({ code: '333333' })).statusCode).toBe(200)
   expect(outcomeOf(await check('111111'))).toEqual([422, 'CODE_INCORRECT'])
   expect((await check('333333')).statusCode).toBe(200)
@@ -160,7 +160,7 @@ test('keeps a code whose send has an unknown outcome, since it may have arrived'
   expect((await check('481516', { to })).statusCode).toBe(200)
 })
 
-test('limits how often a recipient gets codes, whatever the purpose and the spelling of the number', async () => {
+test('limits how often a recipient gets codes for all purposes and spellings of the number together', async () => {
   expect((await send()).statusCode).toBe(200)
   const tooSoon = await send({ purpose: 'other' })
   expect(outcomeOf(tooSoon)).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
@@ -180,7 +180,7 @@ test('limits how often a recipient gets codes, whatever the purpose and the spel
   expect((await send()).statusCode).toBe(200)
 })
 
-test('lets a recipient who used a code ask for others', async () => {
+test('lets a recipient who used a code request another', async () => {
   for (let n = 0; n < 8; n++) {
     expect((await send({ code: '481516' })).statusCode).toBe(200)
     expect((await check('481516')).statusCode).toBe(200)
@@ -196,29 +196,29 @@ test('sends one code when a flood of requests arrives at once', async () => {
   expect(server.simulator.requests.length - before).toBe(1)
 })
 
-const ask = (n: number, clientIp: string) => send({ to: `346001113${String(n).padStart(2, '0')}`, clientIp })
+const requestCode = (n: number, clientIp: string) => send({ to: `346001113${String(n).padStart(2, '0')}`, clientIp })
 
-test('limits how many codes an address asks for, and counts an IPv6 network as one', async () => {
-  for (let n = 0; n < 20; n++) expect((await ask(n, `2001:db8::${n + 1}`)).statusCode).toBe(200)
+test('limits how many codes an IP address requests, and counts an IPv6 network as one address', async () => {
+  for (let n = 0; n < 20; n++) expect((await requestCode(n, `2001:db8::${n + 1}`)).statusCode).toBe(200)
 
-  expect(outcomeOf(await ask(20, '2001:db8::ffff'))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
-  // What is refused does not count for the recipient either.
-  expect((await ask(20, '2001:db8:1::1')).statusCode).toBe(200)
-  expect(outcomeOf(await ask(21, 'localhost'))).toEqual([400, 'VALIDATION_ERROR'])
+  expect(outcomeOf(await requestCode(20, '2001:db8::ffff'))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+  // A rejected request does not count for the recipient either.
+  expect((await requestCode(20, '2001:db8:1::1')).statusCode).toBe(200)
+  expect(outcomeOf(await requestCode(21, 'localhost'))).toEqual([400, 'VALIDATION_ERROR'])
 })
 
-test('limits how many wrong codes an address tries for different recipients', async () => {
+test('limits how many wrong codes an IP address tries for different recipients', async () => {
   const clientIp = '203.0.113.7'
   for (let n = 0; n < 30; n++)
     expect((await check('000000', { to: `346001114${n + 10}`, clientIp })).statusCode).toBe(404)
   await send({ code: '481516' })
 
   expect(outcomeOf(await check('481516', { clientIp }))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
-  // Another address is not affected, and right codes do not count.
+  // Another address is not affected, and correct codes do not count.
   expect((await check('481516', { clientIp: '203.0.113.8' })).statusCode).toBe(200)
 })
 
-test('counts rejected numbers, so that nobody tries out numbers without a limit', async () => {
+test('counts rejected numbers, so that probing numbers is limited too', async () => {
   const to = '15550131026'
   expect(outcomeOf(await send({ to, clientIp: '203.0.113.9' }))).toEqual([422, 'MESSAGE_REJECTED'])
   expect(outcomeOf(await send({ to }))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
@@ -274,12 +274,12 @@ test('erases a code whose number is stored in another spelling', async () => {
 test('keeps the codes of accounts apart', async () => {
   await send({ code: '481516' })
   const other = await server.account()
-  const answer = await other.post('/api/v1/code/check', { to: base.to, code: '481516' })
-  expect(outcomeOf(answer)).toEqual([404, 'CODE_NOT_FOUND'])
+  const response = await other.post('/api/v1/code/check', { to: base.to, code: '481516' })
+  expect(outcomeOf(response)).toEqual([404, 'CODE_NOT_FOUND'])
   expect((await check('481516')).statusCode).toBe(200)
 })
 
-test('writes a code into no table, log or event', async () => {
+test('writes no code to a table, log or event', async () => {
   const code = 'Zq7Kp3Xw'
   await send({ code, clientIp: '203.0.113.77' })
   const { rows } = await sql<{ name: string }>`

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../support/server.ts'
 import { failed, type Field, listMissing } from './missing-fields.ts'
 
 /**
- * These tests fail wherever a new column of a message is still missing. Deliberate omissions are listed with their
+ * These tests fail wherever a new message column is still missing. Deliberate omissions are listed with their
  * reason. `test/dashboard/message-fields.test.ts` does the same for the dashboard.
  */
 
@@ -31,7 +31,7 @@ test('lists every column of the table', async () => {
 
 /** Only the account itself or its users can read a message. */
 const ownAccount: Field[] = ['accountId']
-/** Costs are added up in the dashboard; one message has no price of its own until Meta's invoice. */
+/** The dashboard shows costs as sums; a single message has no price until Meta's invoice. */
 const costs: Field[] = ['pricing']
 
 test('shows every column of a message in the API', async () => {

@@ -118,7 +118,7 @@ function preview(template: string, values: object) {
 interface Sent {
   template: string
   values: TemplateValues
-  /** What WhatsApp gets beside the body. */
+  /** The components that WhatsApp receives in addition to the body. */
   components: object[]
 }
 
@@ -291,7 +291,7 @@ sent.push(
   },
 )
 
-test.each(sent)('$template with $values: WhatsApp gets $components', async ({ template, values, components }) => {
+test.each(sent)('sends $template with $values as $components', async ({ template, values, components }) => {
   const response = await send(template, { ...ada, ...values })
 
   expect(response.text).toContain('"success":true')
@@ -301,7 +301,7 @@ test.each(sent)('$template with $values: WhatsApp gets $components', async ({ te
   expect(upstream.template.components).toEqual(expect.arrayContaining(expected))
 })
 
-test('a named header variable is sent with its name', async () => {
+test('sends a named header variable with its name', async () => {
   const response = await send('named_header', { variables: { name: 'Ada' }, header: { text: 'A-1' } })
 
   expect(response.statusCode).toBe(200)
@@ -315,7 +315,7 @@ test('a named header variable is sent with its name', async () => {
   })
 })
 
-test.each(['one_time_code', 'otp_button'])('the code of %s fills the body and the button', async (template) => {
+test.each(['one_time_code', 'otp_button'])('fills the body and the button of %s with the code', async (template) => {
   const response = await send(template, { code: '481516' })
 
   expect(response.statusCode).toBe(200)
@@ -340,7 +340,7 @@ interface Mistake {
 const link = 'https://example.com/a.png'
 const sku = (count: number) => Array.from({ length: count }, (_, at) => `sku-${at}`)
 
-/** One row per mistake and limit; the message is the whole answer. */
+/** One row per mistake and limit, with the complete error message. */
 const mistakes: Mistake[] = [
   {
     because: 'a text header is missing',
@@ -778,7 +778,7 @@ const mistakes: Mistake[] = [
   },
 ]
 
-test.each(mistakes)('is refused when $because, and WhatsApp is not asked', async ({ template, values, says }) => {
+test.each(mistakes)('rejects a send without calling WhatsApp if $because', async ({ template, values, says }) => {
   const before = server.simulator.requests.length
   const request = { ...ada, ...values }
 
@@ -789,7 +789,7 @@ test.each(mistakes)('is refused when $because, and WhatsApp is not asked', async
   expect(server.simulator.requests).toHaveLength(before)
 })
 
-test('several problems are all named, in the order of the request', async () => {
+test('reports all problems in the order of the request', async () => {
   const response = await send('url_button', { header: { text: 'x' }, buttons: [{ index: 5, url: 'x' }] })
 
   expect(response.json().error.message).toBe(
@@ -811,7 +811,7 @@ test('treats an empty list as absent, as some generated clients send it', async 
   expect(response.json()).toMatchObject({ success: true, data: { status: 'sent' } })
 })
 
-test('values at their limits are accepted, here and by WhatsApp', async () => {
+test('accepts values at their limits, as WhatsApp does', async () => {
   const header = await send('text_header', { ...ada, header: { text: 'x'.repeat(54) } })
   const url = await send('long_url_button', { ...ada, buttons: [{ index: 0, url: 'x'.repeat(80) }] })
   const coupon = await send('copy_code', { ...ada, buttons: [{ index: 0, couponCode: 'X'.repeat(20) }] })
@@ -820,7 +820,7 @@ test('values at their limits are accepted, here and by WhatsApp', async () => {
   expect([header, url, coupon, code].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
 })
 
-test("WhatsApp's own components are passed on as they are, also for a template that Waybill cannot fill", async () => {
+test('passes Cloud API components on unchanged, even for a template that Waybill cannot fill', async () => {
   const components = [
     { type: 'body', parameters: [{ type: 'text', text: 'Ada' }] },
     {
@@ -840,7 +840,7 @@ test("WhatsApp's own components are passed on as they are, also for a template t
   expect(json().data).toMatchObject({ body: 'Hello Ada.' })
 })
 
-test('a preview shows the cards of a carousel', async () => {
+test('previews the cards of a carousel', async () => {
   const { json } = await preview('carousel', { cards: [aloe, monstera] })
 
   expect(json().data['cards']).toMatchObject([
@@ -856,7 +856,7 @@ test('a preview shows the cards of a carousel', async () => {
   ])
 })
 
-test('a preview shows the header, the buttons and what they open', async () => {
+test('previews the header, the buttons and what they open', async () => {
   const order = await preview('text_header', { header: { text: 'A-1' } })
   expect(order.json().data).toMatchObject({ header: 'Order A-1', body: 'Hello Ada.' })
   const invoice = await preview('document_header', { header: { document: { mediaId: '42', filename: 'a.pdf' } } })
@@ -873,7 +873,7 @@ test('a preview shows the header, the buttons and what they open', async () => {
   expect(code.json().data).toMatchObject({ body: '*481516* is your verification code.', buttons: ['Copy code'] })
 })
 
-test('a one-time code is in no table and in no log, whatever comes of the message', async () => {
+test('writes a one-time code to no table and no log, whatever the outcome of the send', async () => {
   const code = '90817263544'
   for (const to of ['34600111222', '15550131026', '15559000006', '15550000100'])
     await account.post(
@@ -905,7 +905,7 @@ async function dumpTables(): Promise<string> {
     tables.map(({ name, schema }) =>
       server.deps.db
         .withSchema(schema ?? 'public')
-        // Any table, which the type of the database does not know by a variable.
+        // The type of the database does not accept a table name in a variable.
         .selectFrom(name as 'messages')
         .selectAll()
         .execute(),

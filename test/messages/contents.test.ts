@@ -40,8 +40,8 @@ async function setUp(keptDays: number | null = 30): Promise<Customer> {
 }
 
 async function store({ owner, accountId }: Customer, keptDays: number | null): Promise<void> {
-  const answer = await owner.mutate('publicApi.setMessageContents', { accountId, keptDays })
-  expect(answer.data).toEqual({ keptDays })
+  const response = await owner.mutate('publicApi.setMessageContents', { accountId, keptDays })
+  expect(response.data).toEqual({ keptDays })
 }
 
 const name = () => `Ada ${randomBytes(6).toString('hex')}`
@@ -78,7 +78,7 @@ async function findText(text: string): Promise<string[]> {
   return found
 }
 
-test('stores nothing unless the account asks for it', async () => {
+test('stores nothing unless the account turns it on', async () => {
   const customer = await setUp(null)
 
   const messageId = await send(customer)
@@ -87,7 +87,7 @@ test('stores nothing unless the account asks for it', async () => {
   expect(await countStored(customer)).toBe(0)
 })
 
-test('stores what was sent, which members read in the dashboard', async () => {
+test('stores the sent content, and shows it to members in the dashboard', async () => {
   const customer = await setUp()
   const variables = { '1': name(), '2': 'WB-1042' }
 
@@ -122,9 +122,9 @@ test('returns no value through the API', async () => {
   const messageId = await send(customer, { variables: { '1': value, '2': 'x' } })
 
   for (const path of [`/api/v1/message/${messageId}`, '/api/v1/message', '/api/v1/event']) {
-    const answer = await customer.account.get(path)
-    expect(answer.statusCode).toBe(200)
-    expect(answer.text).not.toContain(value)
+    const response = await customer.account.get(path)
+    expect(response.statusCode).toBe(200)
+    expect(response.text).not.toContain(value)
   }
 })
 
@@ -158,7 +158,7 @@ test.each(['invoice', 'weekend_offer', 'new_plants', 'order_delayed', 'pick_up_p
   },
 )
 
-test('stores components that a caller writes like the Cloud API', async () => {
+test('stores components in the format of the Cloud API', async () => {
   const customer = await setUp()
   const components = [
     {
@@ -188,7 +188,7 @@ test('never stores one-time codes', async () => {
     template: 'login_code',
     language: 'en',
   })
-  // As WhatsApp takes it, and in a template that WhatsApp calls something else.
+  // Also in a template whose category WhatsApp has changed.
   await sql`update templates set category = 'UTILITY' where name = 'login_code' and account_id = ${customer.accountId}`.execute(
     server.deps.db,
   )
@@ -200,7 +200,7 @@ test('never stores one-time codes', async () => {
   expect(await countStored(customer)).toBe(0)
 })
 
-test('never stores messages of authentication templates, whatever fills them', async () => {
+test('never stores messages of authentication templates, whatever their variables', async () => {
   const customer = await setUp()
   await sql`update templates set category = 'AUTHENTICATION' where name = 'order_shipped' and account_id = ${customer.accountId}`.execute(
     server.deps.db,
@@ -209,7 +209,7 @@ test('never stores messages of authentication templates, whatever fills them', a
   expect(await read(customer, await send(customer))).toEqual({ state: 'not_stored' })
 })
 
-test('shows the text that was sent after the template changed, and says so', async () => {
+test('shows the sent text after the template changed, and reports the change', async () => {
   const customer = await setUp()
   const messageId = await send(customer)
   const change = async (components: object[]) =>
@@ -228,7 +228,7 @@ test('shows the text that was sent after the template changed, and says so', asy
   expect(await read(customer, messageId)).toMatchObject({ state: 'stored', content, templateChanged: false })
 })
 
-test('stores one content for concurrent requests with one idempotency key, with their message', async () => {
+test('stores one content with the message of concurrent requests with one idempotency key', async () => {
   const customer = await setUp()
   const request = {
     to: '34600111222',
@@ -237,18 +237,20 @@ test('stores one content for concurrent requests with one idempotency key, with 
     variables: { '1': 'Ada', '2': 'WB-1042' },
   }
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       customer.account.post('/api/v1/message/send', request, { 'idempotency-key': `order-${index % 2}` }),
     ),
   )
 
-  const ids = new Set(answers.flatMap(({ statusCode, json }) => (statusCode === 200 ? [json().data['messageId']] : [])))
+  const ids = new Set(
+    responses.flatMap(({ statusCode, json }) => (statusCode === 200 ? [json().data['messageId']] : [])),
+  )
   expect(ids.size).toBe(2)
   expect(await countStored(customer)).toBe(2)
 })
 
-test('stores contents of one account beside messages of another that are recorded at the same time', async () => {
+test('stores contents only of accounts that turned it on when a batch has messages of several', async () => {
   const [storing, other] = [await setUp(), await setUp(null)]
 
   const ids = await Promise.all(
@@ -259,7 +261,7 @@ test('stores contents of one account beside messages of another that are recorde
   expect([await countStored(storing), await countStored(other)]).toEqual([15, 0])
 })
 
-test('stores what a message would have said that WhatsApp rejects', async () => {
+test('stores the content of a message that WhatsApp rejects', async () => {
   const customer = await setUp()
   await customer.account.post('/api/v1/message/send', {
     to: '15559000008',
@@ -275,7 +277,7 @@ test('stores what a message would have said that WhatsApp rejects', async () => 
 const findOldestOf = async ({ accountId }: Customer) =>
   (await findOldestContents(server.deps.db)).filter((row) => row.accountId === accountId)
 
-test('hides and deletes what is stored when the account stops, and records both changes', async () => {
+test('hides and deletes stored contents when the account turns it off, and audits both changes', async () => {
   const customer = await setUp()
   const messageId = await send(customer)
 
@@ -295,7 +297,7 @@ test('hides and deletes what is stored when the account stops, and records both 
   ])
 })
 
-test('does not show again what was stored before the account stopped, if it was not deleted yet', async () => {
+test('hides contents stored before the account turned it off, even if they are not deleted yet', async () => {
   const customer = await setUp()
   const messageId = await send(customer)
   // As if the process had ended before it deleted them.
@@ -311,7 +313,7 @@ test('does not show again what was stored before the account stopped, if it was 
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
 
-test('a longer or shorter retention applies to what is stored', async () => {
+test('applies a longer or shorter retention to stored contents', async () => {
   const customer = await setUp(2)
   await send(customer)
   const expire = (days: number) => deleteOldContents(server.deps.db, inDays(days), customer.accountId)
@@ -347,9 +349,9 @@ test('drops partitions of contents earlier than those of messages', async () => 
 test.each([0, 366, 1.5, 'off'])('rejects a retention of %o', async (keptDays) => {
   const { owner, accountId } = await setUp(null)
 
-  const answer = await owner.mutate('publicApi.setMessageContents', { accountId, keptDays })
+  const response = await owner.mutate('publicApi.setMessageContents', { accountId, keptDays })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { code: 'VALIDATION_ERROR' } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { code: 'VALIDATION_ERROR' } } })
 })
 
 test('rejects the members of another account, viewers who change the setting, and visitors', async () => {
@@ -369,7 +371,7 @@ test('rejects the members of another account, viewers who change the setting, an
   expect(await read(customer, messageId)).toMatchObject({ state: 'stored' })
 })
 
-test('operators who view an account read no contents', async () => {
+test('shows no contents to operators who view an account', async () => {
   const customer = await setUp()
   const messageId = await send(customer)
   const operator = await signedInOperator(server)
@@ -377,12 +379,12 @@ test('operators who view an account read no contents', async () => {
   await callOperator(server, operator, { name: 'account.view', kind: 'mutation' }, { accountId })
 
   expect(await operator.query('message.get', { accountId, messageId })).toMatchObject({ statusCode: 200 })
-  const answer = await operator.query('message.content', { accountId, messageId })
+  const response = await operator.query('message.content', { accountId, messageId })
 
-  expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+  expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
 })
 
-test('a content that was copied to another message is unreadable there', async () => {
+test('does not decrypt a content that was copied to another message', async () => {
   const customer = await setUp()
   const [one, two] = [await send(customer), await send(customer)]
   await sql`update message_contents set content_encrypted = (
@@ -394,7 +396,7 @@ test('a content that was copied to another message is unreadable there', async (
 
 const withoutAudit = { audited: <Result>(_id: string, _what: string, run: () => Promise<Result>) => run() }
 
-test('erasing a recipient deletes what was said to them, and what names them elsewhere', async () => {
+test('deletes contents sent to an erased recipient, and other contents that name them', async () => {
   const customer = await setUp()
   const number = '34600777001'
   const toThem = await send(customer, { to: number })
@@ -414,7 +416,7 @@ test('erasing a recipient deletes what was said to them, and what names them els
   expect(await read(customer, other)).toMatchObject({ state: 'stored' })
 })
 
-test('erases one account only when asked', async () => {
+test('erases only the given account', async () => {
   const [one, two] = [await setUp(), await setUp()]
   const number = '34600777002'
   const change = { variables: { '1': number, '2': 'x' } }
@@ -456,7 +458,7 @@ async function replaceCiphertext(messageId: string, ciphertext: string): Promise
   )
 }
 
-test('keeps what is stored if the account began to store again before it was deleted', async () => {
+test('keeps stored contents if the account turns storing on again before they are deleted', async () => {
   const customer = await setUp()
   await send(customer)
 
@@ -465,7 +467,7 @@ test('keeps what is stored if the account began to store again before it was del
   expect(await countStored(customer)).toBe(1)
 })
 
-test('removing an account removes its contents', async () => {
+test('removes the contents of a removed account', async () => {
   const customer = await setUp()
   await send(customer)
 
@@ -476,7 +478,7 @@ test('removing an account removes its contents', async () => {
 
 const ofKeys = (...keys: [Buffer, ...Buffer[]]) => ({ secrets: createSecretBox(keys, randomBytes) })
 
-test('contents follow a rotation of the key, and say so when the key is lost', async () => {
+test('re-encrypts contents after a key rotation, and reports a lost key', async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
   const before = await startTestServer({ deps: ofKeys(oldKey) })
   const account = await before.account()
@@ -486,13 +488,13 @@ test('contents follow a rotation of the key, and say so when the key is lost', a
   const messageId = await send(customer)
   const of = async (keys: [Buffer, ...Buffer[]]) => {
     const node = await startTestServer({ beside: before, deps: ofKeys(...keys) })
-    const answer = await node.request(
+    const response = await node.request(
       'GET',
       `/settings/trpc/settings.message.content?input=${encodeURIComponent(JSON.stringify({ accountId: account.accountId, messageId }))}`,
       { headers: { origin: node.url, cookie: owner.cookie() } },
     )
     await node.close()
-    return JSON.parse(answer.text).result?.data as Content
+    return JSON.parse(response.text).result?.data as Content
   }
 
   const during = { ...before.deps, ...ofKeys(newKey, oldKey) }

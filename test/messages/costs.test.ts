@@ -45,7 +45,7 @@ async function deliver(to: string, pricing: object | null = regular, statuses = 
     await report(server, account, [{ ...status(name, waMessageId, { callbackData: messageId }), pricing }])
 }
 
-test('adds up what delivered messages cost, by category and country', async () => {
+test('adds up the costs of delivered messages by category and country', async () => {
   await importRows('2026-01-01,EUR,Spain,ES,0.0509,0.0170', '2026-01-01,EUR,Other,*,0.06,0.0077')
   await deliver('34600111222')
   await deliver('34600111223', { ...regular, category: 'marketing' }, ['sent', 'delivered', 'read', 'delivered'])
@@ -119,7 +119,7 @@ test('keeps prices when quarters of an hour are folded into days, and when a rec
   expect(await costs({ days: 90 })).toEqual(before)
   await sql`update messages set to_number = 'erased' where account_id = ${account.accountId}`.execute(db)
   await foldCounts(db)
-  // The country went with the number, and so did its rate.
+  // Erasing the number also erased the country, and with it the rate.
   expect((await costs({ days: 90 })).totals).toEqual({ billable: 1, free: 0, unrated: 1, amount: '0' })
 })
 
@@ -140,7 +140,7 @@ test('imports a file as a whole or not at all', async () => {
   expect(await listRateCards(deps)).toEqual(kept)
 })
 
-test('lets one of two imports at once win', async () => {
+test('accepts one of two concurrent imports', async () => {
   const results = await Promise.allSettled([
     importRows('2026-07-01,EUR,Spain,ES,1,2'),
     importRows('2026-10-01,USD,Spain,ES,1,2'),
@@ -168,7 +168,7 @@ test('shows in a preview what the message would cost', async () => {
   expect(await preview('254700111222')).not.toHaveProperty('costEstimate')
 })
 
-test('estimates a message for members of the account alone', async () => {
+test('estimates the cost of a message for members of the account only', async () => {
   const { accountId } = account
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   const input = { accountId, to: '34600111222', category: 'MARKETING' }
@@ -185,7 +185,7 @@ test('estimates a message for members of the account alone', async () => {
   expect((await viewer.query('cost.estimate', { ...input, accountId: other })).statusCode).toBe(404)
 })
 
-test('keeps the counts of an earlier version, which know no prices', async () => {
+test('keeps the counts of an earlier version, which have no prices', async () => {
   const { db } = server.deps
   await deliver('34600111222')
   await foldCounts(db)
@@ -197,7 +197,7 @@ test('keeps the counts of an earlier version, which know no prices', async () =>
   expect(await costs()).toMatchObject({ totals: { billable: 0 }, unpriced: 2 })
   const { rows } = await sql<{ id: string }>`
     select id from messages where account_id = ${account.accountId} and to_number = '34600111222'`.execute(db)
-  // A status that WhatsApp repeats prices the message after all.
+  // A repeated status adds the missing price.
   await report(server, account, [status('delivered', 'wamid.unknown', { callbackData: rows[0]?.id })])
   await foldCounts(db)
   expect(await costs()).toMatchObject({ totals: { billable: 1 }, unpriced: 1 })

@@ -6,7 +6,7 @@ import { sendableDemoTemplates } from '../support/demo-templates.ts'
 import { reportMissing } from '../support/required-programs.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
-/** The sandbox's templates show what can be sent, so each of them is sent in each way that a reader may try. */
+/** The sandbox's templates show what can be sent, so each is sent in every way that a reader may try. */
 
 let server: TestServer
 let account: TestAccount
@@ -20,7 +20,7 @@ const to = '34600111222'
 const missing = listMissing(['curl'])
 if (missing.length > 0) reportMissing('sending the demo templates with curl', 'curl')
 
-/** The send request that the template says itself. */
+/** The example send request in the text of the template. */
 async function readExample(name: string, language: string) {
   const { example } = await account.trpc.template.get.query({ name, language })
   if (!example) throw new Error('the template has no example')

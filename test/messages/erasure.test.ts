@@ -68,11 +68,11 @@ function startWorker(): Worker {
   return worker
 }
 
-test('leaves a number nowhere and keeps its messages', async () => {
+test('erases a number everywhere and keeps its messages', async () => {
   const account = await server.account()
   const number = newNumber()
   const path = '/echo'
-  // Customers do answer with what they received.
+  // Some customer endpoints echo the request in their response.
   receiver.behave(({ body }, response) => void response.end(`got ${body}`), path)
   await addTestEndpoint(account, path)
   const worker = startWorker()
@@ -171,7 +171,7 @@ test('stores nothing of the recipient with statuses that arrive later', async ()
   expect(await findText('not on WhatsApp')).toEqual([])
 })
 
-test('stores nothing of the recipient when WhatsApp answers a send that was under way', async () => {
+test('stores nothing of the recipient when WhatsApp responds to a send in progress', async () => {
   const account = await server.account()
   const number = newNumber()
   const answered = Promise.withResolvers<void>()
@@ -238,15 +238,15 @@ test('does not store the response to an event that was being delivered', async (
   const account = await server.account()
   const number = newNumber()
   const path = '/slow'
-  const answers: (() => void)[] = []
-  receiver.behave(({ body }, response) => void answers.push(() => response.end(`got ${body}`)), path)
+  const responses: (() => void)[] = []
+  receiver.behave(({ body }, response) => void responses.push(() => response.end(`got ${body}`)), path)
   await addTestEndpoint(account, path)
   const worker = startWorker()
   await sendOne(account, { to: number })
-  await expect.poll(() => answers.length).toBe(1)
+  await expect.poll(() => responses.length).toBe(1)
 
   await erase(number)
-  answers[0]?.()
+  responses[0]?.()
 
   await worker.stop({ graceMilliseconds: 5_000 })
   expect(await findText(number)).toEqual([])
@@ -285,7 +285,7 @@ test('erases a message with everything that belongs to it in one step, before th
   expect(await eraseSomeMessages(db, step, 10)).toBe(0)
 })
 
-/** What is left that leads to the messages of an account: hashes of wamids, and of requests with a key. */
+/** The remaining hashes that lead to the messages of an account: of wamids, and of requests with a key. */
 async function countRows({ accountId }: TestAccount): Promise<{ waMessageIds: number; hashes: number }> {
   const { rows } = await sql<{ waMessageIds: number; hashes: number }>`
     select
@@ -324,7 +324,7 @@ test('ends claims of erased events only', async () => {
   expect(deliveries).toMatchObject([{ event_id: rows[0]?.id, generation: 2 }, { generation: 1 }])
 })
 
-test('completes while the number is being sent to', async () => {
+test('completes during sends to the number', async () => {
   const account = await server.account({ rateLimit: 100_000 })
   const number = newNumber()
   const stop = new AbortController()
@@ -341,7 +341,7 @@ test('completes while the number is being sent to', async () => {
   expect(await findText(base64Of(number))).toEqual([])
 })
 
-test('finds a number in rows of others and keeps their recipients', async () => {
+test('erases a number in rows about other recipients and keeps those recipients', async () => {
   const account = await server.account()
   const [number, other] = [newNumber(), newNumber()]
   const sent = await sendOne(account, { to: other, externalId: `referred by 00${number}` })

@@ -88,7 +88,7 @@ function change(value: unknown): unknown {
 }
 
 test.each(Object.keys(SendMessageRequest.shape))('changes the fingerprint when %s changes', (field) => {
-  // Gives fields that the contract adds later a value too.
+  // Also provides values for fields that the contract adds later.
   const before: Record<string, unknown> = { [field]: 'value', ...whole }
   const other = { ...before, [field]: change(before[field]) }
   const without = Object.fromEntries(Object.entries(before).filter(([name]) => name !== field))
@@ -111,7 +111,7 @@ test('includes fields added to the contract later in the fingerprint, whatever t
   expect(later(undefined)).toBe(hashOf(whole))
 })
 
-test('a one-time code cannot be found by trying, since its fingerprint is keyed', () => {
+test('keys the fingerprint, so that a one-time code cannot be found by trying', () => {
   const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
   const otherServer = createSecretBox([newKey], (size) => new Uint8Array(size))
 
@@ -120,7 +120,7 @@ test('a one-time code cannot be found by trying, since its fingerprint is keyed'
   )
 })
 
-test('a retry finds its first request although the key of the server was rotated in between', () => {
+test('matches a retry with its first request after a rotation of the server key', () => {
   const input = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
   const rotated = createSecretBox([newKey, oldKey], (size) => new Uint8Array(size))
   const { requestHash } = describeRequest('order-1', input, secrets)
@@ -131,7 +131,7 @@ test('a retry finds its first request although the key of the server was rotated
   expect(() => replay(earlier, other)).toThrow(expect.objectContaining({ code: 'IDEMPOTENCY_KEY_REUSED' }))
 })
 
-test('gives empty lists no part in the fingerprint', () => {
+test('ignores empty lists in the fingerprint', () => {
   const { to, template, language } = whole
   const plain = { to, template, language, variables: { '1': 'Ada' } }
 

@@ -66,7 +66,7 @@ function afterSend({ send, code }: History): MessageState {
 
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 
-/** As the trigger of migration 0024 counts a message, by each dimension. */
+/** Counts a message by each dimension, as the trigger of migration 0024 does. */
 function toCounts(history: History): Count[] {
   const state = history.reports.reduce(
     (state, report) => applyReport(state, { ...report, waMessageId: 'wamid.1' }).state,
@@ -90,7 +90,7 @@ const overviewOf = (of: readonly History[]) =>
     new Map(),
   )
 
-/** The furthest stage of a message, from what was reported about it and not from its stored state. */
+/** The furthest stage of a message, derived from the reports about it and not from its stored state. */
 function stageOf({
   send,
   reports,
@@ -130,7 +130,7 @@ function add(parts: readonly Funnel[]): Funnel {
   }
 }
 
-test('every number of the overview adds up, whatever happened to the messages', () => {
+test('returns consistent numbers in the overview for any history of the messages', () => {
   fc.assert(
     fc.property(histories, (of) => {
       const { totals, days: daily, failures, timeToDelivered, templates } = overviewOf(of)
@@ -146,7 +146,7 @@ test('every number of the overview adds up, whatever happened to the messages', 
         days.map((day) => [day, countStages(of.filter((history) => history.day === day))]),
       )
 
-      // There are fewer templates and reasons here than are listed.
+      // The overview lists all templates and reasons of this test.
       expect(add(templates)).toEqual(totals)
       expect(templates.map(({ key, ...counts }) => [key, counts])).toEqual(
         templates.map(({ key }) => [key, countStages(of.filter(({ template }) => template === key))]),
@@ -166,7 +166,7 @@ test('every number of the overview adds up, whatever happened to the messages', 
   )
 })
 
-test('the colours of a bar end at the numbers of the funnel', () => {
+test('ends the colours of a bar at the numbers of the funnel', () => {
   fc.assert(
     fc.property(histories, (of) => {
       const { totals } = overviewOf(of)

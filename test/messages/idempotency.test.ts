@@ -74,7 +74,7 @@ test('scopes a key to one account', async () => {
 test('sends once for concurrent requests with one key, even on two nodes', async () => {
   const node = await startTestServer({ beside: server })
   const to = '34600000006'
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       (index % 2 === 0 ? account : through(node, account)).post(
         path,
@@ -85,7 +85,7 @@ test('sends once for concurrent requests with one key, even on two nodes', async
   )
 
   expect(sendsTo(to)).toBe(1)
-  const codes = answers.map((answer) => answer.json().error?.code ?? 'sent')
+  const codes = responses.map((answer) => answer.json().error?.code ?? 'sent')
   expect(codes.every((code) => code === 'sent' || code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true)
   expect(codes).toContain('sent')
   await node.close()

@@ -110,7 +110,9 @@ function newMessage(): PendingMessage {
   }
 }
 
-async function look(message: PendingMessage): Promise<{ status: string | undefined; keys: number; journals: number }> {
+async function readState(
+  message: PendingMessage,
+): Promise<{ status: string | undefined; keys: number; journals: number }> {
   const row = await server.deps.db
     .selectFrom('messages')
     .select('status')
@@ -143,18 +145,18 @@ async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<Pend
 
 test('marks an unwritten message of a dead process as failed and frees its key', async () => {
   const message = await recordAndDie({ isWritten: false })
-  expect(await look(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
+  expect(await readState(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
 
   replay = startJournalReplay(server.deps, location)
 
-  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
   expect(readdirSync(location.folder)).toEqual([])
 })
 
 test('keeps a possibly written message of a dead process pending, with its key', async () => {
   const message = await recordAndDie({ isWritten: true })
   replay = startJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
-  await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
 })
 
 test('waits for an insert that commits after its process died', async () => {
@@ -167,14 +169,14 @@ test('waits for an insert that commits after its process died', async () => {
   const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
 
-  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
 })
 
 test('keeps the status of a message that was updated in the meantime', async () => {
   const message = await recordAndDie({ isWritten: false })
   await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
   replay = startJournalReplay(server.deps, location)
-  await expect.poll(() => look(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
 })
 
 test('ignores the journal of a running process until it exits', async () => {
@@ -183,11 +185,11 @@ test('ignores the journal of a running process until it exits', async () => {
   await recordPending(server.deps.db, { message, request: undefined, journal })
   const dead = await recordAndDie({ isWritten: false })
   replay = startJournalReplay(server.deps, location, { scanEveryMs: 10 })
-  await expect.poll(() => look(dead)).toMatchObject({ status: 'failed' })
-  expect(await look(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
+  await expect.poll(() => readState(dead)).toMatchObject({ status: 'failed' })
+  expect(await readState(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
 
   journal.close()
-  await expect.poll(() => look(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
 })
 
 test.each([
@@ -204,5 +206,5 @@ test.each([
   await replay.stop()
   replay = startJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
 
-  await expect.poll(() => look(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
 })

@@ -22,7 +22,7 @@ export const failed: StoredMessage = {
   errorMessage: 'Message undeliverable',
   pricing: 'utility',
 }
-/** Some places show the reason of a failure, others the delivery times. */
+/** Some views show the reason of a failure, others the delivery times. */
 const samples = [failed, { ...failed, status: 'read' as const }]
 
 function change(message: StoredMessage, field: Field): StoredMessage {
@@ -31,7 +31,7 @@ function change(message: StoredMessage, field: Field): StoredMessage {
   return { ...message, [field]: value instanceof Date ? new Date(value.getTime() + 3_600_000) : `${value}9` }
 }
 
-/** Lists the fields whose value does not affect the output of a place that shows a message. */
+/** Lists the fields whose value does not affect the output of a view of a message. */
 export async function listMissing(show: (message: StoredMessage) => unknown): Promise<Field[]> {
   const missing: Field[] = []
   for (const field of fields) {

@@ -27,7 +27,7 @@ interface Unanswered {
   retry: () => Promise<TestResponse>
 }
 
-/** Records a send that WhatsApp received the given time ago and never answered. */
+/** Records a send that WhatsApp received the given time ago without a response. */
 async function sendUnanswered(reference: string, { secondsAgo }: { secondsAgo: number }): Promise<Unanswered> {
   const request = { ...sendMessage.example.input, to: neverAnswered, externalId: reference }
   const retry = () => account.post(path, request, { 'idempotency-key': reference })
@@ -99,9 +99,9 @@ test('reports a message without an outcome once, to subscribed endpoints only', 
     },
   })
   expect((await account.get(`/api/v1/message/${messageId}`)).json().data['status']).toBe('pending')
-  const answer = (await retry()).json()
-  expect(answer.error.code).toBe('SEND_OUTCOME_UNKNOWN')
-  expect(answer.error.message).toContain('or this service was interrupted')
+  const response = (await retry()).json()
+  expect(response.error.code).toBe('SEND_OUTCOME_UNKNOWN')
+  expect(response.error.message).toContain('or this service was interrupted')
 })
 
 test('reports many messages in batches and skips those with a status', async () => {
@@ -157,10 +157,10 @@ test('replays a message that was resolved as sent and never sends it again', asy
 
   await resolveMessage(server.deps, { accountId: account.accountId, messageId }, 'sent')
 
-  const answer = await retry()
-  expect(answer.statusCode).toBe(200)
-  expect(answer.headers['idempotent-replayed']).toBe('true')
-  expect(answer.json().data).toMatchObject({ messageId, status: 'sent', waMessageId: '' })
+  const response = await retry()
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['idempotent-replayed']).toBe('true')
+  expect(response.json().data).toMatchObject({ messageId, status: 'sent', waMessageId: '' })
   expect((await account.get(`/api/v1/message/${messageId}`)).json().data).toMatchObject({
     status: 'sent',
     sentAt: expect.any(String),

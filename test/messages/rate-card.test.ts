@@ -20,7 +20,7 @@ function problemsOf(text: string): string[] {
   return 'problems' in parsed ? parsed.problems.map(({ line, reason }) => `line ${line}: ${reason}`) : []
 }
 
-test('reads the cards of a file, the oldest first', () => {
+test('reads the cards of a file, oldest first', () => {
   const text = [
     '\uFEFF# Rates of Meta, from the rate card in EUR',
     'Market,Currency,Valid From,Countries,Marketing,Utility,Authentication-International',
@@ -161,7 +161,7 @@ test('reports twenty problems and counts the others', () => {
   expect(problemsOf(card('x,x,x,x,x,x,x')).length).toBeGreaterThan(3)
 })
 
-test('never fails in another way, and keeps every rate exactly', () => {
+test('never throws on arbitrary text, and keeps every rate exactly', () => {
   const cell = fc.oneof(fc.string(), fc.constantFrom('ES', 'EUR', '2026-10-01', '0.05', '"', ',', '\n', '*'))
   fc.assert(
     fc.property(fc.array(fc.array(cell)), (rows) => {
@@ -282,7 +282,7 @@ const other: StoredRate = { ...spanish('marketing', 60_000n), country: '*', mark
 test.each([
   { to: '34600111222', category: 'UTILITY', found: { amount: '0.017', market: 'Spain', category: 'utility' } },
   { to: '254700111222', category: 'MARKETING', found: { amount: '0.06', market: 'Other', category: 'marketing' } },
-  // Spain has rates of its own, and none for marketing.
+  // Spain has its own rates, but none for marketing.
   { to: '34600111222', category: 'MARKETING', found: undefined },
   { to: '254700111222', category: 'UTILITY', found: undefined },
   { to: '999', category: 'MARKETING', found: undefined },
@@ -320,7 +320,7 @@ test.each([
   expect(toPriceClass(pricing)).toBe(kept)
 })
 
-test('keeps the same price in whatever order statuses arrive', () => {
+test('keeps the same price for any order of statuses', () => {
   const pricing = fc.option(fc.constantFrom(...classes.filter(Boolean)), { nil: undefined })
   const reports = fc.array(fc.record({ status: fc.constantFrom('sent', 'delivered', 'read', 'failed'), pricing }))
   const start = {
@@ -346,7 +346,7 @@ test('keeps the same price in whatever order statuses arrive', () => {
       expect(priceAfter(all.toReversed())).toBe(price)
       expect(priceAfter([...all, ...all])).toBe(price)
       const charged = all.filter(({ status, pricing }) => status !== 'failed' && pricing !== undefined)
-      // A message that one status reports as charged is charged.
+      // A message counts as charged if any status reports it as charged.
       expect(price?.includes('/') ?? true).toBe(charged.every(({ pricing }) => pricing?.includes('/')))
     }),
   )

@@ -24,8 +24,8 @@ test.each([
     })
   for (const sends of [1, 2, 20]) {
     estimate.addSample(Date.now() - milliseconds, performance.now())
-    const answers = await Promise.all(Array.from({ length: sends }, (_, n) => send(n)))
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200))
+    const responses = await Promise.all(Array.from({ length: sends }, (_, n) => send(n)))
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual(responses.map(() => 200))
     const off = (await estimate.read(server.deps.db)) - (await readDatabaseClock(server.deps.db)).getTime()
     expect(Math.abs(off)).toBeLessThan(60_000)
   }

@@ -93,9 +93,9 @@ test('reports several replies in the order in which they arrived', async () => {
   expect(texts).toEqual([...Array.from({ length: 20 }, (_, n) => `${n}`), 'last'])
 })
 
-test('learns the wamid of a message from a status in the same callback', async () => {
+test('matches a reply by the wamid that a status in the same callback reports', async () => {
   const { messageId, waMessageId } = await sendOne(account)
-  // As after a send whose answer was lost.
+  // As after a send whose response was lost.
   await server.deps.db.deleteFrom('wa_message_ids').where('message_id', '=', messageId).execute()
   await server.deps.db.updateTable('messages').set({ wa_message_id: null }).where('id', '=', messageId).execute()
   const callback = repliesCallback(account.phoneNumberId, [userMessage(tap('Yes'), waMessageId)])
@@ -120,7 +120,7 @@ test('ignores a reply to a message of another account or of another number', asy
 
   expect(await listRecorded(server, account)).toEqual([])
   expect(await listRecorded(server, other)).toEqual([])
-  // None of them has used up the reply.
+  // The ignored replies do not count as repetitions of this one.
   await reply([userMessage(tap('Yes'), waMessageId)])
   expect(await listRecorded(server, account)).toHaveLength(1)
 })
@@ -221,7 +221,7 @@ test('loses and repeats nothing when the database fails in the middle', async ()
   const { waMessageId } = await sendOne(account)
   const callback = repliesCallback(account.phoneNumberId, [userMessage(text('STOP'), waMessageId)])
   const { db } = server.deps
-  // The event of the opt-out is the last thing that is written.
+  // The event of the opt-out is written last.
   await sql`create function fail_opt_out() returns trigger language plpgsql as $$ begin raise exception 'disk full'; end $$`.execute(
     db,
   )

@@ -34,7 +34,7 @@ async function listEvents(messageId: string): Promise<string[]> {
   return rows.map((row) => row.type.replace('message.', ''))
 }
 
-// The simulated people take their time, so all of them are waited for at once.
+// The simulated recipients respond slowly, so the tests run concurrently.
 test.concurrent.for([
   { to: '34600111222', what: 'a message to an ordinary recipient', ends: 'read', events: ['delivered', 'read'] },
   { to: '15558000001', what: 'a message that is never read', ends: 'delivered', events: ['delivered'] },
@@ -76,18 +76,18 @@ const feedback = {
   buttons: [{ index: 0, payload: 'order-9:yes' }],
 }
 
-interface Answered {
+interface ReplyEvent {
   type: string
   data: { reply?: { text: string }; accountId?: string }
 }
 
-/** Two callbacks in a row can be recorded in either order. */
-function inFixedOrder(events: readonly Answered[]): Answered[] {
-  const keyOf = ({ type, data }: Answered) => `${type} ${data.reply?.text ?? ''}`
+/** Consecutive callbacks can be recorded in either order. */
+function inFixedOrder(events: readonly ReplyEvent[]): ReplyEvent[] {
+  const keyOf = ({ type, data }: ReplyEvent) => `${type} ${data.reply?.text ?? ''}`
   return events.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b)))
 }
 
-async function listAnswers(to: string): Promise<(Answered & { data: { to: string } })[]> {
+async function listReplyEvents(to: string): Promise<(ReplyEvent & { data: { to: string } })[]> {
   const rows = await server.deps.db
     .selectFrom('events')
     .select('payload')
@@ -138,8 +138,8 @@ test.concurrent.for([
     ...replies.map((reply) => ({ type: 'message.replied', data: { reply: { from: to, ...reply } } })),
     ...choices.map((choice) => ({ type: `recipient.${choice}`, data: { accountId: account.whatsAppAccountId } })),
   ]
-  await expect.poll(() => listAnswers(to), { timeout: 15_000 }).toHaveLength(expected.length)
-  expect(inFixedOrder(await listAnswers(to))).toMatchObject(inFixedOrder(expected))
+  await expect.poll(() => listReplyEvents(to), { timeout: 15_000 }).toHaveLength(expected.length)
+  expect(inFixedOrder(await listReplyEvents(to))).toMatchObject(inFixedOrder(expected))
   const isListed = (await account.get(`/api/v1/suppression?to=${to}`)).json().data['items'] as object[]
   expect(isListed).toHaveLength(choices.at(-1) === 'opted_out' ? 1 : 0)
 })

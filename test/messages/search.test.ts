@@ -53,7 +53,7 @@ async function count(filters: object): Promise<MessageCount> {
   return (await owner.query<MessageCount>('message.count', { accountId: account.accountId, ...filters })).data
 }
 
-/** The external IDs of what is found, or the number if there is none. */
+/** The external IDs of the found messages, or their recipients if they have none. */
 async function find(text: string, filters: object = {}) {
   const { items, matched } = await search({ search: text, ...filters })
   return { found: items.map(({ externalId, to }) => externalId ?? to), matched }
@@ -64,12 +64,12 @@ test.each([
   { text: ' +34 600-111 (222) ', digits: '34600111222' },
   { text: 'order-1', digits: undefined },
   { text: '+', digits: undefined },
-  // A fragment: the end of a number rather than a number with a prefix.
+  // A fragment: the end of a number, not a number with a prefix.
   { text: '0042', digits: '0042' },
   { text: '00 600', digits: '00600' },
   { text: '060011', digits: '060011' },
   { text: '0000000', digits: '0000000' },
-])('looks for the digits $digits with $text', ({ text, digits }) => {
+])('searches for the digits $digits with $text', ({ text, digits }) => {
   expect(interpretSearch(text)).toEqual({ kind: 'parts', parts: { text: text.trim(), digits } })
 })
 
@@ -77,7 +77,7 @@ test.each([
   { text: '0034600111222', digits: '34600111222' },
   { text: '00 34 600', digits: '34600' },
   { text: '0600 111 222', digits: '600111222' },
-])('looks for $digits without the prefix of $text, and says so', ({ text, digits }) => {
+])('searches for $digits without the prefix of $text, and reports it', ({ text, digits }) => {
   expect(interpretSearch(text)).toEqual({ kind: 'parts', parts: { text, digits }, lookedFor: digits })
 })
 
@@ -143,14 +143,14 @@ test('filters by the sending number and by how a message failed', async () => {
   expect(await list({ failure: 'undelivered', status: 'sent' })).toEqual([])
   expect(await counted({ whatsAppAccountId: second })).toEqual({ count: 2, kind: 'exact' })
   await foldCounts(server.deps.db)
-  // Two of the newest three messages are from the second number, so two thirds of all four are expected to be.
+  // Two of the newest three messages are from the second number, so the estimate is two thirds of all four.
   expect(await counted({ whatsAppAccountId: second }, 3)).toEqual({ count: 3, kind: 'estimate' })
   // The overview counts by whether WhatsApp accepted the message.
   expect(await counted({ failure: 'rejected' }, 2)).toEqual({ count: 2, kind: 'estimate' })
   expect(await counted({ failure: 'undelivered' }, 2)).toEqual({ count: 1, kind: 'estimate' })
 })
 
-test('counts the reasons of all messages that match, not only of a page', async () => {
+test('counts the reasons of all matching messages, not only of one page', async () => {
   const customer = await server.account()
   const viewer = await signedInOwner(server, customer.accountId, { role: 'viewer' })
   const { accountId } = customer
@@ -212,7 +212,7 @@ test('finds a message by its ID, the start of its ID and its wamid', async () =>
   expect(await search({ search: waMessageId })).toEqual({ items: [message], matched: 'waMessageId' })
 })
 
-test('lists only exact matches unless parts are asked for', async () => {
+test('lists only exact matches unless the search includes parts', async () => {
   expect(await find('4915112345678')).toEqual({ found: ['4915112345678'], matched: 'recipient' })
   expect(await find('4915112345678', { parts: true })).toEqual({
     found: ['4915112345678', '4915112345678'],
@@ -245,7 +245,7 @@ test.each([{ search: 'x'.repeat(256) }, { search: 'a\u0000b' }, { search: '' }, 
   },
 )
 
-test('counts what the filters match', async () => {
+test('counts the messages that match the filters', async () => {
   expect(await count({})).toEqual({ count: 5, kind: 'exact' })
   expect(await count({ search: '600111' })).toEqual({ count: 3, kind: 'exact' })
   expect(await count({ search: 'order-1' })).toEqual({ count: 1, kind: 'exact' })
@@ -268,13 +268,13 @@ test('estimates a count beyond the messages that it examines', async () => {
   // The overview counts by status and by code.
   expect(await count({ status: 'failed' })).toEqual({ count: 4, kind: 'estimate' })
   expect(await count({ errorCode: '131026' })).toEqual({ count: 4, kind: 'estimate' })
-  // Half of the messages that were examined match, so half of all are expected to.
+  // Half of the examined messages match, so the estimate is half of all.
   expect(await count({ search: 'even' })).toEqual({ count: 6, kind: 'estimate' })
   expect(await count({ to: '34600111222' })).toEqual({ count: 6, kind: 'minimum' })
   expect(await count({ search: 'even', until: '2020-01-01T00:00:00Z' })).toEqual({ count: 0, kind: 'exact' })
 })
 
-test('a search for parts examines a bounded number of messages per page', async () => {
+test('examines a bounded number of messages per page in a search for parts', async () => {
   const customer = await server.account()
   for (const externalId of ['a-1', 'b-1', 'b-2', 'b-3', 'a-2', 'b-4'])
     await customer.post('/api/v1/message/send', { ...example, externalId })

@@ -360,7 +360,7 @@ test.each(upstream)(
   },
 )
 
-test('reports that nothing was sent if WhatsApp refuses connections', async () => {
+test('reports that nothing was sent if WhatsApp refuses the connection', async () => {
   const cutOff = await startTestServer({
     beside: server,
     deps: { whatsapp: createCloudApi({ url: 'http://127.0.0.1:1', version: 'v25.0' }) },

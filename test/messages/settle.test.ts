@@ -117,7 +117,7 @@ test.each([
   }
 })
 
-test.each([1, 2])('keeps a status that overtook the answer of WhatsApp, in a batch of %i', async (count) => {
+test.each([1, 2])('keeps a status that arrived before the response to the send, in a batch of %i', async (count) => {
   const acceptances = await acceptPending(count)
   const earlier = new Date(1_700_000_000_000)
   await server.deps.db

@@ -157,7 +157,7 @@ test('keeps the first reason of a failure that is reported again', () => {
 test.each([
   { error: undefined, kept: undefined },
   { error: { code: '131026', message: '34600111222 is not on WhatsApp' }, kept: { code: '131026', message: '' } },
-])('removes what names the recipient from a report with the error $error', ({ error, kept }) => {
+])('removes identifiers of the recipient from a report with the error $error', ({ error, kept }) => {
   const report: StatusReport = { waMessageId: 'wamid.34600111222', status: 'failed', at: at(2), error }
   expect(withoutRecipient(report)).toEqual({ waMessageId: '', status: 'failed', at: at(2), error: kept })
 })

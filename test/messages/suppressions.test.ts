@@ -31,11 +31,11 @@ beforeEach(async () => {
 })
 afterAll(() => server.close())
 
-async function hear(messages: object[]): Promise<void> {
+async function receiveMessages(messages: object[]): Promise<void> {
   expect((await post(server, repliesCallback(account.phoneNumberId, messages))).statusCode).toBe(200)
 }
 
-async function prefer(value: string, timestamp = replyTime): Promise<void> {
+async function setPreference(value: string, timestamp = replyTime): Promise<void> {
   const callback = preferencesCallback(account.phoneNumberId, [{ wa_id: example.to, value, timestamp }])
   expect((await post(server, callback)).statusCode).toBe(200)
 }
@@ -46,9 +46,9 @@ async function listSuppressed(): Promise<unknown[]> {
 
 const upstreamSends = () => server.simulator.requests.filter(({ path }) => path.endsWith('/messages')).length
 
-test('stops MARKETING templates to a recipient who replied STOP, and no others', async () => {
+test('rejects only MARKETING templates to a recipient who replied STOP', async () => {
   const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
-  await hear([userMessage(text('Stop.'), waMessageId)])
+  await receiveMessages([userMessage(text('Stop.'), waMessageId)])
   const before = upstreamSends()
 
   const refused = await account.post('/api/v1/message/send', marketing)
@@ -79,7 +79,7 @@ test('stops MARKETING templates to a recipient who replied STOP, and no others',
   })
 })
 
-test('stops messages of every category to recipients who get none at all', async () => {
+test('rejects messages of every category to recipients with all messages suppressed', async () => {
   await account.trpc.suppression.add.mutate({ to: example.to })
   await sendOne(account)
   const code = { to: example.to, template: 'login_code', language: 'en', code: '481516' }
@@ -95,16 +95,16 @@ test('stops messages of every category to recipients who get none at all', async
   })
   const refusedCode = await account.post('/api/v1/code/send', { ...code, purpose: 'other' })
   expect(refusedCode.json().error.code).toBe('RECIPIENT_SUPPRESSED')
-  // Others still get what the account does not stop, whether or not they are on the list.
+  // Other recipients, on the list or not, still receive the categories that the account does not suppress.
   await account.trpc.suppression.add.mutate({ to: '34600111333' })
   await sendOne(account, { to: '34600111333' })
   await sendOne(account, { to: '34600111444' })
 })
 
-test('goes on stopping all messages when the recipient opts out or in again, until they are removed', async () => {
+test('keeps all messages suppressed when the recipient opts out or in, until the entry is removed', async () => {
   await account.trpc.suppression.import.mutate({ recipients: [example.to], allMessages: true })
-  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
-  await hear([userMessage(text('START'), undefined, { at: replyTime + 10 })])
+  await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime })])
+  await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 10 })])
   await account.trpc.suppression.add.mutate({ to: example.to })
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ allMessages: true }])
 
@@ -115,7 +115,7 @@ test('goes on stopping all messages when the recipient opts out or in again, unt
   await sendOne(account)
 })
 
-test('still stops all messages to an erased recipient', async () => {
+test('keeps all messages to an erased recipient suppressed', async () => {
   await account.trpc.suppression.add.mutate({ to: example.to, allMessages: true })
   await eraseNumber(example.to, account.accountId)
 
@@ -125,60 +125,63 @@ test('still stops all messages to an erased recipient', async () => {
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: example.to, allMessages: true }])
 })
 
-test('checks recipients of messages that are sent at the same time one by one', async () => {
+test('checks each recipient of concurrent sends', async () => {
   const stopped = ['34600222001', '34600222003']
   await account.trpc.suppression.import.mutate({ recipients: stopped, allMessages: true })
   await account.trpc.suppression.add.mutate({ to: '34600222002' })
   const numbers = Array.from({ length: 12 }, (_, index) => `3460022200${index % 6}`)
 
-  const answers = await Promise.all(numbers.map((to) => account.post('/api/v1/message/send', { ...example, to })))
+  const responses = await Promise.all(numbers.map((to) => account.post('/api/v1/message/send', { ...example, to })))
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(numbers.map((to) => (stopped.includes(to) ? 422 : 200)))
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(numbers.map((to) => (stopped.includes(to) ? 422 : 200)))
 })
 
 test.each([
-  { said: text('STOP'), out: true },
-  { said: text(' stop! '), out: true },
-  { said: text('Arrêt'), out: true },
-  { said: text('ARRE\u0302T'), out: true },
-  { said: text('Baja'), out: true },
-  { said: text('Unsubscribe'), out: true },
-  { said: text('Please stop'), out: false },
-  { said: text('stop it'), out: false },
-  { said: text('cancel'), out: false },
-  { said: text('no'), out: false },
-  { said: text('stop'.repeat(200_000)), out: false },
-])('takes $said.text.body as an opt-out: $out', async ({ said, out }) => {
-  await hear([userMessage(said, undefined)])
+  { content: text('STOP'), out: true },
+  { content: text(' stop! '), out: true },
+  { content: text('Arrêt'), out: true },
+  { content: text('ARRE\u0302T'), out: true },
+  { content: text('Baja'), out: true },
+  { content: text('Unsubscribe'), out: true },
+  { content: text('Please stop'), out: false },
+  { content: text('stop it'), out: false },
+  { content: text('cancel'), out: false },
+  { content: text('no'), out: false },
+  { content: text('stop'.repeat(200_000)), out: false },
+])('treats $content.text.body as an opt-out: $out', async ({ content, out }) => {
+  await receiveMessages([userMessage(content, undefined)])
   expect(await listSuppressed()).toEqual(out ? [[example.to, 'reply']] : [])
 })
 
-test('takes a tap on a button with such a label or payload as an opt-out, if it answers our message', async () => {
+test('treats a tap on a button with such a label or payload as an opt-out if it replies to a sent message', async () => {
   const { waMessageId } = await sendOne(account)
-  await hear([userMessage(tap('Stop promotions', 'x'), undefined), userMessage(tap('Yes', 'yes'), waMessageId)])
+  await receiveMessages([
+    userMessage(tap('Stop promotions', 'x'), undefined),
+    userMessage(tap('Yes', 'yes'), waMessageId),
+  ])
   expect(await listSuppressed()).toEqual([])
 
-  await hear([userMessage(tap('No more of this', 'STOP'), waMessageId)])
+  await receiveMessages([userMessage(tap('No more of this', 'STOP'), waMessageId)])
 
   expect(await listSuppressed()).toEqual([[example.to, 'reply']])
 })
 
-test('takes no answer of a flow as an opt-out', async () => {
+test('never treats the response of a flow as an opt-out', async () => {
   const { waMessageId } = await sendOne(account)
   const flow = { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'STOP', response_json: 'STOP' } }
-  await hear([userMessage({ type: 'interactive', interactive: flow }, waMessageId)])
+  await receiveMessages([userMessage({ type: 'interactive', interactive: flow }, waMessageId)])
   expect(await listSuppressed()).toEqual([])
 })
 
-test('lifts an opt-out by START, whatever the order in which both arrive', async () => {
-  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
-  await hear([userMessage(text('START'), undefined, { at: replyTime + 10 })])
+test('ends an opt-out by START, in whichever order both arrive', async () => {
+  await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime })])
+  await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 10 })])
   expect(await listSuppressed()).toEqual([])
-  await hear([userMessage(text('STOP'), undefined, { at: replyTime + 5 })])
+  await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime + 5 })])
   expect(await listSuppressed()).toEqual([])
   await sendOne(account, { ...marketing, variables: undefined })
 
-  await hear([
+  await receiveMessages([
     userMessage(text('STOP'), undefined, { at: replyTime + 20 }),
     userMessage(text('START'), undefined, { at: replyTime + 20 }),
     userMessage(text('STOP'), undefined, { at: replyTime + 20 }),
@@ -194,22 +197,22 @@ test('lifts an opt-out by START, whatever the order in which both arrive', async
   ])
 })
 
-test('a START of somebody who never opted out changes nothing', async () => {
-  await hear([userMessage(text('START'), undefined)])
+test('ignores START from a recipient who never opted out', async () => {
+  await receiveMessages([userMessage(text('START'), undefined)])
   expect(await listRecorded(server, account)).toEqual([])
 })
 
-test('follows the preference for marketing messages in WhatsApp', async () => {
-  await prefer('stop')
-  await prefer('stop')
+test('applies the preference for marketing messages in WhatsApp', async () => {
+  await setPreference('stop')
+  await setPreference('stop')
   expect(await listSuppressed()).toEqual([[example.to, 'preference']])
-  // What was chosen in WhatsApp is not lifted by a text.
-  await hear([userMessage(text('START'), undefined, { at: replyTime + 5 })])
+  // A text does not end an opt-out chosen in WhatsApp.
+  await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 5 })])
   expect(await listSuppressed()).toEqual([[example.to, 'preference']])
 
-  await prefer('resume', replyTime + 10)
-  await prefer('stop', replyTime)
-  await prefer('whatever', replyTime + 20)
+  await setPreference('resume', replyTime + 10)
+  await setPreference('stop', replyTime)
+  await setPreference('whatever', replyTime + 20)
 
   expect(await listSuppressed()).toEqual([])
   expect((await listRecorded(server, account)).map(({ type, data }) => [type, data['reason']])).toEqual([
@@ -243,10 +246,10 @@ test('suppresses a recipient whose message fails with 131050 later', async () =>
   await expectRejected(to)
 })
 
-test('knows a recipient whose number WhatsApp writes differently', async () => {
+test('recognizes a recipient whose number WhatsApp spells differently', async () => {
   const { waMessageId } = await sendOne(account, { to: '5215512345678' })
-  await hear([userMessage(text('STOP'), waMessageId, { from: '525512345678' })])
-  await hear([userMessage(text('STOP'), undefined, { from: '551187654321' })])
+  await receiveMessages([userMessage(text('STOP'), waMessageId, { from: '525512345678' })])
+  await receiveMessages([userMessage(text('STOP'), undefined, { from: '551187654321' })])
 
   for (const to of ['5215512345678', '525512345678', '5511987654321', '551187654321'])
     expect((await account.post('/api/v1/message/send', { ...marketing, to })).statusCode).toBe(422)
@@ -285,7 +288,7 @@ test('adds, lists, imports and removes recipients', async () => {
     removed: false,
   })
   await sendOne(account, { ...marketing, variables: undefined, to: '34600000002' })
-  // Users' changes are no news to their webhooks.
+  // Changes by users emit no webhooks.
   expect(await listRecorded(server, account)).toEqual([])
 })
 
@@ -307,24 +310,24 @@ test('keeps the lists of accounts apart', async () => {
   expect(await listSuppressed()).toEqual([[example.to, 'manual']])
 })
 
-test('an entry of a user is removed by users only', async () => {
-  await hear([userMessage(text('STOP'), undefined, { at: replyTime })])
+test('keeps an entry that a user added until a user removes it', async () => {
+  await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime })])
   await account.trpc.suppression.add.mutate({ to: example.to })
-  await hear([userMessage(text('START'), undefined, { at: Math.ceil(Date.now() / 1000) + 60 })])
-  await prefer('resume', Math.ceil(Date.now() / 1000) + 60)
+  await receiveMessages([userMessage(text('START'), undefined, { at: Math.ceil(Date.now() / 1000) + 60 })])
+  await setPreference('resume', Math.ceil(Date.now() / 1000) + 60)
   expect(await listSuppressed()).toEqual([[example.to, 'manual']])
 })
 
-test('an older STOP that WhatsApp repeats does not undo a removal', async () => {
+test('ignores an older STOP that WhatsApp repeats after a removal', async () => {
   const stop = userMessage(text('STOP'), undefined)
-  await hear([stop])
+  await receiveMessages([stop])
   await account.trpc.suppression.remove.mutate({ to: example.to })
-  await hear([stop])
-  await prefer('stop', replyTime)
+  await receiveMessages([stop])
+  await setPreference('stop', replyTime)
   expect(await listSuppressed()).toEqual([])
 })
 
-test('stops the other categories that the account chooses', async () => {
+test('rejects other categories that the account chooses', async () => {
   await account.trpc.suppression.add.mutate({ to: example.to })
   await setSuppressedCategories(server.deps, account.accountId, ['UTILITY'])
 
@@ -372,7 +375,7 @@ test('replays a send that happened before its recipient opted out', async () => 
   expect(another.statusCode).toBe(422)
 })
 
-test('owners change the list in the dashboard, and viewers read it', async () => {
+test('lets owners change the list in the dashboard and viewers read it', async () => {
   const owner = await signedInOwner(server, account.accountId)
   const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
   const { accountId } = account
@@ -388,22 +391,22 @@ test('owners change the list in the dashboard, and viewers read it', async () =>
   expect((await viewer.query('suppression.settings', { accountId })).data).toEqual(saved.data)
   expect((await viewer.mutate('suppression.add', { accountId, to: '34600000009' })).statusCode).toBe(403)
   const log = await owner.query<{ items: { what: string }[] }>('audit.list', { accountId })
-  const said = log.data.items.map(({ what }) => what)
-  expect(said).toEqual(
+  const descriptions = log.data.items.map(({ what }) => what)
+  expect(descriptions).toEqual(
     expect.arrayContaining([
       'added 2 recipients to the suppression list',
       'added 1 recipient to the suppression list',
       'removed a recipient from the suppression list',
     ]),
   )
-  expect(said.join()).not.toContain('34600')
+  expect(descriptions.join()).not.toContain('34600')
 })
 
-test('erasing a recipient erases the entry, and a late rejection adds none', async () => {
+test('erases the entry of an erased recipient, and adds none after a late rejection', async () => {
   const to = '34600777001'
   const { waMessageId, messageId } = await sendOne(account, { ...marketing, variables: undefined, to })
   await account.trpc.code.send.mutate({ to, template: 'login_code', language: 'en' })
-  await hear([userMessage(text('STOP'), waMessageId, { from: to })])
+  await receiveMessages([userMessage(text('STOP'), waMessageId, { from: to })])
   expect(await listSuppressed()).toEqual([[to, 'reply']])
 
   const { rows, complete } = await eraseRecipient(
@@ -419,7 +422,7 @@ test('erasing a recipient erases the entry, and a late rejection adds none', asy
   expect(await listSuppressed()).toEqual([['erased', 'reply']])
 })
 
-/** Sends a template that suppressed recipients do not get. */
+/** Sends a template that is rejected for suppressed recipients. */
 const sendMarketing = (to: string, from = account) =>
   from.post('/api/v1/message/send', { ...marketing, variables: undefined, to })
 
@@ -454,7 +457,7 @@ test.each([
     expect(await account.trpc.suppression.list.query({ to })).toMatchObject({ items: [{ to: 'erased' }] })
   }
   expect(await listSuppressed()).toEqual([['erased', 'manual']])
-  // A repetition finds nothing, and changes nothing.
+  // A second erasure finds and changes nothing.
   expect(await eraseNumber(first)).toMatchObject({ accountIds: [], rows: {} })
   expect((await sendMarketing(first)).statusCode).toBe(422)
 
@@ -469,30 +472,30 @@ test('checks many erased recipients at once', async () => {
   await account.trpc.suppression.import.mutate({ recipients: numbers.slice(0, 20) })
   for (const number of numbers.slice(0, 10)) await eraseNumber(number)
 
-  const answers = await Promise.all(numbers.map((to) => sendMarketing(to)))
+  const responses = await Promise.all(numbers.map((to) => sendMarketing(to)))
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(numbers.map((_, index) => (index < 20 ? 422 : 200)))
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(numbers.map((_, index) => (index < 20 ? 422 : 200)))
 })
 
 test('lets an erased recipient opt in again, and out again', async () => {
   const to = '34600777020'
   const first = await sendOne(account, { ...marketing, variables: undefined, to })
-  await hear([userMessage(text('STOP'), first.waMessageId, { from: to })])
+  await receiveMessages([userMessage(text('STOP'), first.waMessageId, { from: to })])
   await eraseNumber(to)
   expect((await sendMarketing(to)).statusCode).toBe(422)
 
   const again = await sendOne(account, { to })
-  await hear([userMessage(text('START'), again.waMessageId, { from: to })])
+  await receiveMessages([userMessage(text('START'), again.waMessageId, { from: to })])
   expect((await sendMarketing(to)).statusCode).toBe(200)
   expect(await listSuppressed()).toEqual([])
 
-  // Who opted in is protected by no entry, so nothing remains.
+  // A recipient who opted in has no entry, so nothing remains.
   await eraseNumber(to)
   expect(await storedSuppressions()).not.toContain(to)
   expect((await sendMarketing(to)).statusCode).toBe(200)
 })
 
-test('adding an erased recipient again gives the entry its number back', async () => {
+test('restores the number of an entry when an erased recipient is added again', async () => {
   const to = '34600777030'
   await account.trpc.suppression.add.mutate({ to })
   await eraseNumber(to)
@@ -504,7 +507,7 @@ test('adding an erased recipient again gives the entry its number back', async (
   expect(await listSuppressed()).toEqual([['erased', 'manual']])
 })
 
-test('erases in one account only, and gives each account another hash', async () => {
+test('erases in one account only, and uses a different hash in each account', async () => {
   const to = '34600777040'
   const other = await server.account()
   await account.trpc.suppression.add.mutate({ to })
@@ -524,7 +527,7 @@ test('erases in one account only, and gives each account another hash', async ()
   expect(rows.every(({ number_key }) => number_key.startsWith('hmac:'))).toBe(true)
 })
 
-test('finds erased recipients after the key of the server was replaced', async () => {
+test('finds erased recipients after a replacement of the server key', async () => {
   const to = '34600777050'
   await account.trpc.suppression.add.mutate({ to })
   await eraseNumber(to)

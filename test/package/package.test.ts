@@ -23,9 +23,9 @@ let packed: z.output<typeof Packed>[0]
 /** A customer's project that has only the packed archive from this repository. */
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'waybill-package-'))
-  const answer = await run(repository, 'npm', ['pack', '--json', '--pack-destination', folder])
+  const response = await run(repository, 'npm', ['pack', '--json', '--pack-destination', folder])
   // The build prints its output first.
-  packed = Packed.parse(JSON.parse(answer.slice(answer.indexOf('[\n'))))[0]
+  packed = Packed.parse(JSON.parse(response.slice(response.indexOf('[\n'))))[0]
   await writeFile(
     path.join(folder, 'package.json'),
     JSON.stringify({ name: 'customer', private: true, type: 'module' }),

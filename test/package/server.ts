@@ -44,6 +44,6 @@ export async function startServer(
 }
 
 async function isReady(port: string): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
-  return answer?.status === 200
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+  return response?.status === 200
 }

@@ -139,7 +139,7 @@ async function talk(socketPath: string, text: string): Promise<string> {
   const socket = connect(socketPath)
   socket.setEncoding('utf8')
   socket.write(text)
-  let answer = ''
-  for await (const chunk of socket) answer += chunk
-  return answer
+  let response = ''
+  for await (const chunk of socket) response += chunk
+  return response
 }

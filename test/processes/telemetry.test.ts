@@ -54,8 +54,8 @@ function linesWith(node: ServeProcess, text: string): string[] {
 }
 
 async function send(node: ServeProcess, count: number): Promise<void> {
-  const answers = await Promise.all(Array.from({ length: count }, () => node.send(apiKey, example)))
-  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  const responses = await Promise.all(Array.from({ length: count }, () => node.send(apiKey, example)))
+  expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
 }
 
 /** Prints each module of OpenTelemetry that a process loads. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'undici'
 import type { TestResponse } from './server.ts'
 
-/** The smallest files that are what they say, each with random bytes so that no two are the same. */
+/** The smallest valid file of each type, with random bytes so that no two files are equal. */
 
 const noise = (size: number) => randomBytes(size)
 
@@ -99,7 +99,7 @@ export async function postForm(
   return { statusCode: response.statusCode, headers: response.headers, text, json: () => JSON.parse(text) }
 }
 
-/** A server of somebody else, which serves files. */
+/** A third party's file server. */
 export async function startFileServer(serve: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(serve).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { createMediaServices, type MediaServices } from '../../src/media/services.ts'
 import type { MediaConfig } from '../../src/platform/config.ts'
 
-/** A media store in a folder of its own, which is created by the first upload. */
+/** A media store in its own folder, which the first upload creates. */
 export function createTestMedia({
   stallMilliseconds = 20_000,
   ...config

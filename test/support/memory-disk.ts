@@ -5,7 +5,7 @@ const folder = '/dev/shm'
 const minFreeBytes = 4 * 1024 ** 3
 
 /**
- * Puts the temporary files of this process and its workers into memory, where there is enough of it: creating a
+ * Keeps the temporary files of this process and its workers in memory if there is enough of it: creating a
  * database writes hundreds of files, and a test flushes them all the time.
  */
 export function useMemoryDisk(): void {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** An organisation's OpenID provider that signs its current user in without asking. */
+/** An organisation's OpenID provider that signs its current user in without a prompt. */
 export interface TestOidcProvider {
   issuer: string
   clientId: string
@@ -30,7 +30,7 @@ export async function startOidcProvider(): Promise<TestOidcProvider> {
       const callback = provider.callback()
       server.on('request', (request, response) =>
         request.url?.startsWith('/interaction/')
-          ? void answerForUser(provider, known, request, response)
+          ? void completeSignIn(provider, known, request, response)
           : callback(request, response),
       )
     },
@@ -58,7 +58,7 @@ function createProvider(known: TestOidcProvider, redirectUri: string): Provider 
   })
 }
 
-async function answerForUser(
+async function completeSignIn(
   provider: Provider,
   { person, clientId }: TestOidcProvider,
   request: IncomingMessage,

@@ -4,7 +4,7 @@ import type { TestServer } from './server.ts'
 import { totp } from './totp.ts'
 import { signedInOwner, type TestOwner } from './user.ts'
 
-export interface OperatorAnswer {
+export interface OperatorResponse {
   statusCode: number
   /** Absent on failure; only tests of a success read it. */
   data: Record<string, unknown> & { items: Record<string, unknown>[] }
@@ -37,7 +37,7 @@ export async function callOperator(
   { name, kind }: { name: string; kind: 'query' | 'mutation' },
   input: object = {},
   headers: Record<string, string> = {},
-): Promise<OperatorAnswer> {
+): Promise<OperatorResponse> {
   const path = `/settings/trpc/operator.${name}`
   const session = { origin: server.url, cookie: user.cookie(), ...headers }
   const { statusCode, text } = await (kind === 'query'

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { setTimeout as delay } from 'node:timers/promises'
 import { parse } from 'protobufjs'
 
-/** The messages of opentelemetry-proto 1.9 that an exporter of spans and metrics sends, with their numbers. */
+/** The messages of opentelemetry-proto 1.9 that an exporter of spans and metrics sends, with their field numbers. */
 const { root } = parse(`
   syntax = "proto3";
   message AnyValue {
@@ -79,7 +79,7 @@ export interface OtlpReceiver {
   requests: ReceivedExport[]
   spans: ReceivedSpan[]
   metrics: ReceivedMetric[]
-  /** How it answers from now on; a request without an answer stays open. */
+  /** Sets how it responds to later requests; a request without a response stays open. */
   behave(respond: (response: ServerResponse) => void): void
   close(): Promise<void>
 }
@@ -122,7 +122,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   }
 }
 
-/** Waits until a condition on what was received holds; the error of a test that waits too long shows the spans. */
+/** Waits until the received data meets a condition; after a timeout, the error shows the received spans. */
 export async function untilReceived<Found>(
   { spans }: Pick<OtlpReceiver, 'spans'>,
   find: () => Found | undefined,

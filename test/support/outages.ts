@@ -1,18 +1,18 @@
 import type { TestDatabase } from './database.ts'
 
-/** A database whose statements fail from `leave` to `comeBack`, as if its server did not answer. */
+/** A database whose statements fail between `begin` and `end`, as if its server refused connections. */
 export function startOutages({ db }: Pick<TestDatabase, 'db'>) {
-  let isAway = false
+  let isDown = false
   let failures = 0
   return {
     /** How many statements have failed. */
     failures: () => failures,
-    leave: () => void (isAway = true),
-    comeBack: () => void (isAway = false),
+    begin: () => void (isDown = true),
+    end: () => void (isDown = false),
     db: new Proxy(db, {
       get: (target, name) => {
-        if (isAway) failures++
-        if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+        if (isDown) failures++
+        if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
         const value: unknown = Reflect.get(target, name)
         return typeof value === 'function' ? (value.bind(target) as unknown) : value
       },

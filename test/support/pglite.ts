@@ -8,7 +8,7 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How a test file obtains its own migrated database. */
+    /** How a test file gets its own migrated database. */
     database:
       | { kind: 'pglite'; template: string }
       | { kind: 'postgres'; adminUrl: string; template: string; strategy: string }

@@ -17,7 +17,7 @@ import './pglite.ts'
  */
 process.prependListener('beforeExit', () => process.exit())
 
-/** Nobody needs these databases after a crash of the machine. */
+/** These databases need not survive a crash of the machine. */
 const throwaway = ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_wal_size=256MB']
 
 /** Starts a PostgreSQL server, unless `TEST_DATABASE_URL` names one, and migrates a template database in it. */
@@ -25,8 +25,8 @@ export default async function setUpPostgres(project: TestProject): Promise<() =>
   const given = process.env['TEST_DATABASE_URL']
   const server =
     given === undefined ? await startPostgres({ flags: throwaway }) : { url: given, stop: () => Promise.resolve() }
-  // Copies files instead of writing them to the log first, which takes three times as long. Only PostgreSQL 15 and newer
-  // have the choice.
+  // Copies files instead of writing them to the WAL first, which takes three times as long. Only PostgreSQL 15 and later
+  // support the option.
   const strategy = given === undefined ? 'strategy file_copy' : ''
   const template = `waybill_template_${randomBytes(4).toString('hex')}`
   await run(server.url, `create database ${template}`)
@@ -52,7 +52,7 @@ export interface RunningPostgres {
 }
 
 interface PostgresOptions {
-  /** More of the server's options, such as `-c ssl=on`. */
+  /** Additional server options, such as `-c ssl=on`. */
   flags?: readonly string[]
   /** Changes the data folder before the server starts. */
   prepare?: (dataDir: string) => Promise<void>

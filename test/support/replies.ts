@@ -13,7 +13,7 @@ interface ReplyOptions {
   at?: number
 }
 
-/** A message of a user as Meta reports it; `content` has its type and what belongs to the type. */
+/** A message of a user as Meta reports it; `content` has its type and the fields of that type. */
 export function userMessage(
   content: object,
   repliesTo: string | undefined,

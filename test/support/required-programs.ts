@@ -1,5 +1,5 @@
 /**
- * Reports what a test cannot run without. `.ci/run` says that every program must be installed, so there it is a failure;
+ * Reports a missing requirement of a test. `.ci/run` requires every program to be installed, so there it is a failure;
  * elsewhere the test is skipped.
  */
 export function reportMissing(what: string, missing: string): void {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { PGlite } from '@electric-sql/pglite'
 
-/** A database that is used again: emptying it takes a tenth of the half second of CPU time that opening one takes. */
+/** A reusable database: emptying it takes a tenth of the half second of CPU time that opening a new one takes. */
 interface Reusable {
   pglite: PGlite
   /** Tables that aren't empty after the migrations, with their rows. */
@@ -9,7 +9,7 @@ interface Reusable {
   schema: string
 }
 
-/** Of this worker, whose test files share their modules. */
+/** Databases of this worker, whose test files share their modules. */
 const idle = new Map<string, Reusable[]>()
 
 /** Returns a migrated database without data. When it is closed, the next caller gets it. */
@@ -42,7 +42,7 @@ async function open(template: string): Promise<Reusable> {
   return { pglite, seeds, schema: await describeSchema(pglite) }
 }
 
-/** False if it cannot be used again, because a test changed its tables or left a transaction open. */
+/** Returns false if it is not reusable because a test changed its tables or left a transaction open. */
 async function empty({ pglite, seeds, schema }: Reusable): Promise<boolean> {
   try {
     await pglite.exec('discard all')
@@ -65,7 +65,7 @@ async function listFullTables(pglite: PGlite): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Differs after a change of a table, a function or a setting, even if it was taken back. */
+/** Differs after a change of a table, a function or a setting, even if the change was reverted. */
 async function describeSchema(pglite: PGlite): Promise<string> {
   const { rows } = await pglite.query<{ schema: string }>(`
     select md5(concat(

@@ -71,7 +71,7 @@ export interface TestAccount {
   trpc: WaybillClient
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
   get(path: string, headers?: Record<string, string>): Promise<TestResponse>
-  /** Adds another WhatsApp account for this customer, not as the default. */
+  /** Adds another WhatsApp account for this customer without making it the default. */
   addWhatsAppAccount(options?: Partial<NewWhatsAppAccount>): Promise<string>
   /** Adds a template to WhatsApp and syncs. */
   template(template: NewTemplate): Promise<void>
@@ -143,7 +143,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     database,
     simulator,
     log,
-    account: (accountOptions) => makeAccount({ url, deps, simulator }, accountOptions),
+    account: (accountOptions) => createCustomer({ url, deps, simulator }, accountOptions),
     request: requestsTo(url),
     close: async () => {
       await server.close()
@@ -169,7 +169,7 @@ export function through(server: TestServer, account: TestAccount): Pick<TestAcco
   return callers(server.url, account.apiKey)
 }
 
-async function makeAccount(
+async function createCustomer(
   { url, deps, simulator }: Pick<TestServer, 'url' | 'deps' | 'simulator'>,
   { rateLimit = 100_000 }: { rateLimit?: number } = {},
 ): Promise<TestAccount> {

@@ -6,11 +6,11 @@ import { loopbackCertificate } from './certificate.ts'
 /** A real SMTP server on this machine. */
 export interface TestSmtpServer {
   config: MailConfig
-  /** Everything that it took, oldest first. */
+  /** Every accepted email, oldest first. */
   received: ReceivedEmail[]
-  /** While it is set, the recipient or the content of every email is answered with this reply code. */
+  /** While set, the server responds to the recipient or the content of every email with this reply code. */
   refuse: { recipient?: number; content?: number }
-  /** While true, it takes a content and never answers. */
+  /** While true, it accepts the content of an email and never responds. */
   stalls: boolean
   close(): Promise<void>
 }
@@ -28,9 +28,9 @@ export interface ReceivedEmail {
 
 interface SmtpOptions {
   tls?: 'none' | 'starttls' | 'implicit'
-  /** What a client must present; without it, anybody may send. */
+  /** The credentials that a client must present; without them, any client may send. */
   auth?: { user: string; pass: string }
-  /** By default, any free one. */
+  /** By default, any free port. */
   port?: number
 }
 
@@ -41,7 +41,7 @@ export async function startSmtpServer({ tls = 'none', auth, port = 0 }: SmtpOpti
     secure: tls === 'implicit',
     disabledCommands,
     authOptional: auth === undefined,
-    // Lets a test stop it while a client waits for an answer.
+    // Lets a test stop it while a client waits for a response.
     closeTimeout: 100,
     onAuth: ({ username, password }, _session, done) =>
       username === auth?.user && password === auth?.pass
@@ -66,7 +66,7 @@ export async function startSmtpServer({ tls = 'none', auth, port = 0 }: SmtpOpti
       })
     },
   })
-  // Clients that refuse the certificate break the connection.
+  // Clients that reject the certificate close the connection.
   server.on('error', () => {})
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const smtp: TestSmtpServer = {

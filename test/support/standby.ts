@@ -13,7 +13,7 @@ export interface Standby {
   url: string
   /** Waits until it has every change that the primary has made so far. */
   catchUp: () => Promise<void>
-  /** Ends its connection to the primary for good. */
+  /** Closes its connection to the primary permanently. */
   disconnect: () => Promise<void>
   /** Makes it the primary. */
   promote: () => Promise<void>
@@ -28,7 +28,7 @@ export async function startStandby(
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-standby-'))
   const dataDir = path.join(folder, 'data')
   await primary.pause()
-  // With owners and modes, which PostgreSQL checks.
+  // Keeps owners and modes, which PostgreSQL checks.
   await promisify(execFile)('cp', ['-a', primary.dataDir, dataDir])
   await chmod(folder, 0o755)
   await primary.resume()

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The code that an authenticator app shows now, or the given number of steps later (RFC 6238 with SHA-1, six digits,
+ * The code that an authenticator app shows now or after the given number of steps (RFC 6238 with SHA-1, six digits,
  * thirty seconds).
  */
 export function totp(base32: string, steps = 0): string {

@@ -12,8 +12,8 @@ export interface TestOwner {
   email: string
   password: string
   /** Calls a settings query such as `publicApi.get`. */
-  query<T = Answer>(name: string, input?: object): Promise<SettingsAnswer<T>>
-  mutate<T = Answer>(name: string, input?: object, headers?: Record<string, string>): Promise<SettingsAnswer<T>>
+  query<T = ResponseData>(name: string, input?: object): Promise<SettingsResponse<T>>
+  mutate<T = ResponseData>(name: string, input?: object, headers?: Record<string, string>): Promise<SettingsResponse<T>>
   /** Requests a path below `/settings/auth` with the cookies of the session. */
   auth(path: string, body: object): Promise<TestResponse>
   /** Posts a form to a path of the dashboard with the cookies of the session. */
@@ -26,9 +26,9 @@ export interface TestOwner {
 }
 
 /** Fields that responses may contain; each test names those it expects. */
-type Answer = Record<string, unknown>
+type ResponseData = Record<string, unknown>
 
-export interface SettingsAnswer<T> {
+export interface SettingsResponse<T> {
   statusCode: number
   /** Absent on failure; only tests of a success read it. */
   data: T
@@ -78,11 +78,11 @@ export function visitor(server: DashboardServer, email = 'nobody@example.com'): 
     email,
     password,
     query: async (name, input = {}) =>
-      toAnswer(
+      toResponse(
         await request('GET', `/settings/trpc/settings.${name}?input=${encodeURIComponent(JSON.stringify(input))}`),
       ),
     mutate: async (name, input = {}, headers = {}) =>
-      toAnswer(await request('POST', `/settings/trpc/settings.${name}`, input, headers)),
+      toResponse(await request('POST', `/settings/trpc/settings.${name}`, input, headers)),
     auth,
     postForm: (path, parts, headers = {}) => {
       const { body, contentType } = writeForm(parts)
@@ -104,7 +104,7 @@ function keep(jar: Map<string, string>, cookie: string): void {
   else jar.set(name, value)
 }
 
-function toAnswer<T>({ statusCode, text }: TestResponse): SettingsAnswer<T> {
+function toResponse<T>({ statusCode, text }: TestResponse): SettingsResponse<T> {
   const body = JSON.parse(text)
   return { statusCode, data: body.result?.data, error: body.error }
 }

@@ -25,12 +25,12 @@ export interface WebhookReceiver {
 
 export const accept: Behaviour = (_received, response) => void response.end('ok')
 
-export function answer(statusCode: number, headers: Record<string, string> = {}): Behaviour {
+export function respond(statusCode: number, headers: Record<string, string> = {}): Behaviour {
   return (_received, response) => void response.writeHead(statusCode, headers).end(`answer ${statusCode}`)
 }
 
 /** Holds the request open until the sender times out. */
-export const neverAnswer: Behaviour = () => {}
+export const neverRespond: Behaviour = () => {}
 
 /** An HTTP server of a customer. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {

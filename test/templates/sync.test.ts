@@ -105,17 +105,17 @@ test('makes a template sendable when it is listed again', async () => {
 test('ignores the list of a sync that a later one overtook', async () => {
   await add('1', 'A')
   const asked = Promise.withResolvers<void>()
-  const answer = Promise.withResolvers<ReturnType<typeof found>>()
+  const response = Promise.withResolvers<ReturnType<typeof found>>()
   const listTemplates = () => {
     asked.resolve()
-    return answer.promise
+    return response.promise
   }
   const overtaken = syncTemplates({ ...deps, whatsapp: { ...deps.whatsapp, listTemplates } }, accountId)
   await asked.promise
   deps.listings['1 A'] = found(listed('both', { status: 'PAUSED' }))
   await syncTemplates(deps, accountId)
 
-  answer.resolve(found(listed('both'), listed('gone')))
+  response.resolve(found(listed('both'), listed('gone')))
   await overtaken
 
   expect(await statuses()).toEqual({ '1 both en': 'PAUSED' })

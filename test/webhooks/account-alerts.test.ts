@@ -55,7 +55,7 @@ async function metric(): Promise<string | undefined> {
 
 const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
 
-test('a token revoked in the middle of a load is known within 10 seconds everywhere', async () => {
+test('reports a token that is revoked under load within 10 seconds everywhere', async () => {
   const housekeeping = startHousekeeping(server.deps, { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 })
   const load = setInterval(() => void account.post('/api/v1/message/send', message), 50)
   try {
@@ -85,7 +85,7 @@ test('a token revoked in the middle of a load is known within 10 seconds everywh
   }
 })
 
-test('each change is announced once, by one of several nodes', async () => {
+test('announces each change once, from one of several nodes', async () => {
   const beside = await startTestServer({ beside: server })
   await deactivateWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
 
@@ -104,7 +104,7 @@ test('each change is announced once, by one of several nodes', async () => {
   expect((await listQueued()).map(({ type }) => type)).toEqual(['whatsapp_account.inactive', 'whatsapp_account.active'])
 })
 
-test('the expiry of a token is announced 14, 7 and 1 days ahead and on the last day, until it is replaced', async () => {
+test('announces the expiry of a token 14, 7 and 1 days ahead and on the last day, until it is replaced', async () => {
   const { phoneNumberId, wabaId } = account
   const expiresIn = async (days: number) => {
     await server.deps.db
@@ -129,7 +129,7 @@ test('the expiry of a token is announced 14, 7 and 1 days ahead and on the last 
   expect(await listQueued()).toHaveLength(5)
 })
 
-test('a token that has expired already is not announced as expiring soon', async () => {
+test('does not announce an expired token as expiring soon', async () => {
   await server.deps.db
     .updateTable('whatsapp_account_health')
     .set({ token_expires_at: new Date(Date.now() - 3_600_000) })
@@ -164,7 +164,7 @@ test('announces a change of the quality rating once, but not the first rating', 
   expect(levels).toEqual(['warn', 'info'])
 })
 
-test('opens no transaction while there is nothing to announce', async () => {
+test('opens no transaction if there is nothing to announce', async () => {
   await announceChanges(server.deps)
   const transactions = vi.spyOn(server.deps.db, 'transaction')
 
@@ -209,7 +209,7 @@ const findingCodes = async () =>
     .find(({ whatsAppAccountId }) => whatsAppAccountId === account.whatsAppAccountId)
     ?.findings.map(({ code }) => code)
 
-test('missing statuses reach log, metric and operators, and are solved by the next status', async () => {
+test('reports missing statuses in log, metric and health findings until the next status', async () => {
   await insertMessage(1 * minutes, 'sent')
   await insertMessage(10 * minutes, 'pending')
   await measureAgain()
@@ -226,7 +226,7 @@ test('missing statuses reach log, metric and operators, and are solved by the ne
   expect(await findingCodes()).not.toContain('no_statuses')
 })
 
-test('frequent failures reach log and operators', async () => {
+test('reports frequent failures in the log and the health findings', async () => {
   for (let n = 0; n < 15; n++) await insertMessage(2 * minutes, 'sent')
   for (let n = 0; n < 10; n++) await insertMessage(2 * minutes, 'failed', '131026')
 
@@ -236,7 +236,7 @@ test('frequent failures reach log and operators', async () => {
   expect(logged('10 of 25 messages of the last hour failed, most often with code 131026')).toHaveLength(1)
 })
 
-test('a problem is logged when it is found and when it is solved, not at every check', async () => {
+test('logs a problem when it is found and when it is solved, not at every check', async () => {
   const { phoneNumberId, wabaId } = account
   const number = server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'token-of-this-test' })
   await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken: number.accessToken })
@@ -254,7 +254,7 @@ test('a problem is logged when it is found and when it is solved, not at every c
   expect(logged('problem resolved').filter((line) => line.includes('quality_low'))).toHaveLength(1)
 })
 
-test('the check stores what WhatsApp says of token, number, subscription and callback URL', async () => {
+test('stores the state of token, number, subscription and callback URL that WhatsApp reports', async () => {
   const { phoneNumberId, wabaId } = account
   const accessToken = 'token-that-expires'
   server.simulator.addApp({ id: '300000000000055', name: 'App', secret: 'test-app-secret' })
@@ -284,7 +284,7 @@ test('the check stores what WhatsApp says of token, number, subscription and cal
   )
 })
 
-test('what cannot be read keeps its last value', async () => {
+test('keeps the last value of a state that cannot be read', async () => {
   await checkNow(server.deps, owner())
   const before = (await account.trpc.account.health.query({})).whatsAppAccounts[0]
   server.simulator.intercept(() => ({ kind: 'drop' }))
@@ -295,7 +295,7 @@ test('what cannot be read keeps its last value', async () => {
   expect((await account.trpc.account.health.query({})).whatsAppAccounts[0]).toEqual(before)
 })
 
-test('an account reads only its own health', async () => {
+test('shows an account only its own health', async () => {
   const other = await server.account()
 
   const { data } = (await other.get('/api/v1/account/health')).json()
@@ -304,11 +304,11 @@ test('an account reads only its own health', async () => {
   expect((await server.request('GET', '/api/v1/account/health')).statusCode).toBe(401)
 })
 
-test('the times of callbacks and statuses are kept', async () => {
+test('stores the times of callbacks and statuses', async () => {
   server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
   const { messageId } = (await account.post('/api/v1/message/send', message)).json().data
 
-  // The last of its callbacks, so that none arrives while the server closes.
+  // Waits for the last callback, so that none arrives while the server closes.
   await expect
     .poll(async () => (await account.trpc.message.get.query({ messageId: String(messageId) })).status)
     .toBe('read')
@@ -318,7 +318,7 @@ test('the times of callbacks and statuses are kept', async () => {
   server.simulator.reportTo(undefined)
 })
 
-test('the last hour of all numbers is counted in one pass', async () => {
+test('counts the last hour of all numbers in one pass', async () => {
   const second = await account.addWhatsAppAccount()
   await account.addWhatsAppAccount()
   const insert = (whatsAppAccountId: string, status: 'sent' | 'delivered' | 'failed', code?: string) =>

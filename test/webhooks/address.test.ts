@@ -257,7 +257,7 @@ test.each([
   { range: '3ffe::/16', first: '3ffe::', last: '3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff', around: ['3ffd:ffff::'] },
   { range: '3fff::/20', first: '3fff::', last: '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff', around: ['3fff:1000::'] },
   { range: 'outside of 2000::/3', first: '1fff:ffff::', last: '4000::', around: ['2000::', '3fff:ffff::'] },
-])('treats $range as special, and no address beside it', ({ first, last, around }) => {
+])('treats $range as special, but not the adjacent addresses', ({ first, last, around }) => {
   expect([first, last].map(isPublicAddress)).toEqual([false, false])
   for (const address of around) expect(`${address} ${isPublicAddress(address)}`).toBe(`${address} true`)
 })
@@ -302,7 +302,7 @@ test.each([
   expect(await checkAddress(url, { allowPrivate: false, isAllowed: isPublicAddress, resolve })).toBe(verdict)
 })
 
-/** No name server knows an address as a name. */
+/** No name server resolves an address as a name. */
 const neverResolve = () => Promise.reject(new DnsError('ENOTFOUND'))
 
 test.each([

@@ -14,7 +14,7 @@ import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
-import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 let server: TestServer
 /** Another server on the same database. */
@@ -217,9 +217,9 @@ test('posts failing endpoints and stopped templates, and their recovery', async 
   expect(chat.at(path).some(({ body }) => body.includes('token='))).toBe(false)
 })
 
-test.each([429, 500, 503])('retries after an answer of %i, as late as the chat asks', async (status) => {
+test.each([429, 500, 503])('retries after a response with %i, no earlier than its Retry-After', async (status) => {
   await setSlack()
-  chat.behave(answer(status, { 'retry-after': '600' }), path)
+  chat.behave(respond(status, { 'retry-after': '600' }), path)
   start()
   await post()
   server.deps.announcements.announce('chat')
@@ -238,9 +238,9 @@ test.each([429, 500, 503])('retries after an answer of %i, as late as the chat a
   expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chat_problem: null })
 })
 
-test.each([301, 400, 403, 404, 410])('drops an alert that is answered with %i', async (status) => {
+test.each([301, 400, 403, 404, 410])('drops an alert after a response with %i', async (status) => {
   await setSlack()
-  chat.behave(answer(status, { location: chat.url + '/elsewhere' }), path)
+  chat.behave(respond(status, { location: chat.url + '/elsewhere' }), path)
   start()
   await post()
   server.deps.announcements.announce('chat')
@@ -256,7 +256,7 @@ test('keeps the order of the alerts of an account while its chat fails, and dela
   await setSlack()
   const other = await server.account()
   await setChat(server.deps, other.accountId, { url: `${chat.url}/other/${other.accountId}`, format: 'slack' })
-  chat.behave(answer(503), path)
+  chat.behave(respond(503), path)
   await post(6)
   await server.deps.db
     .transaction()
@@ -300,7 +300,7 @@ test('keeps at most a hundred alerts of an account, encrypted', async () => {
 
 test('encrypts the URL, and logs neither the URL nor an alert', async () => {
   await setSlack()
-  chat.behave(answer(404), path)
+  chat.behave(respond(404), path)
   start()
   await post()
   await testChat(server.deps, account.accountId)
@@ -332,7 +332,7 @@ test('encrypts URL and waiting alerts with the current key after a rotation', as
   expect(purposes.some((purpose) => purpose.startsWith('chat_posts.content:'))).toBe(true)
 })
 
-test('posts nothing and drops what waits once the chat is removed', async () => {
+test('posts nothing and drops waiting alerts once the chat is removed', async () => {
   await setSlack()
   await post()
 
@@ -345,12 +345,12 @@ test('posts nothing and drops what waits once the chat is removed', async () => 
   await expect(testChat(server.deps, account.accountId)).rejects.toThrow('posts to no chat')
 })
 
-test('tests the chat at once and says what it answered', async () => {
+test('tests the chat immediately and reports its response', async () => {
   await setSlack()
   expect(await testChat(server.deps, account.accountId)).toEqual({ posted: true, statusCode: 200 })
   expect(posted()).toMatchObject([{ text: 'Test message from Waybill' }])
 
-  chat.behave(answer(403), path)
+  chat.behave(respond(403), path)
   expect(await testChat(server.deps, account.accountId)).toEqual({ posted: false, statusCode: 403, error: 'HTTP 403' })
 })
 
@@ -386,7 +386,7 @@ test('never connects to a private address, even for a URL that was stored when i
   await webhooks.close()
 })
 
-test('finds the format by the host, and refuses connectors that Microsoft has retired', async () => {
+test('derives the format from the host, and rejects connectors that Microsoft has retired', async () => {
   const webhooks = { ...server.deps.webhooks, check: () => Promise.resolve('allowed' as const) }
   const set = (url: string) => setChat({ ...server.deps, webhooks }, account.accountId, { url })
 

@@ -92,7 +92,7 @@ test.each<[Partial<QuietHours>, string, string | undefined]>([
   [{}, '2026-11-23T06:00:00Z', undefined],
   // In summer, Madrid is two hours ahead of UTC.
   [{}, '2026-07-01T20:00:00Z', '2026-07-02T05:00:00Z'],
-  // The clocks go back, then forward, within the night.
+  // The clocks change during the night: first back, then forward.
   [{}, '2026-10-24T21:00:00Z', '2026-10-25T06:00:00Z'],
   [{}, '2026-03-28T22:00:00Z', '2026-03-29T05:00:00Z'],
   [{ from: '12:00', until: '14:00' }, '2026-11-22T11:30:00Z', '2026-11-22T13:00:00Z'],
@@ -101,11 +101,11 @@ test.each<[Partial<QuietHours>, string, string | undefined]>([
   [{ timeZone: 'UTC', from: '00:00', until: '23:59' }, '2026-11-22T23:59:30Z', undefined],
   [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:30:59Z', '2026-11-22T00:45:00Z'],
   [{ timeZone: 'UTC', from: '00:30', until: '00:45' }, '2026-11-22T00:29:59Z', undefined],
-  // The end falls into the hour that comes twice.
+  // The end is in the repeated hour.
   [{ until: '02:30' }, '2026-10-24T21:00:00Z', '2026-10-25T00:30:00Z'],
   [{ until: '02:30' }, '2026-10-25T00:45:00Z', undefined],
   [{ until: '02:30' }, '2026-10-25T01:15:00Z', '2026-10-25T01:30:00Z'],
-  // The end falls into the hour that is left out.
+  // The end is in the skipped hour.
   [{ until: '02:30' }, '2026-03-28T22:00:00Z', '2026-03-29T00:30:00Z'],
   [{ until: '02:30' }, '2026-03-29T00:30:00Z', '2026-03-29T01:30:00Z'],
   [{ until: '02:30' }, '2026-03-29T00:45:00Z', '2026-03-29T01:30:00Z'],
@@ -302,6 +302,6 @@ test('describes missing statuses and their end', () => {
   expect(new Set(asked.map((about) => about.join(' ')))).toEqual(new Set(['no_statuses acc_1 wa_1']))
 })
 
-test('names the codes that have thresholds', () => {
+test('lists the codes that have thresholds', () => {
   expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag', 'no_statuses'])
 })

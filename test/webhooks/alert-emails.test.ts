@@ -38,20 +38,20 @@ function eventually(check: () => unknown): Promise<unknown> {
   return vi.waitFor(check, { timeout: 45_000 })
 }
 
-/** Both servers look for changes, several times. */
+/** Both servers check for changes several times. */
 async function announce(): Promise<void> {
   for (let round = 0; round < 2; round++) await Promise.all([announceChanges(server.deps), announceChanges(node.deps)])
 }
 
 const subjects = () => smtp.received.map(({ to, subject }) => `${to.join()}: ${subject}`).toSorted()
 
-test('mails each alert once to every member, and once more when it is over', async () => {
+test('mails each alert once to every member, and its end once', async () => {
   const { accountId, whatsAppAccountId } = await server.account()
   const ada = await signedInOwner(server, accountId)
   const bob = await signedInOwner(server, accountId, { role: 'viewer' })
   const other = await server.account()
   await signedInOwner(server, other.accountId)
-  // As the simulator shows every number.
+  // The display number that the simulator returns for every number.
   const number = '+1 555-010-0001'
 
   await sql`update whatsapp_accounts set inactive_reason = 'the token has expired'
@@ -77,7 +77,7 @@ test('mails each alert once to every member, and once more when it is over', asy
   )
 })
 
-test('mails members about a token that is revoked while messages are sent', async () => {
+test('mails members about a token that is revoked during sends', async () => {
   const account = await server.account()
   const { email } = await signedInOwner(server, account.accountId)
   smtp.received.length = 0
@@ -96,7 +96,7 @@ test('mails members about a token that is revoked while messages are sent', asyn
   await housekeeping.stop()
 })
 
-test('mails that a token expires, once for each notice', async () => {
+test('mails each notice of the expiry of a token once', async () => {
   const { accountId, whatsAppAccountId } = await server.account()
   const { email } = await signedInOwner(server, accountId)
   const expire = (days: string) =>
@@ -147,7 +147,7 @@ test('mails the members of an account that lost its phone number to another acco
   expect(smtp.received[0]?.body).toContain('another account verified ownership of the phone number')
 })
 
-test('still announces by log and webhook where no SMTP server is set up', async () => {
+test('announces by log and webhook without an SMTP server', async () => {
   const plain = await startTestServer({ beside: server })
   const { accountId, whatsAppAccountId } = await server.account()
   await signedInOwner(server, accountId)
@@ -162,7 +162,7 @@ test('still announces by log and webhook where no SMTP server is set up', async 
   await plain.close()
 })
 
-test('mails no alerts to members who stopped them, and names the page for that in every alert', async () => {
+test('mails no alerts to members who unsubscribed, and links to the unsubscribe page in every alert', async () => {
   const { accountId, whatsAppAccountId } = await server.account()
   const ada = await signedInOwner(server, accountId)
   const bob = await signedInOwner(server, accountId, { role: 'viewer' })
@@ -193,7 +193,7 @@ test('mails no alerts to members who stopped them, and names the page for that i
   await eventually(() => expect(smtp.received.map(({ to }) => to.join())).toContain(bob.email))
 })
 
-test('drops the alerts that wait for somebody who stops them, and no others', async () => {
+test('drops waiting alerts for a member who unsubscribes, and no others', async () => {
   const { accountId } = await server.account()
   const ada = await signedInOwner(server, accountId)
   const bob = await signedInOwner(server, accountId)

@@ -35,7 +35,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-/** Titles of what waits for the chat of the account, oldest first. */
+/** Titles of the alerts that wait for the chat of the account, oldest first. */
 async function sent(): Promise<string[]> {
   const rows = await server.deps.db
     .selectFrom('chat_posts')
@@ -56,7 +56,7 @@ async function sent(): Promise<string[]> {
     .map(({ title }) => title)
 }
 
-/** On both servers at once, several times, as they do. */
+/** Runs the check several times on both servers concurrently, as housekeeping does. */
 async function run(chore: (deps: TestServer['deps']) => Promise<unknown>): Promise<void> {
   for (let round = 0; round < 2; round++) await Promise.all([chore(server.deps), chore(node.deps)])
 }
@@ -66,7 +66,7 @@ const setRules = (rules: Parameters<typeof updateAlertRules>[2]) =>
 
 const clock = (time: number) => new Date(time).toISOString().slice(11, 16)
 
-/** Quiet for two hours from the present minute on. */
+/** Sets quiet hours for two hours, starting at the current minute. */
 async function beQuiet({ exceptCritical = false } = {}): Promise<void> {
   const quietHours = {
     timeZone: 'UTC',
@@ -116,7 +116,7 @@ test('holds an alert in quiet hours, and sends it once when they end', async () 
   expect(await sent()).toEqual([cannotSend, canSend])
 })
 
-test('says nothing of a problem that began and ended in quiet hours', async () => {
+test('sends nothing about a problem that began and ended in quiet hours', async () => {
   await beQuiet()
   await setReason('the token has expired')
   await setReason(null)
@@ -146,7 +146,7 @@ test('sends a critical alert in quiet hours if the rules say so', async () => {
   expect(await sent()).toEqual([cannotSend])
 })
 
-test('repeats an alert until a user acknowledges it, and still tells that it is over', async () => {
+test('repeats an alert until a user acknowledges it, and still sends its end', async () => {
   await setRules({ repeatHours: 4 })
   await setReason('the token has expired')
   await run(sendDueAlerts)
@@ -174,7 +174,7 @@ test('repeats an alert until a user acknowledges it, and still tells that it is 
   expect(log.data.items.map(({ what }) => what)).toContain(`acknowledged the alert ${alert?.alertId}`)
 })
 
-test('is silent about an acknowledged token until it is about to expire', async () => {
+test('sends nothing about an acknowledged token until it is about to expire', async () => {
   const expireIn = async (days: number) => {
     await sql`update whatsapp_account_health set token_expires_at = ${new Date(now.getTime() + days * 86_400_000)}
       where whatsapp_account_id = ${account.whatsAppAccountId}`.execute(server.deps.db)
@@ -212,7 +212,7 @@ test('alerts once when more messages fail than the threshold allows, and when fe
   ])
 })
 
-test('compares the failure rate from the number of messages on that the account chose', async () => {
+test('compares the failure rate only above the minimum number of messages of the account', async () => {
   await setTraffic({ sent: 2, failed: 3 })
   expect(await sent()).toEqual([])
 
@@ -228,7 +228,7 @@ async function failureFindings(): Promise<string[] | undefined> {
   return whatsAppAccounts[0]?.findings.map(({ code }) => code).filter((code) => code === 'failures_frequent')
 }
 
-test('shows frequent failures in the health of an account by the same threshold', async () => {
+test('uses the same threshold for frequent failures in the health of an account', async () => {
   await setTraffic({ sent: 85, failed: 15 })
   expect(await failureFindings()).toEqual([])
 
@@ -240,7 +240,7 @@ test('shows frequent failures in the health of an account by the same threshold'
   expect(await failureFindings()).toEqual([])
 })
 
-test('closes an alert silently when its threshold is switched off', async () => {
+test('closes an alert silently when its threshold is turned off', async () => {
   await setTraffic({ sent: 60, failed: 40 })
   await setRules({ failureRatePercent: null })
   await setTraffic({ sent: 100, failed: 0 })
@@ -272,7 +272,7 @@ test('alerts once when webhook deliveries are late, and when they are on time ag
   expect(await sent()).toEqual(['Webhook deliveries are late', 'Webhook deliveries are on time again'])
 })
 
-test('closes alerts about what was removed', async () => {
+test('closes alerts about removed resources', async () => {
   const other = await account.addWhatsAppAccount()
   await sql`update whatsapp_accounts set inactive_reason = 'gone' where id = ${other}`.execute(server.deps.db)
   await run(announceChanges)
@@ -283,7 +283,7 @@ test('closes alerts about what was removed', async () => {
   expect(await alerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
-test('shows the rules of an account, and rejects rules that make no sense', async () => {
+test('shows the rules of an account, and rejects invalid rules', async () => {
   const owner = await signedInOwner(server, account.accountId)
   const { accountId } = account
   expect((await owner.query('alert.get', { accountId })).data).toMatchObject(defaultAlertRules)

@@ -6,7 +6,7 @@ import { deleteOldAttemptCounts } from '../../src/webhooks/queue/retention-store
 import { recordAttempts } from '../../src/webhooks/queue/store.ts'
 import { getStatistics, listActivity } from '../../src/webhooks/statistics/statistics.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 
 let database: TestDatabase
@@ -15,7 +15,7 @@ let webhooks: TestWebhooks
 beforeAll(async () => {
   database = await openTestDatabase()
   receiver = await startWebhookReceiver()
-  // Longer than a busy machine takes to answer.
+  // Longer than a busy machine takes to respond.
   webhooks = await startTestWebhooks(database, {
     webhooks: createWebhookSender({ timeoutSeconds: 10, allowPrivate: true }),
   })
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const soon = { timeout: 30_000, interval: 20 }
 
-/** What the sender says of a connection without an answer. */
+/** The sender's error for a connection that closes without a response. */
 const lost = 'the connection was lost'
 
 function statistics(endpointId: string, range: '24h' | '7d' = '24h') {
@@ -52,7 +52,7 @@ interface Counts {
   durationMilliseconds: number
 }
 
-/** Inserts what attempts of an earlier time have left. */
+/** Inserts the counts of earlier attempts. */
 async function insertCounts({ endpointId, hoursAgo, error = '', attempts, durationMilliseconds }: Counts) {
   const halfHour = 1_800_000
   const at = new Date(Math.floor(Date.now() / halfHour) * halfHour - hoursAgo * 3_600_000)
@@ -73,9 +73,9 @@ async function insertCounts({ endpointId, hoursAgo, error = '', attempts, durati
     .execute()
 }
 
-test('counts the attempts of a worker by answer and says how the endpoint fails until it succeeds', async () => {
+test('counts the attempts of a worker by response and reports how the endpoint fails until it succeeds', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/changing`)
-  receiver.behave(answer(500), '/changing')
+  receiver.behave(respond(500), '/changing')
   webhooks.startWorker()
   await webhooks.emit(2)
 
@@ -101,7 +101,7 @@ test('counts the attempts of a worker by answer and says how the endpoint fails 
   const { failures, totals, slots } = await statistics(endpointId, '7d')
   expect(failures.map(({ error }) => error)).toEqual([lost, 'HTTP 500'])
   expect(slots.reduce((sum, slot) => sum + slot.attempts, 0)).toBe(totals.attempts)
-  // An attempt of before may still end.
+  // An earlier attempt may still end.
   const failsAfterAnother = async () => {
     await webhooks.emit(1)
     return (await findOnly())?.failure

@@ -12,7 +12,7 @@ import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
 
 const url = 'http://127.0.0.1:9'
 const leaseSeconds = 30
-/** An endpoint that takes this long has a pace of its own. */
+/** An endpoint with this response time counts as slow. */
 const slowMilliseconds = 2_000
 
 let database: TestDatabase
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** The claims of one worker, whose attempts end when the test says so. */
+/** The claims of one worker, whose attempts the test ends. */
 function createClaims({ db = database.db, ...options }: Partial<ClaimOptions> & { db?: TestDatabase['db'] } = {}) {
   const concurrency = new EndpointConcurrency({ maxSlowHeld: 1_024 })
   const claimed: { delivery: ClaimedDelivery; terms: ClaimTerms }[] = []
@@ -72,7 +72,7 @@ function count(endpointIds: readonly string[]): Record<string, number> {
   )
 }
 
-test('claims what is due of all endpoints until the lease ends, and that there is no more', async () => {
+test('claims the due deliveries of all endpoints with a lease, and reports that there are no more', async () => {
   const [a = '', b = ''] = await addEndpoints(2)
   await webhooks.emit(3)
   const { claims, claimed, states, endpoints } = createClaims()
@@ -95,12 +95,12 @@ test('claims what is due of all endpoints until the lease ends, and that there i
   expect(await createClaims().claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
 })
 
-test('is full at its limit, and claims again when attempts have ended', async () => {
+test('is full at its limit, and claims again after attempts have ended', async () => {
   await addEndpoints(10)
   await webhooks.emit(40)
   const { claims, claimed, endAll } = createClaims({ maxHeld: 16 })
   await claims.claimAll()
-  // Half of the places are kept for endpoints that have shown that they work, like this one.
+  // Half of the slots are reserved for endpoints with a success, like this one.
   endAll(1)
   for (let turn = 0; turn < 10 && !claims.isFull; turn++) await claims.claimAll()
   expect(claims.isFull).toBe(true)
@@ -112,7 +112,7 @@ test('is full at its limit, and claims again when attempts have ended', async ()
   expect((await claims.claimAll()).claimed).toBeGreaterThan(0)
 })
 
-test('holds no more than its limit, although it claims for several kinds of endpoints in turn', async () => {
+test('holds no more than its limit across claims for different kinds of endpoints', async () => {
   const [proven = '', ...unknown] = await addEndpoints(5)
   const { claims, claimed, endAll } = createClaims({ maxHeld: 16 })
   await webhooks.fillQueue(proven, 40)
@@ -121,7 +121,7 @@ test('holds no more than its limit, although it claims for several kinds of endp
     endAll(1)
   }
   await database.db.deleteFrom('webhook_deliveries').execute()
-  // Seven of endpoints that nothing is known of, which leave one place for another of their kind.
+  // Seven deliveries of endpoints without a result yet, which leave one slot for that kind.
   for (const [index, waiting] of [4, 2, 1].entries()) {
     await webhooks.fillQueue(unknown[index] ?? '', waiting)
     await sql`delete from webhook_deliveries where endpoint_id <> ${unknown[index]} and not claimed`.execute(
@@ -150,7 +150,7 @@ test('continues after the endpoint at which a claim stopped, and starts over at 
   expect(await claims.claimAll()).toEqual({ claimed: 8, isComplete: true })
   expect(Object.keys(count(endpoints()))).toEqual(ids.slice(4))
   endAll(1)
-  // What waits may be before the last endpoint, so a claim without a result is not the last word after a full one.
+  // Deliveries may wait before the last endpoint, so an empty claim after a full one is not yet complete.
   expect(await claims.claimAll()).toMatchObject({ claimed: 16 })
   await sql`delete from webhook_deliveries where endpoint_id > ${endpoints().at(-1)}`.execute(database.db)
   endAll(1)
@@ -158,7 +158,7 @@ test('continues after the endpoint at which a claim stopped, and starts over at 
   expect((await claims.claimAll()).isComplete).toBe(true)
 })
 
-test('gives slow endpoints their deliveries together, every 50 ms', async () => {
+test('claims for all slow endpoints together, every 50 ms', async () => {
   const [slow = '', quick = ''] = await addEndpoints(2)
   await webhooks.fillQueue(slow, 20)
   const { claims, claimed, endpoints, endAll } = createClaims()
@@ -177,12 +177,12 @@ test('gives slow endpoints their deliveries together, every 50 ms', async () => 
   expect(claims.dueAt(10_000, now).othersAt).toBeGreaterThan(now - 50)
   expect(claims.dueAt(10_000, now).othersAt).toBeLessThanOrEqual(now + 50)
   await expect.poll(() => claims.claimSlow().then(() => claimed.length)).toBeGreaterThan(taken)
-  // The others do not wait for them, and they not for the others.
+  // Slow and quick endpoints do not wait for each other.
   expect(endpoints()).not.toContain(quick)
   expect(claims.dueAt(10_000, now).allAt).toBeGreaterThan(now + 5_000)
 })
 
-test('looks every 50 ms for more of an endpoint whose attempts fail', async () => {
+test('checks every 50 ms for more deliveries of an endpoint whose attempts fail', async () => {
   const [failing = ''] = await addEndpoints(1)
   await webhooks.fillQueue(failing, 20)
   const { claims, endAll } = createClaims()
@@ -194,7 +194,7 @@ test('looks every 50 ms for more of an endpoint whose attempts fail', async () =
   expect(claims.dueAt(10_000, now).othersAt).toBe(Infinity)
 })
 
-test('does not look for more of an endpoint that got all it was due', async () => {
+test('does not check for more deliveries of an endpoint after its last due one', async () => {
   await addEndpoints(1)
   await webhooks.emit(1)
   const { claims, endAll } = createClaims()
@@ -204,21 +204,21 @@ test('does not look for more of an endpoint that got all it was due', async () =
   expect(claims.dueAt(10_000, now).allAt).toBeGreaterThan(now + 5_000)
 })
 
-test('does not take a claim of some endpoints for one of all', async () => {
+test('does not treat a claim of some endpoints as a claim of all', async () => {
   await addEndpoints(6)
   await webhooks.emit(8)
   const { claims, endAll, endpoints } = createClaims({ maxHeld: 64 })
   await claims.claimAll()
   const [first = ''] = endpoints()
   endAll(undefined, first)
-  // These are after the endpoints of the first claim, and so say nothing of them.
+  // This claim starts after the endpoints of the first, so it does not cover them.
   await claims.claimAll()
   const now = performance.now()
   expect(claims.dueAt(10_000, now).allAt).toBeLessThanOrEqual(now + 50)
   endAll(1)
 })
 
-test('claims for endpoints with limits apart, as soon as it sees one', async () => {
+test('claims separately for endpoints with limits as soon as it finds one', async () => {
   const [limited = '', other = ''] = await addEndpoints(2)
   const { deps, accountId } = webhooks
   await updateEndpoint(deps, accountId, limited, { maxConcurrent: 2 })
@@ -235,7 +235,7 @@ test('claims for endpoints with limits apart, as soon as it sees one', async () 
   await claims.claimLimited()
   expect(count(endpoints())).toEqual({ [limited]: 2, [other]: 4 })
 
-  // Both places are taken: it looks again after a while, or when one is free, though not at once.
+  // Both slots are taken: it checks again after a while, or shortly after one is free.
   const now = performance.now()
   expect(claims.dueAt(10_000, now).othersAt).toBeLessThan(now + 1_000)
   endAll(slowMilliseconds, limited)
@@ -251,7 +251,7 @@ test('claims for endpoints with limits apart, as soon as it sees one', async () 
   await expect.poll(() => claims.claimLimited().then(() => claims.dueAt(10_000, now).othersAt)).toBe(Infinity)
 })
 
-test('looks again when the pace of an endpoint with limits allows another', async () => {
+test('checks again when the rate of an endpoint with limits allows another delivery', async () => {
   const [paced = ''] = await addEndpoints(1)
   await updateEndpoint(webhooks.deps, webhooks.accountId, paced, { maxPerSecond: 1 })
   await webhooks.emit(2)
@@ -265,7 +265,7 @@ test('looks again when the pace of an endpoint with limits allows another', asyn
     .toBeGreaterThan(performance.now() + 300)
 })
 
-test('looks once a second whether an endpoint has limits', async () => {
+test('checks once a second whether an endpoint has limits', async () => {
   const [endpoint = ''] = await addEndpoints(1)
   const { claims, endpoints } = createClaims()
   await claims.claimAll()
@@ -284,11 +284,11 @@ test('looks once a second whether an endpoint has limits', async () => {
     .toEqual([endpoint])
 })
 
-test('reports that the database is lost', async () => {
+test('reports that the database is unavailable', async () => {
   const away = openDatabase({ kind: 'postgres', url: 'postgres://127.0.0.1:9/away' }, pino({ level: 'silent' }))
   const lost = createClaims({ db: away })
   expect(await lost.claims.claimAll()).toEqual({ claimed: 0, isComplete: true })
-  // Once when it asks for endpoints with limits, and once when it claims.
+  // Once for the query for endpoints with limits, and once for the claim.
   expect(lost.states).toEqual(['lost', 'lost'])
   expect(lost.claims.dueAt(10_000, 0).othersAt).toBe(Infinity)
   lost.claims.limitedSlotFreed()

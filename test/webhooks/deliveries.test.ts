@@ -195,7 +195,7 @@ const readAttempts = async (eventId: string) =>
     ({ attempts }) => attempts,
   )
 
-test('starts the schedule of a waiting delivery anew, so that none is lost by a retry', async () => {
+test('restarts the schedule of a waiting delivery on a retry, so that no attempt is lost', async () => {
   const id = await add()
   const [retried = '', recovered = '', enabled = '', underWay = ''] = await emit(4)
   for (const event of [retried, recovered, enabled]) await postpone(deps, event, 36_000)
@@ -300,7 +300,7 @@ test('rejects a recovery since a future time', async () => {
   )
 })
 
-test('counts and redelivers only what failed with one answer, waiting deliveries included', async () => {
+test('counts and redelivers only the deliveries with one kind of failure, including waiting ones', async () => {
   const since = deps.now()
   const [before = ''] = await emit()
   const id = await add()

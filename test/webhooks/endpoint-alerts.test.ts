@@ -8,7 +8,7 @@ import { startTestServer, type TestAccount, type TestServer } from '../support/s
 
 let server: TestServer
 let account: TestAccount
-/** The endpoint that fails, and one that asks for its failures. */
+/** The failing endpoint, and one that subscribes to failures. */
 let failing: string
 let watching: string
 
@@ -44,7 +44,7 @@ async function listQueued() {
 
 const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(failing))
 
-test('an endpoint that fails for five minutes is announced once, to the other endpoints of the account', async () => {
+test('announces an endpoint that fails for five minutes once, to the other endpoints of the account', async () => {
   await change({ failing_since: minutesAgo(4) })
   expect(await announceEndpoints(server.deps)).toBe(0)
 
@@ -59,12 +59,12 @@ test('an endpoint that fails for five minutes is announced once, to the other en
     { endpointId: watching, event: { data: { endpointId: failing, host: '127.0.0.1:9', disabled: false } } },
   ])
   expect(JSON.stringify(queued)).not.toContain('secret')
-  // By the server that was first.
+  // Announced by the server that was first.
   const lines = [...server.log, ...beside.log]
   expect(lines.filter((line) => line.includes('a webhook endpoint fails') && line.includes(failing))).toHaveLength(1)
 })
 
-test('the alert names the endpoint by its host and description', async () => {
+test('names the endpoint in the alert by its host and description', async () => {
   await change({ failing_since: new Date('2026-11-19T14:08:00Z'), description: 'Customer database' })
 
   await announceEndpoints(server.deps)
@@ -81,7 +81,7 @@ test('the alert names the endpoint by its host and description', async () => {
   ])
 })
 
-test('is announced again only after it worked again, which is logged', async () => {
+test('announces another failure only after a recovery, which is logged', async () => {
   await change({ failing_since: minutesAgo(6) })
   await announceEndpoints(server.deps)
   await change({ failing_since: null })
@@ -94,7 +94,7 @@ test('is announced again only after it worked again, which is logged', async () 
   expect(await listQueued()).toHaveLength(2)
 })
 
-test('an endpoint that Waybill disabled is announced at once, with the reason', async () => {
+test('announces an endpoint that Waybill disabled immediately, with the reason', async () => {
   await change({ enabled: false, disabled_reason: 'it answered 410 Gone' })
 
   await announceEndpoints(server.deps)
@@ -104,7 +104,7 @@ test('an endpoint that Waybill disabled is announced at once, with the reason', 
   ])
 })
 
-test('an endpoint that a user disabled is not announced', async () => {
+test('does not announce an endpoint that a user disabled', async () => {
   await change({ failing_since: minutesAgo(6) })
   await disableEndpoint(server.deps, account.accountId, failing, { by: 'a user' })
   expect(await announceEndpoints(server.deps)).toBe(0)

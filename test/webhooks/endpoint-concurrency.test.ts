@@ -87,10 +87,10 @@ test.each([
     ended: delivered(2_000),
     becomes: 101,
   },
-  // With few requests, the time is the endpoint's own.
+  // With few requests, the response time is the endpoint's baseline.
   { window: { size: 5, recentMilliseconds: 3_000, baselineMilliseconds: 500 }, ended: delivered(3_000), becomes: 4 },
   { window: { size: 4, recentMilliseconds: 3_000, baselineMilliseconds: 500 }, ended: delivered(3_000), becomes: 5 },
-  // A slow endpoint without further deliveries shows nothing about its limits.
+  // A slow endpoint without further deliveries reveals nothing about its limits.
   { window: settled(20, 2_000), ended: delivered(2_000, false), becomes: 20 },
   { window: settled(20, 50), ended: delivered(50, false), becomes: 21 },
 ])('changes a window of $window.size to $becomes after $ended.outcome ($ended.milliseconds ms)', (row) => {
@@ -108,18 +108,18 @@ test.each([
   expect(claimable(settled(256, row.milliseconds))).toBe(row.claims)
 })
 
-test('reaches 100 deliveries a second to an endpoint of two seconds within twenty seconds', () => {
+test('reaches 100 deliveries a second within twenty seconds if each takes two seconds', () => {
   let window = openWindow(4)
   let seconds = 0
   for (; claimable(window) / 2 < 100; seconds += 2)
-    for (let answers = claimable(window); answers > 0; answers--) window = adapt(window, delivered(2_000))
+    for (let responses = claimable(window); responses > 0; responses--) window = adapt(window, delivered(2_000))
   expect(seconds).toBeLessThanOrEqual(20)
 })
 
-test('settles below twice the usual time at an endpoint that handles eight requests a second', () => {
+test('keeps the response time below twice the usual one if an endpoint handles eight requests a second', () => {
   let window = openWindow(4)
   const times: number[] = []
-  for (let answers = 0; answers < 5_000; answers++) {
+  for (let responses = 0; responses < 5_000; responses++) {
     const milliseconds = Math.max(500, (claimable(window) / 8) * 1_000)
     times.push(milliseconds)
     window = adapt(window, delivered(milliseconds))
@@ -127,9 +127,9 @@ test('settles below twice the usual time at an endpoint that handles eight reque
   expect(Math.max(...times.slice(-1_000))).toBeLessThan(2_500)
 })
 
-test('adopts the time of an endpoint that has become slower', () => {
+test('adapts to an endpoint that has become slower', () => {
   let window = settled(256, 50)
-  for (let answers = 0; answers < 1_500; answers++) window = adapt(window, delivered(3_000))
+  for (let responses = 0; responses < 1_500; responses++) window = adapt(window, delivered(3_000))
   expect(window.size).toBe(256)
 })
 
@@ -146,7 +146,7 @@ test.each([
   expect(fairShare(wanted, slots)).toBe(share)
 })
 
-test('claims for slow endpoints apart from the others, in equal shares', () => {
+test('claims for slow endpoints separately, in equal shares', () => {
   const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
   for (const id of ['we_1', 'we_2', 'we_quick']) {
     for (let n = 0; n < 300; n++) {
@@ -168,7 +168,7 @@ test('claims for slow endpoints apart from the others, in equal shares', () => {
     { endpointId: 'we_quick', deliveries: 256 },
   ])
 
-  // The share of one that has nothing more to deliver goes to the other.
+  // An endpoint without further deliveries leaves its share to the other.
   concurrency.recordClaim([{ endpointId: 'we_1', deliveries: 150 }], [])
   expect(slow && concurrency.capacities(slow, 0)).toMatchObject([{}, { endpointId: 'we_2', deliveries: 256 }, {}])
 })

@@ -38,7 +38,7 @@ test.each([
   { endpoint: { maxConcurrent: 5, running: 0 }, allowed: 5 },
   { endpoint: { maxConcurrent: 5, running: 3 }, allowed: 2 },
   { endpoint: { maxConcurrent: 5, running: 9 }, allowed: 0 },
-  // After a pause: one, and those of a twentieth of a second.
+  // After a pause: one attempt, plus those of 50 ms.
   { endpoint: { maxPerSecond: 100, pacedSeconds: -60 }, allowed: 6 },
   { endpoint: { maxPerSecond: 10, pacedSeconds: -60 }, allowed: 1 },
   { endpoint: { maxPerSecond: 1, pacedSeconds: -60 }, allowed: 1 },
@@ -72,18 +72,18 @@ test.each([
   { endpoint: { maxPerSecond: 1, pacedSeconds: 3 }, seconds: 4 },
   { endpoint: { maxPerSecond: 1_000, pacedSeconds: 0 }, seconds: 0.02 },
   { endpoint: { maxConcurrent: 5, running: 5 }, seconds: 0.05 },
-])('looks at $endpoint again after $seconds s', ({ endpoint, seconds }) => {
+])('checks $endpoint again after $seconds s', ({ endpoint, seconds }) => {
   expect(secondsUntilAllowed({ ...unlimited, ...endpoint })).toBeCloseTo(seconds)
 })
 
-test('sends no more concurrent requests than the owner allows, whatever the number of workers', async () => {
+test('sends no more concurrent requests than the endpoint allows, for any number of workers', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxConcurrent: 3 })
   let running = 0
   let most = 0
   receiver.behave((_received, response) => {
     running += 1
     most = Math.max(most, running)
-    // Answers wait for the third request, which a busy machine sends later.
+    // Responses wait for the third request, which a busy machine sends later.
     const milliseconds = most < 3 ? 200 : 20
     setTimeout(() => {
       running -= 1
@@ -99,7 +99,7 @@ test('sends no more concurrent requests than the owner allows, whatever the numb
   expect(await webhooks.deliveries(endpointId)).toEqual([])
 })
 
-test('starts no more deliveries a second than the owner allows, whatever the number of workers', async () => {
+test('starts no more deliveries a second than the endpoint allows, for any number of workers', async () => {
   await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 20 })
   await webhooks.addEndpoint(`${receiver.url}/other`)
   await webhooks.emit(60)
@@ -107,7 +107,7 @@ test('starts no more deliveries a second than the owner allows, whatever the num
   webhooks.startWorker()
   webhooks.startWorker()
 
-  // A busy machine may answer too late, and then gets a delivery twice.
+  // A busy machine may respond too late and then receive a delivery twice.
   const countDistinct = (path: string) => new Set(receiver.at(path).map(({ id }) => id)).size
   await expect.poll(() => countDistinct('/other'), soon).toBe(60)
   await expect.poll(() => countDistinct('/limited'), soon).toBe(60)
@@ -116,7 +116,7 @@ test('starts no more deliveries a second than the owner allows, whatever the num
   expect(early).toEqual([])
 })
 
-test('applies a changed limit to deliveries that wait, and none once it is removed', async () => {
+test('applies a changed limit to waiting deliveries, and no limit after its removal', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 1 })
   await webhooks.emit(200)
   webhooks.startWorker()
@@ -130,19 +130,19 @@ test('applies a changed limit to deliveries that wait, and none once it is remov
   await expect.poll(() => webhooks.finished(), { ...soon, timeout: 3_000 }).toHaveLength(200)
 })
 
-test('retries within the limits and gives a lost slot back when its lease ends', async () => {
-  // A path of its own: late requests of the test before must not be counted.
+test('retries within the limits and frees a lost slot when its lease expires', async () => {
+  // A separate path, because late requests of the previous test must not count.
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/one`, { maxConcurrent: 1 })
-  let answers = 0
-  receiver.behave((_received, response) => void response.writeHead(++answers < 3 ? 500 : 200).end(), '/one')
+  let responses = 0
+  receiver.behave((_received, response) => void response.writeHead(++responses < 3 ? 500 : 200).end(), '/one')
   await webhooks.emit(3)
-  // A worker that died holds the only slot for another second.
+  // A dead worker holds the only slot for another second.
   await sql`
     update webhook_deliveries set claimed = true, generation = 1, due_at = now() + interval '1 second'
     where id = (select min(id) from webhook_deliveries where endpoint_id = ${endpointId})`.execute(database.db)
   webhooks.startWorker()
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
-  expect(answers).toBe(5)
+  expect(responses).toBe(5)
 })
 
 test.each([

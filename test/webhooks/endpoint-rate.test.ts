@@ -26,7 +26,7 @@ test.each([
   },
   { limits: '10 per second, 0.09 s later', endpoint: { ...tenPerSecond, pacedSeconds: -0.09 }, allowed: 0 },
   { limits: '10 per second, an hour later', endpoint: { ...tenPerSecond, pacedSeconds: -3_600 }, allowed: 1 },
-  // An attempt, and those of 50 ms.
+  // One attempt, plus those of 50 ms.
   {
     limits: '100 per second, an hour later',
     endpoint: { ...tenPerSecond, maxPerSecond: 100, pacedSeconds: -3_600 },
@@ -56,7 +56,7 @@ test.each([
   { perSecond: 10, pacedSeconds: 0, started: 1, paced: 0.1 },
   { perSecond: 10, pacedSeconds: -0.1, started: 1, paced: 0 },
   { perSecond: 10, pacedSeconds: 0.2, started: 2, paced: 0.4 },
-  // Credit of a long pause doesn't add up.
+  // Credit does not accumulate during a long pause.
   { perSecond: 10, pacedSeconds: -3_600, started: 1, paced: -0.05 },
   { perSecond: 100, pacedSeconds: -3_600, started: 6, paced: 0 },
 ])(

@@ -187,9 +187,9 @@ test.each([
 test('does not reveal whether a private name exists', async () => {
   const urls = ['https://inside.example.com', 'https://missing.example.com', 'https://10.0.0.1', 'https://localhost']
 
-  const answers = await Promise.all(urls.map((url) => addStrictly(url).catch(String)))
+  const responses = await Promise.all(urls.map((url) => addStrictly(url).catch(String)))
 
-  expect(new Set(answers).size).toBe(1)
+  expect(new Set(responses).size).toBe(1)
 })
 
 test('allows at most twenty endpoints per account, even when added concurrently', async () => {
@@ -247,7 +247,7 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   expect((await readWaits(deps, id)).filter((wait) => wait > 0)).toEqual([])
 })
 
-test('makes a retry due that waits less than a lease when an endpoint is enabled', async () => {
+test('makes a retry that waits less than a lease due when an endpoint is enabled', async () => {
   const id = await add()
   const [event = ''] = await emit()
   await postpone(deps, event, 60)
@@ -258,7 +258,7 @@ test('makes a retry due that waits less than a lease when an endpoint is enabled
   expect(wait).toBeLessThanOrEqual(0)
 })
 
-test('says since when a failing endpoint misses events, and how many failed for good', async () => {
+test('reports since when a failing endpoint misses events, and how many failed permanently', async () => {
   const id = await add()
   const [old = '', first = '', second = ''] = await emit(3)
   const finish = async (event: string, finishedAt: Date) => {
@@ -280,7 +280,7 @@ test('says since when a failing endpoint misses events, and how many failed for 
   expect(endpoint).toMatchObject({ waiting: 3, missedSince: timeOfId(old).toISOString() })
   expect(endpoint).not.toHaveProperty('failed')
 
-  // Before it began to fail.
+  // From before it began to fail.
   await finish(old, new Date('2026-11-18T10:00:00Z'))
   await change(failingSince)
   expect(await listEndpoints(deps, accountId)).toMatchObject([

@@ -6,7 +6,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { Worker, type WorkerOptions } from '../../src/webhooks/queue/worker.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { accept, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { accept, neverRespond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
 
 let database: TestDatabase
@@ -32,7 +32,7 @@ const soon = { timeout: 10_000, interval: 10 }
 
 test('delivers to others despite a dead endpoint with thousands of waiting deliveries', async () => {
   const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)
-  receiver.behave(neverAnswer, '/dead')
+  receiver.behave(neverRespond, '/dead')
   await webhooks.fillQueue(dead.endpointId, 20_000)
   const worker = webhooks.startWorker({ maxHeld: 64 })
   await expect.poll(() => receiver.at('/dead').length, soon).toBeGreaterThan(1)
@@ -43,7 +43,7 @@ test('delivers to others despite a dead endpoint with thousands of waiting deliv
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(300)
 
   for (const { endpointId } of healthy) expect(await webhooks.deliveries(endpointId)).toEqual([])
-  // The dead endpoint got few attempts and few slots.
+  // The dead endpoint received few attempts and few slots.
   expect(receiver.at('/dead').length).toBeLessThan(100)
   expect(worker.held).toBeLessThanOrEqual(16)
 })
@@ -65,7 +65,7 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
   expect(attempted).not.toContain('failed')
 })
 
-test('sends more concurrent requests to an endpoint that takes two seconds, and none before others', async () => {
+test('sends more concurrent requests to an endpoint that takes two seconds, without delaying others', async () => {
   const slow = await webhooks.addEndpoint(`${receiver.url}/slow`)
   receiver.behave((_received, response) => void setTimeout(() => response.end(), 2_100), '/slow')
   await webhooks.fillQueue(slow.endpointId, 240)
@@ -75,7 +75,7 @@ test('sends more concurrent requests to an endpoint that takes two seconds, and 
 
   await webhooks.addEndpoint(`${receiver.url}/quick`)
   await webhooks.emit(50)
-  // Less than a slow response takes.
+  // Less than the duration of a slow response.
   await expect.poll(() => receiver.at('/quick').length, { interval: 10, timeout: 2_000 }).toBe(50)
   await expect.poll(() => webhooks.deliveries(), { ...soon, timeout: 15_000 }).toEqual([])
   expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
@@ -83,7 +83,7 @@ test('sends more concurrent requests to an endpoint that takes two seconds, and 
 
 async function startDeadReceiver() {
   const dead = await startWebhookReceiver()
-  dead.behave(neverAnswer)
+  dead.behave(neverRespond)
   return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
 }
 

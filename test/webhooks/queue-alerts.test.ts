@@ -17,7 +17,7 @@ test.each([
   { oldestDueSeconds: 0, codes: [] },
   { oldestDueSeconds: 60, codes: [] },
   { oldestDueSeconds: 61, codes: ['deliveries_late'] },
-])('a queue whose oldest delivery is $oldestDueSeconds s late: $codes', ({ oldestDueSeconds, codes }) => {
+])('raises $codes if the oldest delivery is $oldestDueSeconds s late', ({ oldestDueSeconds, codes }) => {
   expect(findQueueProblems({ oldestDueSeconds }).map(({ code }) => code)).toEqual(codes)
 })
 

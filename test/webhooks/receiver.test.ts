@@ -148,7 +148,7 @@ test.each([
   expect(verify).toThrow(message)
 })
 
-test('reads a header that came several times once', () => {
+test('reads a repeated header once', () => {
   const { body, headers } = sign(delivered)
   const repeated = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value, 'another']]))
 

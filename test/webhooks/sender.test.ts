@@ -8,7 +8,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import type { AttemptRequest, WebhookSender } from '../../src/webhooks/sender/webhook-sender.ts'
 import { testCertificate } from '../support/certificate.ts'
-import { accept, answer, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import {
+  accept,
+  respond,
+  neverRespond,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts'
 
 const timeoutSeconds = 1
 const secret = `whsec_${randomBytes(24).toString('base64')}`
@@ -86,17 +92,17 @@ test.each([
   { status: 410, result: { outcome: 'gone', error: 'HTTP 410' } },
   { status: 500, result: { outcome: 'failed', error: 'HTTP 500' } },
 ])('treats HTTP $status as $result.outcome', async ({ status, result }) => {
-  receiver.behave(answer(status, { location: `${receiver.url}/elsewhere` }))
+  receiver.behave(respond(status, { location: `${receiver.url}/elsewhere` }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ ...result, statusCode: status })
   expect(receiver.at('/elsewhere')).toEqual([])
 })
 
 test("converts Retry-After to seconds, whatever the receiver's clock", async () => {
-  receiver.behave(answer(503, { 'retry-after': '120' }))
+  receiver.behave(respond(503, { 'retry-after': '120' }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 120 })
 
   receiver.behave(
-    answer(429, { date: 'Fri, 20 Nov 2026 12:10:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 12:11:30 GMT' }),
+    respond(429, { date: 'Fri, 20 Nov 2026 12:10:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 12:11:30 GMT' }),
   )
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 90 })
 })
@@ -112,7 +118,7 @@ test('stores the start of a response as printable text', async () => {
 })
 
 test('times out a receiver that never responds', async () => {
-  receiver.behave(neverAnswer)
+  receiver.behave(neverRespond)
   const result = await sender.attempt(requestTo(receiver.url))
   expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
   expect(result.statusCode).toBeUndefined()
@@ -204,7 +210,7 @@ test('reports invalid HTTP and headers that are too large', async () => {
   })
   await rude.close()
 
-  receiver.behave(answer(200, { 'x-large': 'x'.repeat(20_000) }))
+  receiver.behave(respond(200, { 'x-large': 'x'.repeat(20_000) }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
     error: 'the response headers are too large',

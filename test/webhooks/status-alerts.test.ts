@@ -40,7 +40,7 @@ interface Sending {
   by?: TestAccount
 }
 
-/** Sends messages, of which WhatsApp accepted each as long ago as is said. Returns the wamid of the last. */
+/** Sends messages that WhatsApp accepted the given time ago. Returns the wamid of the last. */
 async function send(count: number, { minutesAgo = 20, from, by = account }: Sending = {}): Promise<string> {
   now = new Date(Date.now() - minutesAgo * 60_000)
   const message = { ...example, to: silent, ...(from !== undefined && { accountId: from }) }
@@ -53,7 +53,7 @@ async function send(count: number, { minutesAgo = 20, from, by = account }: Send
   return waMessageId
 }
 
-/** WhatsApp reports on a message. Its time is stored beside the handling of the callback. */
+/** Reports a status and waits until its time is stored, which happens asynchronously. */
 async function report(waMessageId: string, of: TestAccount = account): Promise<void> {
   const before = Date.now()
   await post(server, messagesCallback(of.phoneNumberId, [status('delivered', waMessageId)]))
@@ -69,13 +69,13 @@ async function readLastStatus({ whatsAppAccountId }: TestAccount): Promise<numbe
   return row?.last_status_at?.getTime() ?? 0
 }
 
-/** As if the last status had arrived so long ago. */
+/** Sets the time of the last status. */
 async function setLastStatus(minutesAgo: number): Promise<void> {
   await sql`update whatsapp_account_health set last_status_at = now() - ${minutesAgo} * interval '1 minute'
     where whatsapp_account_id = ${account.whatsAppAccountId}`.execute(server.deps.db)
 }
 
-/** Counts and compares on both servers at once, several times, as they do. */
+/** Counts and compares several times on both servers concurrently, as housekeeping does. */
 async function check({ measure = true } = {}): Promise<void> {
   for (let round = 0; round < 2; round++) {
     if (measure) await sql`update whatsapp_account_health set next_traffic_at = now()`.execute(server.deps.db)
@@ -115,7 +115,7 @@ test('alerts once when no status arrives, and once more when one does', async ()
   expect(await countPosts()).toBe(2)
 })
 
-test('does not alert for fewer messages than the account chose, as tests with the sandbox send', async () => {
+test('does not alert below the minimum number of messages of the account', async () => {
   await send(9)
   await check()
   expect(await alerts()).toEqual([])
@@ -125,7 +125,7 @@ test('does not alert for fewer messages than the account chose, as tests with th
   expect(await alerts()).toHaveLength(1)
 })
 
-test('does not alert while statuses arrive, whoever does not report', async () => {
+test('does not alert while statuses arrive, even if some recipients report none', async () => {
   await send(12)
   await report(await send(1))
   await check()
@@ -163,7 +163,7 @@ test('counts the messages since the last status', async () => {
   expect((await alerts())[0]?.body).toContain('WhatsApp accepted 10 messages')
 })
 
-test('does not resolve an alert because nothing is sent any more', async () => {
+test('does not resolve an alert when sending stops', async () => {
   await send(10)
   await check()
   now = new Date(Date.now() + 2 * 3_600_000)
@@ -173,7 +173,7 @@ test('does not resolve an alert because nothing is sent any more', async () => {
   expect((await alerts())[0]?.recoveredAt).toBeUndefined()
 })
 
-test('alerts about the silent number only', async () => {
+test('alerts only about the number without statuses', async () => {
   const other = await account.addWhatsAppAccount()
   const otherCustomer = await server.account()
   await send(10, { from: other })

@@ -40,13 +40,13 @@ function report(field: string, value: object) {
 
 const about = { message_template_id: 1, message_template_name: 'order_shipped', message_template_language: 'en' }
 
-test('says nothing of the templates that an account has when it is connected', async () => {
+test('announces no templates that an account has when it is connected', async () => {
   await announce()
 
   expect(await listQueued()).toEqual([])
 })
 
-test('announces a rejection with its reason once, in the log and by webhook', async () => {
+test('announces a rejection and its reason once, in the log and by webhook', async () => {
   await report('message_template_status_update', { event: 'REJECTED', ...about, reason: 'PROMOTIONAL' })
   await announce()
   await announce()
@@ -90,7 +90,7 @@ test('announces a new category', async () => {
   ])
 })
 
-test('announces what only a sync has seen, since a callback can be lost', async () => {
+test('announces changes that only a sync found, since a callback can be lost', async () => {
   server.simulator.templatesOf(account.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
   await syncTemplates(server.deps, account.accountId)
   await announce()
@@ -98,7 +98,7 @@ test('announces what only a sync has seen, since a callback can be lost', async 
   expect(await names()).toEqual(['template.paused order_shipped'])
 })
 
-test('ignores a callback that the app did not sign', async () => {
+test('ignores a callback without a valid signature', async () => {
   const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [] })
   const refused = await server.request('POST', '/webhooks/whatsapp', {
     headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
@@ -108,7 +108,7 @@ test('ignores a callback that the app did not sign', async () => {
   expect(refused.statusCode).toBe(401)
 })
 
-test('announces the whole way of a created template: approved, then paused', async () => {
+test('announces each step of a created template: approved, then paused', async () => {
   server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
   const input = { ...createTemplate.example.input, name: 'order_paused' }
   expect((await account.post('/api/v1/template/create', input)).json()).toMatchObject({ success: true })

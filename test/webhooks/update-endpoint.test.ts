@@ -66,7 +66,7 @@ test('changes the given fields and keeps the others, the secret and the headers'
   expect(await update(endpointId, { description: '' })).not.toHaveProperty('description')
 })
 
-test('does not send the headers to another host unless they are given again', async () => {
+test('does not send the headers to a new host unless they are provided again', async () => {
   const { endpointId } = await add()
 
   const moved = await update(endpointId, { url: `${other.url}/a` })
@@ -89,7 +89,7 @@ test.each([
   'https://ada:secret@shop.example.com/',
   'https://intranet/',
   'not a url',
-])('rejects the address %s like that of a new endpoint', async (url) => {
+])('rejects the URL %s like that of a new endpoint', async (url) => {
   const { endpointId } = await add()
   const webhooks = createWebhookSender({ timeoutSeconds: 1, allowPrivate: false })
   const deps = { ...server.deps, webhooks }
@@ -119,7 +119,7 @@ test.each([
   expect(await listEndpoints(server.deps, account.accountId)).toEqual(before)
 })
 
-test('a new address of a failing endpoint starts without its failures', async () => {
+test('clears the failures of an endpoint when its URL changes', async () => {
   const { endpointId } = await add()
   const { db } = server.deps
   await sql`update webhook_endpoints set failing_since = now() - interval '4 days' where id = ${endpointId}`.execute(db)
@@ -135,13 +135,13 @@ test('a new address of a failing endpoint starts without its failures', async ()
   expect(rows).toEqual([{ due: true }])
 })
 
-test('a disabled endpoint stays disabled', async () => {
+test('keeps a disabled endpoint disabled', async () => {
   const { endpointId } = await add()
   await disableEndpoint(server.deps, account.accountId, endpointId)
   expect(await update(endpointId, { url: `${other.url}/` })).toMatchObject({ state: 'disabled' })
 })
 
-test('only owners of the account change an endpoint, and the audit log says what without credentials', async () => {
+test('lets only owners of the account change an endpoint, and audits the change without credentials', async () => {
   const { endpointId } = await add()
   const owner = await signedInOwner(server, account.accountId)
   const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })

@@ -6,12 +6,12 @@ import type { WorkerObserver } from '../../src/webhooks/queue/attempts.ts'
 import { Worker, type WorkerOptions } from '../../src/webhooks/queue/worker.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startOutages } from '../support/outages.ts'
-import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
 
-/** So long that a worker claims only when something wakes it. */
+/** Long enough that a worker claims only when it is woken. */
 const neverPolls = { pollMilliseconds: 3_600_000 }
-/** Much longer than it takes, for a busy machine. */
+/** Much longer than necessary, to allow for a busy machine. */
 const soon = { timeout: 20_000, interval: 5 }
 
 let database: TestDatabase
@@ -67,18 +67,18 @@ async function deliverOne(): Promise<void> {
 const lostMessage = 'could not read deliveries from the database; trying again: connect ECONNREFUSED'
 
 /** Long enough for a worker to fall asleep. */
-async function takeTurns(): Promise<void> {
+async function waitUntilAsleep(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await webhooks.deliveries()
 }
 
-test('claims what is due when it starts', async () => {
+test('claims due deliveries when it starts', async () => {
   await webhooks.addEndpoint(receiver.url)
   await webhooks.emit(3)
   workers.push(webhooks.startWorker(neverPolls))
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
 })
 
-test('is woken by an announcement', async () => {
+test('wakes up on an announcement', async () => {
   await webhooks.addEndpoint(receiver.url)
   startWorker(neverPolls)
   await deliverOne()
@@ -86,7 +86,7 @@ test('is woken by an announcement', async () => {
   expect(receiver.received).toHaveLength(2)
 })
 
-test('looks by itself for deliveries that nobody announced', async () => {
+test('finds unannounced deliveries by polling', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   startWorker({ pollMilliseconds: 30 })
   await deliverOne()
@@ -109,7 +109,7 @@ test('looks by itself for deliveries that nobody announced', async () => {
   await expect.poll(() => receiver.received.length, soon).toBe(2)
 })
 
-test('claims more of an endpoint as its attempts end, without being woken', async () => {
+test('claims more deliveries of an endpoint as its attempts end, without an announcement', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
   startWorker(neverPolls)
   await deliverOne()
@@ -117,23 +117,23 @@ test('claims more of an endpoint as its attempts end, without being woken', asyn
   await expect.poll(() => receiver.received.length, soon).toBeGreaterThanOrEqual(301)
 })
 
-test('is woken when an endpoint can take more', async () => {
+test('wakes up when an endpoint has capacity again', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
-  const answers: (() => void)[] = []
-  receiver.behave((_received, response) => void answers.push(() => response.end()))
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
   await webhooks.fillQueue(endpointId, 12)
   startWorker(neverPolls)
   for (let answered = 0; answered < 13;) {
-    await expect.poll(() => answers.length, soon).toBeGreaterThan(answered)
-    await takeTurns()
-    const now = answers.slice(answered)
-    for (const answerOne of now) answerOne()
+    await expect.poll(() => responses.length, soon).toBeGreaterThan(answered)
+    await waitUntilAsleep()
+    const now = responses.slice(answered)
+    for (const release of now) release()
     answered += now.length
   }
   await expect.poll(() => webhooks.deliveries(), soon).toEqual([])
 })
 
-test('delivers one at a time where the owner allows no more', async () => {
+test('delivers one at a time if the limit of the endpoint is one', async () => {
   await webhooks.addEndpoint(receiver.url, { maxConcurrent: 1 })
   await webhooks.emit(5)
   const { logged } = startWorker(neverPolls)
@@ -141,16 +141,16 @@ test('delivers one at a time where the owner allows no more', async () => {
   expect(logged).toEqual([])
 })
 
-test('claims for others when an endpoint that held all places fails', async () => {
+test('claims for others when an endpoint that held all slots fails', async () => {
   const busy = await webhooks.addEndpoint(`${receiver.url}/busy`)
   const { worker } = startWorker({ ...neverPolls, maxHeld: 8 })
-  // Each success lets it hold one more.
+  // Each success increases its concurrency by one.
   await webhooks.fillQueue(busy.endpointId, 20)
   worker.wake()
   await expect.poll(() => webhooks.deliveries(), soon).toEqual([])
-  const answers: (() => void)[] = []
+  const responses: (() => void)[] = []
   receiver.behave((received, response, request) => {
-    answers.push(() => answer(500)(received, response, request))
+    responses.push(() => respond(500)(received, response, request))
   }, '/busy')
   await webhooks.fillQueue(busy.endpointId, 20)
   worker.wake()
@@ -162,12 +162,12 @@ test('claims for others when an endpoint that held all places fails', async () =
     .execute()
   await database.db.updateTable('webhook_endpoints').set({ events: [] }).where('id', '=', busy.endpointId).execute()
   await webhooks.emit(1)
-  await expect.poll(() => answers.length, soon).toBe(8)
-  for (const answerBusy of answers) answerBusy()
+  await expect.poll(() => responses.length, soon).toBe(8)
+  for (const release of responses) release()
   await expect.poll(() => receiver.at('/other').length, soon).toBe(1)
 })
 
-test('starts once, and claims nothing any more once it has stopped', async () => {
+test('starts once, and claims nothing after it has stopped', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { worker } = startWorker(neverPolls)
   worker.start()
@@ -181,13 +181,13 @@ test('starts once, and claims nothing any more once it has stopped', async () =>
   expect(receiver.received).toHaveLength(2)
 })
 
-test('stops although it never started', async () => {
+test('stops even if it never started', async () => {
   const worker = new Worker(webhooks.deps, webhookConfig)
   await worker.stop()
   expect(worker.held).toBe(0)
 })
 
-test('stops without waiting for its next turn', async () => {
+test('stops without waiting for its next poll', async () => {
   await webhooks.addEndpoint(receiver.url)
   const { worker } = startWorker(neverPolls)
   await deliverOne()
@@ -195,16 +195,16 @@ test('stops without waiting for its next turn', async () => {
   expect(worker.held).toBe(0)
 })
 
-test('waits for running attempts as long as one may take when it stops', async () => {
+test('waits for running attempts up to the attempt timeout when it stops', async () => {
   await webhooks.addEndpoint(receiver.url)
-  const answers: (() => void)[] = []
-  receiver.behave((_received, response) => void answers.push(() => response.end()))
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
   const { worker } = startWorker()
   await webhooks.emit(1)
-  await expect.poll(() => answers.length, soon).toBe(1)
+  await expect.poll(() => responses.length, soon).toBe(1)
   const stopped = worker.stop()
-  await takeTurns()
-  answers[0]?.()
+  await waitUntilAsleep()
+  responses[0]?.()
   await stopped
   expect(await webhooks.finished()).toHaveLength(1)
 })
@@ -216,40 +216,40 @@ test('reports an outage of the database once, and its end', async () => {
   await deliverOne()
   expect(logged).toEqual([])
 
-  outages.leave()
+  outages.begin()
   await expect.poll(() => outages.failures(), soon).toBeGreaterThan(10)
   await webhooks.emit(1)
-  outages.comeBack()
+  outages.end()
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
   await expect.poll(() => logged, soon).toEqual([lostMessage, 'the database is available again'])
 
-  outages.leave()
+  outages.begin()
   await expect.poll(() => logged.length, soon).toBe(3)
-  outages.comeBack()
+  outages.end()
   await expect.poll(() => logged.length, soon).toBe(4)
 })
 
-test('records what was delivered during an outage once the database is back', async () => {
+test('records deliveries made during an outage once the database is back', async () => {
   const outages = startOutages(database)
   await webhooks.addEndpoint(receiver.url)
   receiver.behave((received, response, request) => {
-    outages.leave()
+    outages.begin()
     accept(received, response, request)
   })
   const { logged, lost } = startWorker({ db: outages.db, ...neverPolls })
   await webhooks.emit(1)
   await expect.poll(() => logged, soon).toEqual([lostMessage])
-  outages.comeBack()
+  outages.end()
   await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
   expect(receiver.received).toHaveLength(1)
   expect(lost()).toBe(0)
 })
 
-test('gives up an attempt that it could not record while it held the delivery', async () => {
+test('discards an attempt that it could not record before its lease expired', async () => {
   const outages = startOutages(database)
   await webhooks.addEndpoint(receiver.url)
   receiver.behave((received, response, request) => {
-    outages.leave()
+    outages.begin()
     accept(received, response, request)
   })
   const { worker, lost } = startWorker({ db: outages.db, ...neverPolls, leaseSeconds: 1.1 })

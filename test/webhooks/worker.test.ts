@@ -12,7 +12,13 @@ import { deleteOldDeliveries } from '../../src/webhooks/queue/retention-store.ts
 import { type Claim, claimDueDeliveries, recordAttempts } from '../../src/webhooks/queue/store.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { accept, answer, neverAnswer, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import {
+  accept,
+  respond,
+  neverRespond,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
 
 let database: TestDatabase
@@ -66,8 +72,8 @@ test('delivers an event to each subscribed endpoint, signed with its own secret'
 
 test('retries with the same ID, records every attempt and stops after the last', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/flaky`)
-  let answers = 0
-  receiver.behave((received, response, request) => answer(++answers < 3 ? 500 : 200)(received, response, request))
+  let responses = 0
+  receiver.behave((received, response, request) => respond(++responses < 3 ? 500 : 200)(received, response, request))
   webhooks.startWorker()
   const [eventId = ''] = await webhooks.emit()
 
@@ -83,7 +89,7 @@ test('retries with the same ID, records every attempt and stops after the last',
 
 test('follows the retry schedule and fails the delivery at its end', async () => {
   const { endpointId } = await webhooks.addEndpoint(receiver.url)
-  receiver.behave(answer(500))
+  receiver.behave(respond(500))
   webhooks.startWorker()
   const [eventId = ''] = await webhooks.emit()
 
@@ -102,9 +108,9 @@ test('follows the retry schedule and fails the delivery at its end', async () =>
   expect(await webhooks.attempts(eventId)).toHaveLength(4)
 })
 
-test('waits as long as Retry-After asks', async () => {
+test('waits as long as Retry-After specifies', async () => {
   await webhooks.addEndpoint(receiver.url)
-  receiver.behave(answer(503, { 'retry-after': '600' }))
+  receiver.behave(respond(503, { 'retry-after': '600' }))
   webhooks.startWorker()
   await webhooks.emit()
   await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 1 }])
@@ -115,7 +121,7 @@ test('waits as long as Retry-After asks', async () => {
 
 test('disables an endpoint that returns 410 and delivers its waiting events when it is enabled', async () => {
   const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/gone`)
-  receiver.behave(answer(410), '/gone')
+  receiver.behave(respond(410), '/gone')
   const registry = new Registry()
   const observer = registerWorkerMetrics(webhooks.deps, registry, () => 0)
   const worker = webhooks.startWorker({ observer })
@@ -143,7 +149,7 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
 test('disables an endpoint after five days without a success', async () => {
   const tired = await webhooks.addEndpoint(`${receiver.url}/tired`)
   const recovering = await webhooks.addEndpoint(`${receiver.url}/recovering`)
-  receiver.behave(answer(500), '/tired')
+  receiver.behave(respond(500), '/tired')
   await sql`update webhook_endpoints set failing_since = now() - interval '121 hours'`.execute(database.db)
   webhooks.startWorker()
   await webhooks.emit()
@@ -265,11 +271,11 @@ test('repeats an attempt with the same ID if its worker was paused past the leas
   webhooks.startWorker({ observer: { attempted: () => {}, disabled: () => {}, lost } })
   const [eventId = ''] = await webhooks.emit()
 
-  const answerFirst = await held.promise
+  const releaseFirst = await held.promise
   // Simulates a lease that expired while the worker was paused, so that the delivery is claimed again.
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
   await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
-  answerFirst()
+  releaseFirst()
   await expect.poll(() => lost, soon).toHaveBeenCalledOnce()
   expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId])
   expect(await webhooks.attempts(eventId)).toHaveLength(1)
@@ -296,7 +302,7 @@ test('finishes attempts in progress when a worker stops', async () => {
 
 test('releases unfinished deliveries on stop for another worker to claim', async () => {
   await webhooks.addEndpoint(receiver.url)
-  receiver.behave(neverAnswer)
+  receiver.behave(neverRespond)
   const worker = webhooks.startWorker()
   await webhooks.emit(3)
   await expect.poll(() => receiver.received, soon).toHaveLength(3)
@@ -314,7 +320,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
 test('waits for each misbehaving receiver no longer than one timeout', async () => {
   const paths = ['/silent', '/dripping', '/endless', '/bomb', '/closing']
   for (const path of paths) await webhooks.addEndpoint(receiver.url + path)
-  receiver.behave(neverAnswer, '/silent')
+  receiver.behave(neverRespond, '/silent')
   receiver.behave((_received, response) => {
     const drip = setInterval(() => response.write('.'), 100)
     response.on('close', () => clearInterval(drip))

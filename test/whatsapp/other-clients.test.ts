@@ -90,9 +90,9 @@ test('whatsapp-api-js sends a template with callback data', async () => {
     'en',
     new BodyComponent(new BodyParameter('Ada'), new BodyParameter('A-1024')),
   )
-  const answer = await apiJs.sendMessage(simulator.phoneNumberId, '+34600111222', template, undefined, 'msg_1')
+  const response = await apiJs.sendMessage(simulator.phoneNumberId, '+34600111222', template, undefined, 'msg_1')
 
-  expect(answer).toMatchObject({ messages: [{ id: expect.stringMatching(/^wamid\./), message_status: 'accepted' }] })
+  expect(response).toMatchObject({ messages: [{ id: expect.stringMatching(/^wamid\./), message_status: 'accepted' }] })
   expect(simulator.requests.at(-1)?.body).toMatchObject({ biz_opaque_callback_data: 'msg_1' })
 })
 
@@ -104,6 +104,6 @@ test('whatsapp-api-js reports a message held for quality assessment', async () =
 })
 
 test('whatsapp-api-js returns the error of an unknown template', async () => {
-  const answer = await apiJs.sendMessage(simulator.phoneNumberId, '+34600111222', new Template('nope', 'en'))
-  expect(answer).toMatchObject({ error: { code: 132001, type: 'OAuthException' } })
+  const response = await apiJs.sendMessage(simulator.phoneNumberId, '+34600111222', new Template('nope', 'en'))
+  expect(response).toMatchObject({ error: { code: 132001, type: 'OAuthException' } })
 })

@@ -8,7 +8,7 @@ import { updateAccount } from '../../../src/accounts/account.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { accept, answer, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { accept, respond, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
@@ -81,7 +81,7 @@ test('updates the timeline of an open message', async () => {
 
 test('explains a failed message and retries its webhook', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  receiver.behave(answer(500), '/broken?token=hush')
+  receiver.behave(respond(500), '/broken?token=hush')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/broken?token=hush` })
   const message = await send(account, 'order-1')
   await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
@@ -828,7 +828,7 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
 
 /** Sends a message in every status; the webhook of the failed one fails too. */
 async function seedMessages(account: TestAccount): Promise<Sent> {
-  receiver.behave(answer(500), '/furnished')
+  receiver.behave(respond(500), '/furnished')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/furnished` })
   for (const status of ['sent', 'delivered', 'read'] as const) await report(await send(account, status), status)
   const failed = await send(account, 'failed')

@@ -5,7 +5,7 @@ import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import type { TestAccount } from '../../support/server.ts'
-import { accept, answer, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { accept, respond, type ReceivedWebhook, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, soon, startDeliveries } from './deliveries.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 
@@ -157,7 +157,7 @@ test('refuses limits that are out of range, and keeps what was typed', async () 
 
 test('says why an endpoint fails, on its page and in the list', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  receiver.behave(answer(401), '/forbidden')
+  receiver.behave(respond(401), '/forbidden')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, {
     url: `${receiver.url}/forbidden`,
   })
@@ -172,7 +172,7 @@ test('says why an endpoint fails, on its page and in the list', async () => {
   await warning.getByText(/^Answers 401 since/).waitFor()
   await warning.getByRole('button', { name: 'Send test event' }).click()
   await warning.getByText(/^Test event not delivered: HTTP 401 after/).waitFor()
-  receiver.behave(answer(200), '/forbidden')
+  receiver.behave(respond(200), '/forbidden')
   await warning.getByRole('button', { name: 'Send test event' }).click()
   await warning.getByText('Test event delivered. The endpoint works again.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
@@ -192,7 +192,7 @@ test('says why an endpoint fails, on its page and in the list', async () => {
 
 test('shows a failed attempt with its payload and retries the delivery', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  receiver.behave(answer(500), '/flaky')
+  receiver.behave(respond(500), '/flaky')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/flaky` })
   await openOfAccount(`webhooks/${endpointId}`)
   await page.getByText('No deliveries yet.').waitFor()
@@ -228,11 +228,11 @@ test('shows a failed attempt with its payload and retries the delivery', async (
 
 test('groups failures by answer and redelivers those of one answer', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  receiver.behave(answer(500), '/grouped')
+  receiver.behave(respond(500), '/grouped')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/grouped` })
   for (let sent = 0; sent < 3; sent += 1) await deliver(account)
   await expect.poll(() => receiver.at('/grouped').length, soon).toBe(3)
-  receiver.behave(answer(401), '/grouped')
+  receiver.behave(respond(401), '/grouped')
   await deliver(account)
   await expect.poll(() => receiver.at('/grouped').length, soon).toBe(4)
   await openOfAccount(`webhooks/${endpointId}`)
@@ -325,7 +325,7 @@ test('redelivers the events that an endpoint missed', async () => {
 test('says how many deliveries wait since before the chosen time', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { deps } = dashboard.server
-  receiver.behave(answer(500), '/early')
+  receiver.behave(respond(500), '/early')
   const { endpointId } = await addEndpoint(deps, account.accountId, { url: `${receiver.url}/early` })
   const createdAt = new Date(Date.now() - 2 * 3_600_000)
   const event = { type: 'message.delivered', messageId: deps.newId('msg'), payload: '{}', createdAt }
@@ -443,7 +443,7 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('URL').fill(`${receiver.url}/a/rather/long/path/of/an/application?token=hush`)
   expect(await findAccessibilityViolations(page)).toEqual([])
-  receiver.behave(answer(500), '/a/rather/long/path/of/an/application?token=hush')
+  receiver.behave(respond(500), '/a/rather/long/path/of/an/application?token=hush')
   await dialog.getByRole('button', { name: 'Add endpoint' }).click()
   await dialog.getByRole('textbox', { name: 'Signing secret' }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

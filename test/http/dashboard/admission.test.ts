@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type SettingsAnswer, signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
+import { type SettingsResponse, signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import {
   createPopulatedAccount,
@@ -36,7 +36,7 @@ interface Named {
   contract: { kind: 'query' | 'mutation' }
 }
 
-function call(person: TestOwner, { name, contract }: Named, input: object): Promise<SettingsAnswer<object>> {
+function call(person: TestOwner, { name, contract }: Named, input: object): Promise<SettingsResponse<object>> {
   return contract.kind === 'query' ? person.query(name, input) : person.mutate(name, input)
 }
 
@@ -61,9 +61,9 @@ describe.each(ofAnAccount)('$name', (procedure) => {
   const { name } = procedure
 
   test('rejects a caller who is not signed in', async () => {
-    const answer = await call(visitor(server), procedure, { accountId: mine.accountId, ...inputsOf(mine)[name] })
+    const response = await call(visitor(server), procedure, { accountId: mine.accountId, ...inputsOf(mine)[name] })
 
-    expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
+    expect(response).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
   })
 
   test("hides another customer's account and does not change it", async () => {
@@ -90,10 +90,10 @@ const namesSomething = ofAnAccount.filter(
 test.each(namesSomething)('finds no resource of another customer with $name', async (procedure) => {
   const before = await snapshot(theirs.accountId)
 
-  const answer = await call(owner, procedure, { accountId: mine.accountId, ...inputsOf(theirs)[procedure.name] })
+  const response = await call(owner, procedure, { accountId: mine.accountId, ...inputsOf(theirs)[procedure.name] })
 
-  expect([200, 400, 404]).toContain(answer.statusCode)
-  expect(answer.data ?? { items: [] }).toEqual({ items: [] })
+  expect([200, 400, 404]).toContain(response.statusCode)
+  expect(response.data ?? { items: [] }).toEqual({ items: [] })
   expect(await snapshot(theirs.accountId)).toBe(before)
 })
 
@@ -102,9 +102,9 @@ test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'owner'))(
   async (procedure) => {
     const before = await snapshot(mine.accountId)
 
-    const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
+    const response = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
 
-    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
     expect(await snapshot(mine.accountId)).toBe(before)
   },
 )
@@ -112,9 +112,9 @@ test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'owner'))(
 test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'viewer'))(
   'allows a viewer to call $name',
   async (procedure) => {
-    const answer = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
+    const response = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
 
-    expect(answer.statusCode).toBe(200)
+    expect(response.statusCode).toBe(200)
   },
 )
 
@@ -149,28 +149,28 @@ describe.each(changes)('$name', ({ name }) => {
     const before = await snapshot(mine.accountId)
 
     const input = { accountId: mine.accountId, ...inputsOf(mine)[name] }
-    const answer = await owner.mutate(name, input, headers)
+    const response = await owner.mutate(name, input, headers)
 
-    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
+    expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
     expect(await snapshot(mine.accountId)).toBe(before)
   })
 })
 
 test('accepts only JSON, so that a form of another site cannot call a procedure', async () => {
-  const answer = await owner.mutate(
+  const response = await owner.mutate(
     'publicApi.revokeKey',
     { accountId: mine.accountId },
     { 'content-type': 'text/plain' },
   )
 
-  expect(answer.statusCode).toBe(415)
+  expect(response.statusCode).toBe(415)
 })
 
 test.each([{ accountId: 'acc\u0000' }, { accountId: 'a'.repeat(10_000) }, { accountId: ['acc_1'] }, {}, []])(
   'reports an invalid account ID as not found: %o',
   async (input) => {
-    const answer = await owner.query('publicApi.get', input)
+    const response = await owner.query('publicApi.get', input)
 
-    expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+    expect(response).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
   },
 )

@@ -48,11 +48,11 @@ test('records the user, action, time and address of a change', async () => {
 test('records a refused change as refused', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
-  const answer = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
+  const response = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
 
   const { data } = await owner.query<Page>('audit.list', { accountId })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { allowList: expect.any(String) } } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { allowList: expect.any(String) } } } })
   expect(data.items[0]).toMatchObject({ what: 'set the allow-list to not an address', outcome: 'refused' })
 })
 
@@ -161,11 +161,11 @@ describe('sign-ins', () => {
     const owner = await signedInOwner(server, accountId)
     await resetAttempts()
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 150 }, () => owner.inOtherBrowser().signIn('not the password')),
     )
 
-    const statuses = answers.map(({ statusCode }) => statusCode)
+    const statuses = responses.map(({ statusCode }) => statusCode)
     // One per checked password.
     expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.max)
     expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.max)

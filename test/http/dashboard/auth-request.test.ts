@@ -61,13 +61,13 @@ describe('a sign-in with an organisation', () => {
 })
 
 test('redirects from the sandbox link only to the dashboard', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['callbackURL=//evil.example', 'callbackURL=/settings/&errorCallbackURL=https://evil.example'].map((query) =>
       server.request('GET', `/settings/auth/magic-link/verify?token=x&${query}`),
     ),
   )
 
-  for (const { headers } of answers) expect(headers['location'] ?? '').not.toContain('evil.example')
+  for (const { headers } of responses) expect(headers['location'] ?? '').not.toContain('evil.example')
 })
 
 test('shares the attempt limit between all spellings of a path', async () => {
@@ -120,9 +120,9 @@ describe.each(['/sign-in/email', '/sign-out', '/change-password'])('%s', (path) 
 test.each(['a b', 'somebody@example.com', 'example.com/path', 'example.com:99999'])(
   'answers an invalid Host header with a client error: %s',
   async (host) => {
-    const answer = await post('/sign-in/email', credentials(), { host })
+    const response = await post('/sign-in/email', credentials(), { host })
 
-    expect(answer.statusCode).toBe(400)
-    expect(answer.json().error.code).toBe('VALIDATION_ERROR')
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error.code).toBe('VALIDATION_ERROR')
   },
 )

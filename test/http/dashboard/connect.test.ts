@@ -376,11 +376,11 @@ const asked = (token: string) =>
 test('limits how often an account can make this server ask WhatsApp', async () => {
   const number = newNumber()
 
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, () => call('inspectToken', { accessToken: number.accessToken })),
   )
 
-  const limited = answers.filter(({ statusCode }) => statusCode === 429)
+  const limited = responses.filter(({ statusCode }) => statusCode === 429)
   expect(limited).toHaveLength(10)
   // On a busy machine, a request can end before it reaches WhatsApp.
   expect(asked(number.accessToken)).toBeLessThanOrEqual(30)

@@ -68,10 +68,10 @@ test('asks for the variables, which are not stored', async () => {
   const { account, owner, accountId } = await setUp()
   const messageId = await send(account)
 
-  const answer = await owner.mutate('message.sendAgain', { accountId, messageId, variables: { '1': 'Grace' } })
+  const response = await owner.mutate('message.sendAgain', { accountId, messageId, variables: { '1': 'Grace' } })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { code: 'VALIDATION_ERROR' } } })
-  expect(answer.error.message).toContain('"2"')
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { code: 'VALIDATION_ERROR' } } })
+  expect(response.error.message).toContain('"2"')
   expect(await list(owner, accountId)).toHaveLength(1)
 })
 
@@ -81,9 +81,9 @@ test.each([{ to: '34600999999' }, { template: 'other' }, { language: 'es' }, { c
     const { account, owner, accountId } = await setUp()
     const messageId = await send(account)
 
-    const answer = await owner.mutate('message.sendAgain', { accountId, messageId, variables, ...change })
+    const response = await owner.mutate('message.sendAgain', { accountId, messageId, variables, ...change })
 
-    expect(answer.statusCode).toBe(400)
+    expect(response.statusCode).toBe(400)
     expect(await list(owner, accountId)).toHaveLength(1)
   },
 )
@@ -110,9 +110,9 @@ test('does not send to a recipient who opted out since', async () => {
   const { messageId } = await account.trpc.message.send.mutate({ to: '34600111333', template: 'sale', language: 'en' })
   await owner.mutate('suppression.add', { accountId, to: '34600111333' })
 
-  const answer = await owner.mutate('message.sendAgain', { accountId, messageId })
+  const response = await owner.mutate('message.sendAgain', { accountId, messageId })
 
-  expect(answer).toMatchObject({ statusCode: 422, error: { data: { code: 'RECIPIENT_SUPPRESSED' } } })
+  expect(response).toMatchObject({ statusCode: 422, error: { data: { code: 'RECIPIENT_SUPPRESSED' } } })
   expect(await list(owner, accountId)).toHaveLength(1)
 })
 
@@ -121,9 +121,9 @@ test('does not send to an erased recipient', async () => {
   const messageId = await send(account)
   await server.deps.db.updateTable('messages').set({ to_number: 'erased' }).where('id', '=', messageId).execute()
 
-  const answer = await owner.mutate('message.sendAgain', { accountId, messageId, variables })
+  const response = await owner.mutate('message.sendAgain', { accountId, messageId, variables })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { message: expect.stringContaining('erased') } })
+  expect(response).toMatchObject({ statusCode: 400, error: { message: expect.stringContaining('erased') } })
 })
 
 test('sends while API access is off, which rejects requests with the key only', async () => {
@@ -142,7 +142,7 @@ test('counts against the rate limit of the API', async () => {
   const messageId = await send(account)
   await server.deps.db.updateTable('accounts').set({ rate_limit_per_minute: 1 }).where('id', '=', accountId).execute()
 
-  const answer = await owner.mutate('message.sendAgain', { accountId, messageId, variables })
+  const response = await owner.mutate('message.sendAgain', { accountId, messageId, variables })
 
-  expect(answer).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  expect(response).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
 })

@@ -61,9 +61,9 @@ test('rejects a new name that another view has', async () => {
   await owner.mutate('view.save', { accountId, ...failures })
   await owner.mutate('view.save', { accountId, name: 'Other', filters: {} })
 
-  const answer = await owner.mutate('view.rename', { accountId, name: 'Other', newName: 'Failures' })
+  const response = await owner.mutate('view.rename', { accountId, name: 'Other', newName: 'Failures' })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { newName: expect.any(String) } } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { newName: expect.any(String) } } } })
 })
 
 test.each([
@@ -84,9 +84,9 @@ test('keeps at most 30 views of a person, also when they are saved at once', asy
   const { accountId, owner } = await setUp()
   const names = Array.from({ length: 34 }, (_, index) => `View ${index}`)
 
-  const answers = await Promise.all(names.map((name) => owner.mutate('view.save', { accountId, name, filters: {} })))
+  const responses = await Promise.all(names.map((name) => owner.mutate('view.save', { accountId, name, filters: {} })))
 
-  expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(30)
+  expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(30)
   const views = await listViews(owner, accountId)
   expect(views).toHaveLength(30)
   // An existing view can still be replaced.

@@ -6,7 +6,7 @@ import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
 let server: TestServer
@@ -66,7 +66,7 @@ function report(
 
 test('explains a failure and lists the webhook deliveries of a message', async () => {
   const { account, owner } = await setUp()
-  receiver.behave(answer(500), '/broken')
+  receiver.behave(respond(500), '/broken')
   const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}/broken` })
   const message = await send(account, 'order-1')
   await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
@@ -188,16 +188,16 @@ test('filters and pages through the log', async () => {
 test('reports an invalid filter with its field', async () => {
   const { account, owner } = await setUp()
 
-  const answer = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })
+  const response = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
 })
 
 test('does not find a message of another account', async () => {
   const { owner, account } = await setUp()
   const message = await send(await server.account(), 'order-1')
 
-  const answer = await owner.query('message.get', { accountId: account.accountId, messageId: message.messageId })
+  const response = await owner.query('message.get', { accountId: account.accountId, messageId: message.messageId })
 
-  expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'MESSAGE_NOT_FOUND' } } })
+  expect(response).toMatchObject({ statusCode: 404, error: { data: { code: 'MESSAGE_NOT_FOUND' } } })
 })

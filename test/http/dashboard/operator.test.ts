@@ -95,28 +95,28 @@ describe.each(procedures)('$name', (procedure) => {
   const { name } = procedure
 
   test('rejects a caller who is not signed in', async () => {
-    const answer = await callOperator(server, visitor(server), procedure, inputOf(name))
+    const response = await callOperator(server, visitor(server), procedure, inputOf(name))
 
-    expect(answer).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
+    expect(response).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
   })
 
   test('does not exist for an owner who is no operator, even with an authenticator app', async () => {
     const before = await snapshot()
-    const answer = await callOperator(server, theirOwner, procedure, inputOf(name))
+    const response = await callOperator(server, theirOwner, procedure, inputOf(name))
     const unknown = await callOperator(server, theirOwner, { name: 'account.none', kind: procedure.kind })
 
-    expect(answer).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
-    expect(answer.error.message).toBe(unknown.error.message)
+    expect(response).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+    expect(response.error.message).toBe(unknown.error.message)
     expect(await snapshot()).toBe(before)
   })
 
   test('rejects an operator without an authenticator app', async () => {
     const before = await snapshot()
 
-    const answer = await callOperator(server, withoutAuthenticator, procedure, inputOf(name))
+    const response = await callOperator(server, withoutAuthenticator, procedure, inputOf(name))
 
-    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
-    expect(answer.error.message).toContain('authenticator app')
+    expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(response.error.message).toContain('authenticator app')
     expect(await snapshot()).toBe(before)
   })
 })
@@ -126,11 +126,11 @@ test.each(procedures.filter(({ kind }) => kind === 'mutation'))(
   async (procedure) => {
     const before = await snapshot()
 
-    const answer = await callOperator(server, operator, procedure, inputOf(procedure.name), {
+    const response = await callOperator(server, operator, procedure, inputOf(procedure.name), {
       origin: 'https://evil.example',
     })
 
-    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
+    expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
     expect(await snapshot()).toBe(before)
   },
 )
@@ -256,9 +256,9 @@ describe('viewing an account', () => {
       ])
     const before = await state()
 
-    const answer = await operator.mutate(name, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
+    const response = await operator.mutate(name, { accountId: theirs.accountId, ...inputsOf(theirs)[name] })
 
-    expect(answer).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
+    expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
     expect(await state()).toBe(before)
   })
 
@@ -268,10 +268,10 @@ describe('viewing an account', () => {
     const queries = listSettingsContracts().filter(({ contract }) => contract.kind === 'query')
     for (const { name, contract } of queries) {
       if (contract.allowed !== 'owner' && contract.allowed !== 'viewer') continue
-      const answer = await read(name, inputsOf(theirs)[name])
+      const response = await read(name, inputsOf(theirs)[name])
       const expected = contract.allowed === 'owner' || contract.membersOnly ? 403 : 200
-      expect([name, answer.statusCode]).toEqual([name, expected])
-      const text = JSON.stringify(answer)
+      expect([name, response.statusCode]).toEqual([name, expected])
+      const text = JSON.stringify(response)
       for (const hidden of [secret, theirs.apiKey]) expect(text).not.toContain(hidden)
     }
   })
@@ -346,9 +346,9 @@ describe('suspending an account', () => {
     await owner.mutate('publicApi.setAccess', { accountId: account.accountId, enabled: true })
     await owner.mutate('publicApi.regenerateKey', { accountId: account.accountId })
     for (const node of [server, otherNode]) {
-      const answer = await send(node)
+      const response = await send(node)
       // The key was replaced; the new one is rejected below.
-      expect(answer.statusCode).toBe(401)
+      expect(response.statusCode).toBe(401)
     }
     const { data } = await owner.mutate<{ apiKey: string }>('publicApi.regenerateKey', { accountId: account.accountId })
     account.apiKey = data.apiKey
@@ -406,9 +406,9 @@ test('creates no account whose owner cannot be invited', async () => {
   for (let count = 1; count <= 5; count++)
     expect((await ask('account.create', { name: 'Invited', ownerEmail })).statusCode).toBe(200)
 
-  const answer = await ask('account.create', { name: 'Not created', ownerEmail })
+  const response = await ask('account.create', { name: 'Not created', ownerEmail })
 
-  expect(answer).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  expect(response).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
   const { db } = server.deps
   expect(await db.selectFrom('accounts').select('id').where('name', '=', 'Not created').execute()).toEqual([])
   expect(await db.selectFrom('owner_invitations').selectAll().where('email', '=', ownerEmail).execute()).toHaveLength(5)

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const newPassword = 'a new and long password'
 
-function ask(email: string, headers: Record<string, string> = {}, at: TestServer = server) {
+function requestReset(email: string, headers: Record<string, string> = {}, at: TestServer = server) {
   return visitor(at).mutate('password.requestReset', { email }, headers)
 }
 
@@ -51,8 +51,8 @@ function emailTo(address: string): Promise<ReceivedEmail> {
   )
 }
 
-async function askForToken(email: string): Promise<string> {
-  await ask(email)
+async function requestToken(email: string): Promise<string> {
+  await requestReset(email)
   return (await emailTo(email)).link.split('/').at(-1) ?? ''
 }
 
@@ -68,13 +68,13 @@ async function signsInWith(person: TestOwner, password: string): Promise<boolean
 test('sends a link that sets a new password once and ends all sessions', async () => {
   const person = await signedInOwner(server, account.accountId)
 
-  const asked = await ask(person.email.toUpperCase())
+  const response = await requestReset(person.email.toUpperCase())
   const email = await emailTo(person.email)
   const token = email.link.split('/').at(-1) ?? ''
   const done = await reset(token)
   const again = await reset(token, 'yet another password')
 
-  expect(asked).toMatchObject({ statusCode: 200, data: {} })
+  expect(response).toMatchObject({ statusCode: 200, data: {} })
   expect(email).toMatchObject({ subject: 'Set a new password for Waybill', to: [person.email] })
   expect(email.link).toMatch(/^https:\/\/waybill\.example\.com\/settings\/reset-password\/[\w-]{43}$/)
   expect(done).toMatchObject({ statusCode: 200, data: { email: person.email } })
@@ -94,7 +94,7 @@ test('sends a link that sets a new password once and ends all sessions', async (
 test('starts the link with WAYBILL_PUBLIC_URL, whatever host the request names', async () => {
   const { email } = await signedInOwner(server, account.accountId)
 
-  await ask(email, { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' })
+  await requestReset(email, { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' })
 
   const { link, raw } = await emailTo(email)
   expect(new URL(link).origin).toBe('https://waybill.example.com')
@@ -103,16 +103,16 @@ test('starts the link with WAYBILL_PUBLIC_URL, whatever host the request names',
 
 test('sets the password of one of two concurrent uses of a link', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const token = await askForToken(person.email)
+  const token = await requestToken(person.email)
 
-  const answers = await Promise.all([reset(token, 'first long password'), reset(token, 'second long password')])
+  const responses = await Promise.all([reset(token, 'first long password'), reset(token, 'second long password')])
 
-  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+  expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
 })
 
 test('rejects a link after an hour', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const token = await askForToken(person.email)
+  const token = await requestToken(person.email)
   const { rows } = await sql<{ minutes: number }>`
     select extract(epoch from "expiresAt" - now())::float8 / 60 as minutes
     from owner_verifications where value = (select id from owners where email = ${person.email})`.execute(
@@ -128,7 +128,7 @@ test('rejects a link after an hour', async () => {
 
 test('changes the password of the person whom the link was sent to, and of nobody else', async () => {
   const [ada, bob] = [await signedInOwner(server, account.accountId), await signedInOwner(server, account.accountId)]
-  const token = await askForToken(ada.email)
+  const token = await requestToken(ada.email)
 
   const changed = await bob.mutate('password.reset', { token, password: newPassword })
   const guessed = await reset(`${token.slice(0, -1)}A`)
@@ -141,7 +141,7 @@ test('changes the password of the person whom the link was sent to, and of nobod
 test('answers the same for an unknown address, and sends nothing there', async () => {
   const person = await signedInOwner(server, account.accountId)
 
-  const [known, unknown] = [await ask(person.email), await ask('unknown@example.com')]
+  const [known, unknown] = [await requestReset(person.email), await requestReset('unknown@example.com')]
   await emailTo(person.email)
 
   expect(unknown).toEqual(known)
@@ -159,32 +159,32 @@ test('does not wait for the lookup of the user before it answers', async () => {
   })
   await locked.promise
 
-  const answers = [await ask(person.email), await ask('unknown@example.com')]
+  const responses = [await requestReset(person.email), await requestReset('unknown@example.com')]
   release.resolve()
   await holding
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200])
   await emailTo(person.email)
 })
 
 test('makes links invalid when the password changes otherwise', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const token = await askForToken(person.email)
+  const token = await requestToken(person.email)
   const changed = await person.auth('/change-password', { currentPassword: person.password, newPassword })
   expect(changed.statusCode).toBe(200)
   expect((await reset(token)).statusCode).toBe(404)
 
   const other = await signedInOwner(server, account.accountId)
-  const second = await askForToken(other.email)
+  const second = await requestToken(other.email)
   await resetPassword(server.deps, account.accountId, other.email)
   expect((await reset(second)).statusCode).toBe(404)
 })
 
 test('makes the link of an operator and other links invalid once one is used', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const first = await askForToken(person.email)
+  const first = await requestToken(person.email)
   smtp.received.length = 0
-  const second = await askForToken(person.email)
+  const second = await requestToken(person.email)
   const { path } = await inviteUser(server.deps, account.accountId, {
     email: person.email,
     role: 'owner',
@@ -201,7 +201,7 @@ test('keeps the authenticator app, which a mailbox must not replace', async () =
   await person.auth('/two-factor/enable', { password: person.password })
   await sql`update owners set "twoFactorEnabled" = true where email = ${person.email}`.execute(server.deps.db)
 
-  await reset(await askForToken(person.email))
+  await reset(await requestToken(person.email))
   const signedIn = await person.inOtherBrowser().signIn(newPassword)
 
   expect(signedIn.json()).toMatchObject({ twoFactorRedirect: true })
@@ -211,14 +211,14 @@ test('limits the emails to one person, known or not', async () => {
   const person = await signedInOwner(server, account.accountId)
   for (const email of [person.email, 'nobody-here@example.com']) {
     const codes = []
-    for (let count = 0; count < 6; count++) codes.push((await ask(email)).statusCode)
+    for (let count = 0; count < 6; count++) codes.push((await requestReset(email)).statusCode)
     expect(codes).toEqual([200, 200, 200, 200, 200, 429])
   }
 })
 
 test('limits the requests from one address, for whomever', async () => {
   const codes = []
-  for (let count = 0; count < 21; count++) codes.push((await ask(`guess${count}@example.com`)).statusCode)
+  for (let count = 0; count < 21; count++) codes.push((await requestReset(`guess${count}@example.com`)).statusCode)
 
   expect(codes.filter((code) => code === 200)).toHaveLength(20)
   expect(codes.at(-1)).toBe(429)
@@ -226,7 +226,7 @@ test('limits the requests from one address, for whomever', async () => {
 
 test('rejects a short password and keeps the link', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const token = await askForToken(person.email)
+  const token = await requestToken(person.email)
 
   const short = await reset(token, 'short')
 
@@ -236,7 +236,7 @@ test('rejects a short password and keeps the link', async () => {
 
 test('logs and stores no link', async () => {
   const person = await signedInOwner(server, account.accountId)
-  const token = await askForToken(person.email)
+  const token = await requestToken(person.email)
   const { rows } = await sql<{ row: string }>`
     select row_to_json(v)::text as row from owner_verifications v
     union all select row_to_json(e)::text from emails e`.execute(server.deps.db)
@@ -257,8 +257,8 @@ test('sends no link to a user who signs in with their organisation only', async 
   await visitor(node).mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Sso' })
   const person = await signedInOwner(server, account.accountId)
 
-  await ask('sso@example.com', {}, node)
-  await ask(person.email, {}, node)
+  await requestReset('sso@example.com', {}, node)
+  await requestReset(person.email, {}, node)
   await emailTo(person.email)
 
   expect(smtp.received.flatMap(({ to }) => to)).not.toContain('sso@example.com')
@@ -268,9 +268,12 @@ test('sends no link to a user who signs in with their organisation only', async 
 test('says whom to ask where no SMTP server is set up', async () => {
   const plain = await startTestServer({ beside: server })
 
-  const [asked, options] = [await ask('ada@example.com', {}, plain), await visitor(plain).query('session.options')]
+  const [response, options] = [
+    await requestReset('ada@example.com', {}, plain),
+    await visitor(plain).query('session.options'),
+  ]
 
-  expect(asked).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('people who run it') } })
+  expect(response).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('people who run it') } })
   expect(options.data).toEqual({})
   expect((await visitor(server).query('session.options')).data).toEqual({ passwordReset: 'email' })
   await plain.close()

@@ -112,17 +112,17 @@ test('does not list or revoke the password link of an operator as an invitation'
 })
 
 test('does not invite a member again, so that no link can change a role', async () => {
-  const answer = await of(account).invite(owner, owner.email.toUpperCase())
+  const response = await of(account).invite(owner, owner.email.toUpperCase())
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { email: expect.any(String) } } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { email: expect.any(String) } } } })
 })
 
 test('limits the invitations to one address', async () => {
   const email = newAddress()
-  const answers = []
-  for (let count = 0; count < 6; count++) answers.push((await of(account).invite(owner, email)).statusCode)
+  const responses = []
+  for (let count = 0; count < 6; count++) responses.push((await of(account).invite(owner, email)).statusCode)
 
-  expect(answers).toEqual([200, 200, 200, 200, 200, 429])
+  expect(responses).toEqual([200, 200, 200, 200, 200, 429])
 })
 
 test('changes a role and removes a member with effect on the next request to every server', async () => {
@@ -176,7 +176,7 @@ test('keeps one of two owners who remove or demote each other at the same time',
     const ada = await signedInOwner(server, accountId)
     const bob = await onNode(await signedInOwner(server, accountId))
 
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       of({ accountId }).remove(ada, bob.email),
       round % 2 === 0 ? of({ accountId }).remove(bob, ada.email) : of({ accountId }).setRole(bob, ada.email, 'viewer'),
     ])
@@ -188,21 +188,21 @@ test('keeps one of two owners who remove or demote each other at the same time',
       .where('role', '=', 'owner')
       .execute()
     expect(owners).toHaveLength(1)
-    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
+    expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
   }
 })
 
 test('does not let a viewer gain rights', async () => {
   const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
 
-  const answers = [
+  const responses = [
     await of(account).setRole(viewer, viewer.email, 'owner'),
     await of(account).invite(viewer, viewer.email, 'owner'),
     await of(account).invite(viewer, newAddress(), 'owner'),
     await of(account).setRole(viewer, owner.email, 'viewer'),
   ]
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403])
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403])
   expect((await of(account).members(owner)).data.items).toContainEqual(
     expect.objectContaining({ email: viewer.email, role: 'viewer' }),
   )
@@ -235,9 +235,9 @@ test('lets the invited person accept with one click in their session, once', asy
   const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
   const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
 
-  const answers = await Promise.all([join(), join()])
+  const responses = await Promise.all([join(), join()])
 
-  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+  expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
   expect((await of(other).members(member)).statusCode).toBe(200)
   const [entry] = (await listAudit(server.deps, { accountId: other.accountId, limit: 1 })).items
   expect(entry).toMatchObject({ who: member.email, what: 'accepted an invitation as owner', outcome: 'done' })
@@ -253,9 +253,9 @@ test('lets a new person accept once, even with two requests at the same time', a
       password: 'a password of Bob',
     })
 
-  const answers = await Promise.all([accept(server), accept(node)])
+  const responses = await Promise.all([accept(server), accept(node)])
 
-  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
+  expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
   expect((await visitor(server, email).signIn('a password of Bob')).statusCode).toBe(200)
 })
 
@@ -268,10 +268,10 @@ test('keeps an invitation valid if the database fails while a new person accepts
     person.mutate('invitation.accept', { token: tokenOf(path), name: 'Bob', password: 'a password of Bob' })
 
   const failed = await whileRolesFail(accountId, accept)
-  const answer = await accept()
+  const response = await accept()
 
   expect(failed.statusCode).toBe(500)
-  expect(answer.statusCode).toBe(200)
+  expect(response.statusCode).toBe(200)
   expect((await person.signIn('a password of Bob')).statusCode).toBe(200)
   expect((await of({ accountId }).members(person)).data.items).toMatchObject([{ email, role: 'owner' }])
 })
@@ -283,10 +283,10 @@ test('keeps an invitation valid if the database fails while a user joins the acc
   const join = () => member.mutate('invitation.join', { token: tokenOf(path) })
 
   const failed = await whileRolesFail(accountId, join)
-  const answer = await join()
+  const response = await join()
 
   expect(failed.statusCode).toBe(500)
-  expect(answer.statusCode).toBe(200)
+  expect(response.statusCode).toBe(200)
   expect((await of({ accountId }).members(member)).statusCode).toBe(200)
 })
 

@@ -48,10 +48,10 @@ test.each([
 ])(
   'uploads a sample for a header of format $format, and its handle creates a template',
   async ({ format, content }) => {
-    const answer = await upload(content, { format })
+    const response = await upload(content, { format })
 
-    expect(answer.json()).toEqual({ success: true, data: { handle: expect.stringMatching(/^4::/) } })
-    const handle = String(answer.json().data['handle'])
+    expect(response.json()).toEqual({ success: true, data: { handle: expect.stringMatching(/^4::/) } })
+    const handle = String(response.json().data['handle'])
     const stored = await fetch(`${server.simulator.url}/samples/${handle.replace('4::', '')}`)
     // Compared as a whole: a difference of millions of bytes would be printed.
     expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
@@ -80,10 +80,10 @@ test.each([
   { format: 'TEXT', content: png(), message: 'format: ' },
 ])('rejects a file of a wrong type for format $format: $message', async ({ format, content, message }) => {
   const before = uploadsAtWhatsApp()
-  const answer = await upload(content, { format })
+  const response = await upload(content, { format })
 
-  expect(answer.statusCode).toBe(400)
-  expect(answer.json().error).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining(message) })
+  expect(response.statusCode).toBe(400)
+  expect(response.json().error).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining(message) })
   expect(uploadsAtWhatsApp()).toBe(before)
   expect(await spooled()).toEqual([])
 })
@@ -93,10 +93,10 @@ test.each([
   { format: 'VIDEO', content: mp4(16 * 1024 * 1024 + 1), megabytes: 16 },
 ])('rejects a file larger than $megabytes MB', async ({ format, content, megabytes }) => {
   const before = uploadsAtWhatsApp()
-  const answer = await upload(content, { format })
+  const response = await upload(content, { format })
 
-  expect(answer.statusCode).toBe(413)
-  expect(answer.json().error.message).toContain(`larger than ${megabytes} MB`)
+  expect(response.statusCode).toBe(413)
+  expect(response.json().error.message).toContain(`larger than ${megabytes} MB`)
   expect(uploadsAtWhatsApp()).toBe(before)
   expect(await spooled()).toEqual([])
 })
@@ -133,8 +133,8 @@ test('ends an upload that stalls', async () => {
 })
 
 test('rejects a body whose declared length is larger than any file', async () => {
-  const answer = await text(open(owner, { bytes: 1000, length: 200 * 1024 * 1024 }))
-  expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*larger than 100 MB/)
+  const response = await text(open(owner, { bytes: 1000, length: 200 * 1024 * 1024 }))
+  expect(response).toMatch(/^HTTP\/1\.1 413 [^]*larger than 100 MB/)
 })
 
 test('rejects callers who may not upload, before it reads the file', async () => {
@@ -158,10 +158,10 @@ test('does not upload with the WhatsApp account of another account', async () =>
   const { whatsAppAccountId } = await server.account()
   const before = uploadsAtWhatsApp()
 
-  const answer = await upload(png(), { whatsAppAccountId })
+  const response = await upload(png(), { whatsAppAccountId })
 
-  expect(answer.statusCode).toBeGreaterThanOrEqual(400)
-  expect(answer.json().success).toBe(false)
+  expect(response.statusCode).toBeGreaterThanOrEqual(400)
+  expect(response.json().success).toBe(false)
   expect(uploadsAtWhatsApp()).toBe(before)
   expect(await spooled()).toEqual([])
 })

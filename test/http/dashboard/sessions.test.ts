@@ -80,9 +80,9 @@ test('finds no session of somebody else', async () => {
   const [ada, bob] = [await signedInOwner(server, account.accountId), await signedInOwner(server, account.accountId)]
   const [theirs] = await sessionsOf(bob)
 
-  const answer = await ada.mutate('session.revoke', { sessionId: theirs?.sessionId })
+  const response = await ada.mutate('session.revoke', { sessionId: theirs?.sessionId })
 
-  expect(answer).toMatchObject({ statusCode: 404 })
+  expect(response).toMatchObject({ statusCode: 404 })
   expect((await bob.query('session.get')).statusCode).toBe(200)
   expect((await sessionsOf(ada)).map(({ sessionId }) => sessionId)).not.toContain(theirs?.sessionId)
 })

@@ -46,12 +46,12 @@ test('describes an invitation and accepts it only once', async () => {
     email: 'grace@example.com',
     role: 'viewer',
   })
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     guest.mutate('invitation.accept', { token, name: 'Grace', password: guest.password }),
     guest.mutate('invitation.accept', { token, name: 'Grace', password: guest.password }),
   ])
 
-  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 404])
+  expect(responses.map(({ statusCode }) => statusCode).sort()).toEqual([200, 404])
   expect(await guest.query('invitation.get', { token })).toMatchObject({
     statusCode: 404,
     error: { message: expect.stringContaining('already used or has expired'), data: { code: 'NOT_FOUND' } },
@@ -100,9 +100,9 @@ test('serves no sign-up and no other better-auth route', async () => {
   const body = { email: attacker.email, password: attacker.password, name: 'Uninvited' }
 
   const paths = ['/sign-up/email', '/update-user', '/delete-user', '/request-password-reset', '/list-sessions', '/ok']
-  const answers = await Promise.all(paths.map((path) => attacker.auth(path, body)))
+  const responses = await Promise.all(paths.map((path) => attacker.auth(path, body)))
 
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(paths.map(() => 404))
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(paths.map(() => 404))
   expect((await attacker.signIn()).statusCode).toBe(401)
 })
 
@@ -316,10 +316,10 @@ describe('password attempts for one user from many addresses', () => {
     })
     const tryWith = (email: string) => signInFrom(email, 'a wrong password', from(), slow)
 
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => tryWith(`person${index}@example.org`)))
+    const responses = await Promise.all(Array.from({ length: 40 }, (_, index) => tryWith(`person${index}@example.org`)))
 
-    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 503]))
-    const refused = answers.find(({ statusCode }) => statusCode === 503)
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 503]))
+    const refused = responses.find(({ statusCode }) => statusCode === 503)
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
     expect((await tryWith('person1@example.org')).statusCode).toBe(401)
     await slow.close()

@@ -57,9 +57,9 @@ test('accepts a code once across all browsers', async () => {
   await second.signIn()
   const code = nextCode(secret)
 
-  const answers = await Promise.all([first, second].map((one) => one.auth('/two-factor/verify-totp', { code })))
+  const responses = await Promise.all([first, second].map((one) => one.auth('/two-factor/verify-totp', { code })))
 
-  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
+  expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 401])
 })
 
 test('rejects the code that confirmed the app', async () => {
@@ -93,8 +93,8 @@ test('limits attempts to guess a code across sign-ins and addresses', async () =
   const guesser = owner.inOtherBrowser()
   for (let tries = 1; tries < codeAttempts.max; tries++) {
     if (tries % 7 === 1) await guesser.signIn()
-    const answer = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
-    expect(answer.statusCode).toBe(401)
+    const response = await guesser.auth('/two-factor/verify-totp', { code: String(tries).padStart(6, '0') })
+    expect(response.statusCode).toBe(401)
     await resetAttempts()
   }
 
@@ -150,9 +150,9 @@ test('encrypts the shared secret and backup codes and keeps them after a rekey',
     deps: { secrets: createSecretBox([newKey], server.deps.randomBytes) },
   })
 
-  const answers = await signInWithCode(after, person.email, nextCode(shared.secret))
+  const responses = await signInWithCode(after, person.email, nextCode(shared.secret))
 
-  expect(answers).toEqual([200, 200])
+  expect(responses).toEqual([200, 200])
   await after.close()
   await before.close()
 })

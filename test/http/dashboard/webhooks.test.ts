@@ -7,7 +7,7 @@ import { insertEvents } from '../../support/insert-events.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { createPopulatedAccount } from '../../support/dashboard.ts'
-import { answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
 
 let server: TestServer
@@ -90,7 +90,7 @@ test('signs with both secrets during an overlap and with the new one otherwise',
 })
 
 test("shows the receiver's response to a test event", async () => {
-  receiver.behave(answer(503), '/busy')
+  receiver.behave(respond(503), '/busy')
   const { endpointId } = await add(`${receiver.url}/busy`)
 
   const tested = await owner.mutate('webhook.test', { accountId, endpointId })
@@ -112,10 +112,10 @@ test.each([
   { field: 'events', input: { events: [] } },
   { field: 'description', input: { description: 'x'.repeat(201) } },
 ])('reports an error in the field $field of a new endpoint: $input', async ({ field, input }) => {
-  const answer = await owner.mutate('webhook.add', { accountId, url: `${receiver.url}/hooks`, ...input })
+  const response = await owner.mutate('webhook.add', { accountId, url: `${receiver.url}/hooks`, ...input })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
-  expect(JSON.stringify(answer)).not.toContain('somebody')
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+  expect(JSON.stringify(response)).not.toContain('somebody')
 })
 
 test('marks an endpoint as disabled by a user until it is enabled', async () => {
@@ -219,9 +219,9 @@ test.each([
 ])('reports an error in the field $field of a recovery: $input', async ({ field, input }) => {
   const { endpointId } = await add()
 
-  const answer = await owner.mutate('webhook.recover', { accountId, endpointId, ...input })
+  const response = await owner.mutate('webhook.recover', { accountId, endpointId, ...input })
 
-  expect(answer).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
 })
 
 /** Inserts events of delivered messages since a given time. */

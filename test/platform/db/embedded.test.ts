@@ -98,7 +98,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
       sql`insert into notes values (${index}, repeat('x', 100))`.execute(db).then(() => order.push('insert')),
     )
     const timer = new Promise<void>((resolve) => setTimeout(resolve, 1)).then(() => order.push('timer'))
-    const ready = isReady(db).then((answer) => order.push(answer ? 'ready' : 'not ready'))
+    const ready = isReady(db).then((response) => order.push(response ? 'ready' : 'not ready'))
     await Promise.all([...statements, timer, ready])
     expect(order.indexOf('ready')).toBeLessThan(100)
     expect(order.indexOf('timer')).toBeLessThan(200)

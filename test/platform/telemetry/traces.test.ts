@@ -10,7 +10,7 @@ import { messagesCallback, status } from '../../support/callbacks.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, untilReceived } from '../../support/otlp-receiver.ts'
 import { type ServeProcess, startServe } from '../../support/process.ts'
-import { accept, answer, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
 /** A claim of a killed process ends after 25 seconds, and a busy machine starts processes slowly. */
 vi.setConfig({ testTimeout: 180_000 })
@@ -257,7 +257,7 @@ test('exports no secret, number or variable', async () => {
 test('keeps the trace when another process repeats the delivery', async () => {
   const kept = 'dddddddddddddddddddddddddddddddd'
   const { messageId = '', waMessageId = '' } = (await node.send(apiKey, example)).body.data ?? {}
-  endpoint.behave(answer(500))
+  endpoint.behave(respond(500))
   await report(node, messageId, waMessageId, { traceparent: `00-${kept}-${callersSpan}-01` })
   const failed = await untilSpan((span) => span.traceId === kept && span.attributes['error.type'] === '500')
   await expect.poll(countAttempts, { timeout: 60_000 }).toBeGreaterThan(0)
