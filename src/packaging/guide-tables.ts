@@ -50,12 +50,12 @@ const tables: Record<string, () => string | Promise<string>> = {
     ),
   tools: () =>
     formatTable(
-      ['Tool', 'What it does', 'Announced as'],
+      ['Tool', 'What it does', 'Annotation'],
       listTools(pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)).map(
         ({ description: { name, title, annotations } }) => [
           code(name),
           title,
-          annotations.readOnlyHint ? 'read-only' : 'destructive',
+          code(annotations.readOnlyHint ? 'readOnlyHint' : 'destructiveHint'),
         ],
       ),
     ),

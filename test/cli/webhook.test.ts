@@ -289,7 +289,7 @@ test('says why an endpoint fails', async () => {
 
   const { stdout } = await waybill.run(['webhook', 'list', accountId])
 
-  expect(stdout).toMatch(/^Problem +Answers 401 since 2026-11-20T10:32:00\.000Z; check the signing secret\.$/m)
+  expect(stdout).toMatch(/^Problem +Failing since 2026-11-20T10:32:00\.000Z: HTTP 401; check the signing secret\.$/m)
   expect(await json(['webhook', 'list', accountId])).toMatchObject({
     items: [{ failure: { statusCode: 401, error: 'HTTP 401', durationMilliseconds: 40, isMixed: false } }],
   })

@@ -180,7 +180,7 @@ function createCounters(metrics: Registry) {
     }),
     replies: new Counter({
       name: 'waybill_whatsapp_replies_total',
-      help: 'Replies and opt-outs received from WhatsApp, by result. Messages that answer none of ours are unknown.',
+      help: 'Replies and opt-outs received from WhatsApp, by result: applied, repeated or unknown (not about a message that Waybill sent).',
       labelNames: ['result'] as const,
       registers,
     }),

@@ -42,8 +42,19 @@ test.each([
     'WhatsApp blocks sending because of the phone number: WhatsApp gave no reason.',
     'WhatsApp bloquea los envíos por el número de teléfono: WhatsApp no dio ningún motivo.',
   ],
-  ['Connection refused since 10:32.', 'Conexión rechazada desde 10:32.'],
-  ['Answers 401 since 10:32; check the signing secret.', 'Responde 401 desde 10:32; comprueba el secreto de firma.'],
+  ['Failing since 10:32: connection refused.', 'Falla desde 10:32: conexión rechazada.'],
+  [
+    'Failing since 10:32: HTTP 401; check the signing secret.',
+    'Falla desde 10:32: HTTP 401; comprueba el secreto de firma.',
+  ],
+  [
+    'Failing since 10:32: the host could not be resolved, or is not public.',
+    'Falla desde 10:32: no se encontró el host o no es público.',
+  ],
+  [
+    'Failing in several ways since 22 nov, 10:32. Last error: timed out after 15 s.',
+    'Falla de varias maneras desde 22 nov, 10:32. Último error: se agotó el tiempo tras 15 s.',
+  ],
   [
     'changed the URL to a.example, the events, the deliveries per second to no limit of the webhook endpoint whe_1',
     'cambió la URL (a.example), los eventos y las entregas por segundo (sin límite) del endpoint de webhook whe_1',
