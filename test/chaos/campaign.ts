@@ -154,7 +154,7 @@ async function setUp(environment: Record<string, string>, url: string): Promise<
   }
 }
 
-/** Some webhooks are answered with 500 or too late, so that they are retried. */
+/** Responds to some webhooks with 500 or too late, so that they are retried. */
 function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Random): Behaviour {
   return (received, response, request) => {
     note(received)

@@ -29,12 +29,12 @@ export type Entry = { at: number } & (
   /** Written when a status is reported for the first time. `index` counts the statuses of a message. */
   | { kind: 'reported'; messageId: string; index: number; status: ReportedStatus; timestamp: number }
   | { kind: 'acknowledged'; messageId: string; index: number }
-  /** A callback answered with neither 200 nor 503. */
+  /** A callback whose response was neither 200 nor 503. */
   | { kind: 'callback'; status: number }
   | { kind: 'webhook'; eventId: string; verified: boolean; problem?: string; event: MessageEvent | undefined }
   /** An event received by the reader that pages through `event.list`. */
   | { kind: 'followed'; eventId: string }
-  /** A read answered with neither 200 nor 503. */
+  /** A read whose response was neither 200 nor 503. */
   | { kind: 'read'; path: string; status: number }
   | ({ kind: 'node'; change: NodeChange; detail?: string } & NodeLife)
   /** Messages that a killed process had marked as written in its send journal. */

@@ -7,7 +7,7 @@ import type { LedgerWriter, Outcome } from './ledger.ts'
 import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
 
-/** Longer than a send takes but shorter than the longest pauses, so that callers give up and try another process. */
+/** Longer than a send but shorter than the longest pauses, so that callers give up and try another process. */
 const attemptMilliseconds = 10_000
 /** A higher limit would keep a slow machine busy with requests that have timed out. */
 const maxRetriesAtOnce = 8
@@ -17,7 +17,7 @@ export interface LoadOptions {
   apiKey: string
   ledger: LedgerWriter
   random: Random
-  /** Each client sends one message after the other. */
+  /** Each client sends its messages sequentially. */
   clients: number
   /** The longest pause of a client between two messages. */
   pauseMilliseconds: number

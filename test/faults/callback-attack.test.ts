@@ -63,7 +63,7 @@ async function usage(): Promise<{ cpuMilliseconds: number; peakBytes: number }> 
   return { cpuMilliseconds: (Number(fields[11]) + Number(fields[12])) * 10, peakBytes: Number(peak) * 1024 }
 }
 
-/** A million of the values that are most expensive to parse, in just 3 MB. */
+/** A million of the values that are most expensive to parse, in only 3 MB. */
 const million = Buffer.from(`{"entry":[{"id":1,"changes":[${'{},'.repeat(999_999)}{}]}]}`)
 
 test.each([

@@ -32,7 +32,7 @@ afterEach(async () => {
   await primary.stop()
 })
 
-/** The address that stays the same when another server becomes the primary, as a provider's host name does. */
+/** A stable address of the current primary, like a provider's host name. */
 async function startAddress(to: string): Promise<{ url: string; leadTo(url: string): void; stop(): void }> {
   let target = new URL(to)
   const sockets = new Set<Socket>()
@@ -64,7 +64,7 @@ async function startAddress(to: string): Promise<{ url: string; leadTo(url: stri
   }
 }
 
-/** Sends messages one after the other from several clients, and repeats each with its key until it is acknowledged. */
+/** Sends messages sequentially from several clients, and repeats each with its key until it is acknowledged. */
 function startSending(node: ServeProcess): Sending {
   const acknowledged = new Map<string, string>()
   const keys = new Set<string>()
@@ -77,7 +77,7 @@ function startSending(node: ServeProcess): Sending {
       for (let tries = 0; tries < 100 && !acknowledged.has(externalId); tries++) {
         const response = await send(node, externalId).catch(() => undefined)
         if (response?.statusCode === 200) acknowledged.set(externalId, response.body.data?.messageId ?? '')
-        // Whether it was sent is unknown for certain, so the message is given up.
+        // The outcome is permanently unknown, so the client does not retry.
         else if (response?.body.error?.code === 'SEND_OUTCOME_UNKNOWN') break
         else await delay(100)
         if (over.signal.aborted) break
@@ -104,7 +104,7 @@ interface Sending {
 }
 
 function send(node: ServeProcess, externalId: string): ReturnType<ServeProcess['send']> {
-  // WhatsApp receives the variables, which tell what it received twice.
+  // WhatsApp receives the variables, which identify duplicates.
   const body = { ...example, variables: { ...example.variables, '1': externalId }, externalId }
   return node.send(apiKey, body, { 'idempotency-key': externalId })
 }
@@ -124,7 +124,7 @@ async function findMessages({ deps }: App): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
-/** Kills the primary, promotes the standby and leads the address to it. */
+/** Kills the primary, promotes the standby and points the address to it. */
 async function failOver(standby: Standby, address: { leadTo(url: string): void }): Promise<void> {
   process.kill(await primary.readPid(), 'SIGKILL')
   await primary.pause()
@@ -145,7 +145,7 @@ test('loses no acknowledged message if a synchronous standby is promoted under l
   await stop()
 
   const promoted = (app = openApp(environmentOf(standby.url, simulator)))
-  // The outcomes of sends that the failover interrupted are stored a moment later.
+  // The outcomes of interrupted sends are stored shortly afterwards.
   await expect
     .poll(async () => {
       const statuses = await findMessages(promoted)
@@ -165,7 +165,7 @@ test('loses no acknowledged message if a synchronous standby is promoted under l
   await standby.stop()
 })
 
-test('loses only what an asynchronous standby had not received, and goes on sending', async () => {
+test('loses only what an asynchronous standby had not received, and continues sending', async () => {
   const standby = await startStandby(primary, { isSynchronous: false })
   const address = await startAddress(primary.url)
   const node = await startServe(environmentOf(address.url, simulator))
@@ -195,7 +195,7 @@ test('loses only what an asynchronous standby had not received, and goes on send
   expect(lost.length).toBeGreaterThan(100)
   console.log(`${lost.length} of ${before} acknowledged messages had not reached the standby.`)
 
-  // The server forgot them with their keys, so that a repeated request sends again.
+  // The server lost them together with their keys, so a repeated request sends again.
   const [[externalId, messageId] = ['', '']] = lost
   const found = await fetch(`${node.url}/api/v1/message/${messageId}`, { headers: { 'x-api-key': apiKey } })
   expect(await found.json()).toMatchObject({ error: { code: 'MESSAGE_NOT_FOUND' } })

@@ -32,7 +32,7 @@ interface SilentServer {
   stop(): void
 }
 
-/** Accepts connections without answering, so that no TLS connection is made and no request is written. */
+/** Accepts connections without responding, so that no TLS connection is made and no request is written. */
 async function startSilentServer(): Promise<SilentServer> {
   const sockets: Socket[] = []
   const server = createServer((socket) => void sockets.push(socket.on('error', () => {})))

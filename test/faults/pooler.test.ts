@@ -47,7 +47,7 @@ describe.skipIf(pgbouncer === undefined)('behind PgBouncer', () => {
       settings: ['pool_mode = session', 'ignore_startup_parameters = statement_timeout, lock_timeout'],
     },
     { mode: 'session mode that rejects our timeouts', settings: ['pool_mode = session'] },
-  ])('refuses to run in $mode and says why', async ({ settings }) => {
+  ])('refuses to run in $mode and reports the reason', async ({ settings }) => {
     await using pooler = await startPgBouncer(postgres.url, settings)
     const env = { DATABASE_URL: pooler.url }
 

@@ -121,7 +121,7 @@ test('keeps a message pending if its process is killed during the send', async (
   await successor.exited
 })
 
-test('fails readiness on SIGTERM, answers requests in progress and exits cleanly', async () => {
+test('fails readiness on SIGTERM, completes requests in progress and exits cleanly', async () => {
   const node = await startServe(environment)
   const before = upstreamSends(answersAfterThreeSeconds)
   const inFlight = node.send(apiKey, { ...example, to: answersAfterThreeSeconds })

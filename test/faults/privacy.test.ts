@@ -80,7 +80,7 @@ test('erases the rest of a number after the command was killed', async () => {
   command.kill('SIGKILL')
   await once(command, 'exit')
   expect(await countMessagesTo(number)).toBeGreaterThan(0)
-  // A message and what belongs to it are erased together.
+  // A message and its related rows are erased together.
   const { rows: half } = await sql`
     select from messages m join events e on e.message_id = m.id
     where m.to_number = 'erased' and (m.wa_message_id <> '' or e.payload like ${`%${number}%`} or e.payload like '%wamid%')`.execute(
@@ -117,7 +117,7 @@ test('removes the rest of an account after the command was killed', async () => 
   expect(await hasData(app.deps.db, accountId)).toBe(false)
 })
 
-test('erases a number from the files of an embedded database whose server was killed meanwhile', async () => {
+test('erases a number from the files of an embedded database whose server was killed', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waybill-erase-'))
   const embedded = { WAYBILL_DATA_DIR: folder, GRAPH_API_URL: simulator.url, PORT: '0', LOG_LEVEL: 'warn' }
   const before = openApp(embedded)

@@ -49,8 +49,8 @@ interface Load {
 }
 
 /**
- * Four callers send one message after the other, with an idempotency key each. They wait 5 seconds for an answer:
- * a connection that was being handed to a killed process is never answered.
+ * Four callers send messages sequentially, each with an idempotency key. They wait 5 seconds for a response, because
+ * a connection that was being passed to a killed process never receives one.
  */
 function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boolean }): Load {
   const accepted: string[] = []
@@ -95,7 +95,7 @@ test('serves one port with several processes, and counts them together', async (
 
   for (let count = 0; count < 10; count++) expect((await node.send(apiKey, example)).statusCode).toBe(200)
 
-  // Connections that are not reused reach both processes in turn.
+  // New connections reach both processes alternately.
   for (let count = 0; count < 4; count++) await request(`${node.url}/healthz`, { headers: { connection: 'close' } })
   expect(await readMetric(node, /_count\{.*route="\/api\/v1\/message\/send",status="200"/)).toBe(10)
   expect(await readMetric(node, /_count\{.*route="\/healthz"/)).toBe(4)
@@ -105,7 +105,7 @@ test('serves one port with several processes, and counts them together', async (
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('replaces a killed process while the others go on, and sends nothing twice', async () => {
+test('replaces a killed process while the others continue, and sends nothing twice', async () => {
   const node = await startServe(environment, ['--processes', '2'])
   const before = await serversOf(node)
   const load = startLoad(node, 'killed', { repeats: true })
@@ -149,7 +149,7 @@ test('starts again when all processes die soon after their start', async () => {
   expect((await serversOf(node)).filter((pid) => before.includes(pid))).toEqual([])
   node.kill('SIGTERM')
   expect(await node.exited).toEqual({ code: 0, signal: null })
-  // Two starts, each of which may take as long as a poll waits.
+  // Allows two starts, each within the timeout of a poll.
 }, 120_000)
 
 test('replaces all processes on SIGHUP without a lost request', async () => {
@@ -170,7 +170,7 @@ test('replaces all processes on SIGHUP without a lost request', async () => {
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('finishes the sends under way on SIGTERM', async () => {
+test('finishes the sends in progress on SIGTERM', async () => {
   const answersAfterThreeSeconds = '15559000001'
   const node = await startServe(environment, ['--processes', '2'])
   const slow = Array.from({ length: 4 }, () => node.send(apiKey, { ...example, to: answersAfterThreeSeconds }))
@@ -184,7 +184,7 @@ test('finishes the sends under way on SIGTERM', async () => {
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('leaves no process behind when the first one is killed', async () => {
+test('leaves no orphaned process when the first one is killed', async () => {
   const node = await startServe(environment, ['--processes', '2'])
   const servers = await serversOf(node)
 
@@ -194,7 +194,7 @@ test('leaves no process behind when the first one is killed', async () => {
   await expect.poll(areAlive).toEqual([])
 })
 
-test('ends with the reason when its processes cannot start', async () => {
+test('exits with the reason when its processes cannot start', async () => {
   const unreachable = { ...environment, DATABASE_URL: 'postgres://waybill:waybill@127.0.0.1:9/waybill' }
   await expect(startServe(unreachable, ['--processes', '2'])).rejects.toThrow(/127\.0\.0\.1|database/i)
 })

@@ -70,7 +70,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     const setUp = openApp(environment)
     const customer = await createCustomer(setUp, simulator)
     apiKey = customer.apiKey
-    // Nothing listens there, so that its deliveries fail.
+    // No server listens there, so its deliveries fail.
     const url = `http://127.0.0.1:${await freePort()}/`
     await addEndpoint(setUp.deps, customer.accountId, { url, events: ['message.sent', 'message.delivered'] })
     await setUp.close()
@@ -87,7 +87,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** Gives the token this many days, which the next check finds. */
+  /** Sets the expiry of the token in days, which the next check finds. */
   function limitToken(days: number) {
     const expiresAt = Math.floor(Date.now() / 1000) + days * 86_400
     simulator.addToken(simulator.accessToken, { wabaIds: [simulator.wabaId], expiresAt })
@@ -111,7 +111,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
       ({ labels }) => labels['alertname'],
     )
 
-  /** What a day brings: sends of all kinds, statuses, deliveries, and a callback with a wrong signature. */
+  /** Generates typical traffic: sends of all kinds, statuses, deliveries, and a callback with a wrong signature. */
   async function useWaybill() {
     await node.send(apiKey, example)
     await node.send(apiKey, { ...example, to: '15550131026' })
@@ -147,7 +147,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     expect(rules.filter(({ lastError }) => lastError !== undefined && lastError !== '')).toEqual([])
     for (const { name, query: expr } of rules)
       for (const [metric] of expr.matchAll(/\b(?:waybill_\w+|up)(?=\{)/g))
-        // The selector alone, because a rule that is quiet gives no result.
+        // Queries only the selector, because an inactive rule returns no result.
         expect({ name, metric, series: (await query(`count(${metric}{job="waybill"})`)).length }).toEqual({
           name,
           metric,
@@ -155,7 +155,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
         })
   })
 
-  test('alerts follow what happens', { timeout: 120_000 }, async () => {
+  test('fires alerts for failing tokens and dead servers', { timeout: 120_000 }, async () => {
     await expect.poll(findActive, { timeout: 60_000 }).toContain('WaybillTokenExpiring')
     expect(await findActive()).not.toContain('WaybillWhatsAppAccountUnhealthy')
 

@@ -183,7 +183,7 @@ test('finishes attempts in progress on SIGTERM and releases the rest immediately
   expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(eventIds.toSorted())
 })
 
-test('exits within the deadline on SIGTERM and releases its claims if receivers never answer', async () => {
+test('exits within the deadline on SIGTERM and releases its claims if receivers never respond', async () => {
   await webhooks.addEndpoint(receiver.url)
   receiver.behave(holdRequests().behaviour)
   const leaver = await startWorkerProcess()

@@ -69,7 +69,7 @@ const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
   { what: 'a number too large', body: '{"to":1e999}', code: 'VALIDATION_ERROR' },
 ]
 
-test.each(bodies)('answers $what with $code', async ({ body, code }) => {
+test.each(bodies)('responds to $what with $code', async ({ body, code }) => {
   expectFailure(await post(body), code)
 })
 
@@ -104,7 +104,7 @@ test.each([
   '/api/v1//message',
   '/api/v1/messages',
   '/nowhere',
-])('answers 404 for %s', async (url) => {
+])('returns 404 for %s', async (url) => {
   expectFailure(await server.request('GET', url), 'NOT_FOUND')
 })
 
@@ -118,23 +118,23 @@ test.each([
   { method: 'DELETE', url: '/api/v1/message', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'OPTIONS', url: '/api/v1/template', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
   { method: 'PATCH', url: '/api/v1/message/msg_1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
-])('answers $method $url with $code', async ({ method, url, code, allow }) => {
+])('responds to $method $url with $code', async ({ method, url, code, allow }) => {
   const response = await server.request(method, url, { headers: { 'x-api-key': account.apiKey } })
   expectFailure(response, code)
   expect(response.headers['allow']).toBe(allow)
 })
 
-test('a HEAD request to a path that takes POST only gets 405 with Allow', async () => {
+test('rejects a HEAD request to a POST path with 405 and Allow', async () => {
   const response = await server.request('HEAD', path)
 
   expect(response.statusCode).toBe(405)
   expect(response.headers['allow']).toBe('POST')
 })
 
-// CONNECT asks for a tunnel: it names no path of ours.
+// CONNECT requests a tunnel, so it has no path.
 const otherMethods = METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST'].includes(method))
 
-test.each(otherMethods)('%s gets 405 with Allow, whatever its body', async (method) => {
+test.each(otherMethods)('rejects %s with 405 and Allow for any body', async (method) => {
   for (const headers of [undefined, { 'content-type': 'application/xml', 'content-length': '1' }]) {
     const response = await requestAnyMethod(method, path, headers)
 
@@ -142,11 +142,11 @@ test.each(otherMethods)('%s gets 405 with Allow, whatever its body', async (meth
   }
 })
 
-test.each(['QUERY', 'PROPFIND'])('%s to an unknown route gets 404', async (method) => {
+test.each(['QUERY', 'PROPFIND'])('returns 404 for %s to an unknown route', async (method) => {
   expect(await requestAnyMethod(method, '/nowhere')).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' })
 })
 
-/** Through `node:http`, because undici knows fewer methods. */
+/** Uses `node:http`, because undici supports fewer methods. */
 async function requestAnyMethod(method: string, url: string, headers: Record<string, string> = {}) {
   const sent = request(server.url + url, { method, headers: { 'x-api-key': account.apiKey, ...headers } })
   sent.end('content-length' in headers ? 'x' : undefined)
@@ -163,14 +163,14 @@ test.each([
   '/api/v1/template/%2e%2e/en',
   '/api/v1/message/..%2f..%2fetc',
   `/api/v1/message/${'x'.repeat(3000)}`,
-])('answers the malformed path %s with the failure envelope', async (url) => {
+])('responds to the malformed path %s with the failure envelope', async (url) => {
   const response = await server.request('GET', url, { headers: { 'x-api-key': account.apiKey } })
   expect(response.statusCode).toBeGreaterThanOrEqual(400)
   expect(response.statusCode).toBeLessThan(500)
   expect(response.json()).toMatchObject({ success: false, error: { code: expect.any(String) } })
 })
 
-test('answers arbitrary bytes with a failure envelope and no 5xx', async () => {
+test('responds to arbitrary bytes with a failure envelope and no 5xx', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -188,7 +188,7 @@ test('answers arbitrary bytes with a failure envelope and no 5xx', async () => {
   )
 })
 
-test('never answers arbitrary field values with a 5xx', async () => {
+test('never returns a 5xx for arbitrary field values', async () => {
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string(),
@@ -221,7 +221,7 @@ test('never answers arbitrary field values with a 5xx', async () => {
   )
 })
 
-test('never answers arbitrary query strings with a 5xx', async () => {
+test('never returns a 5xx for arbitrary query strings', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('to', 'from', 'until', 'cursor', 'limit', 'status', 'template', 'externalId'),
@@ -268,7 +268,7 @@ test('rejects a tRPC batch of more than ten calls', async () => {
   expect(response.text).toContain('VALIDATION_ERROR')
 })
 
-test('answers invalid HTTP with the failure envelope', async () => {
+test('responds to invalid HTTP with the failure envelope', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.end('HELLO WORLD\r\n\r\n')
   const answer = await text(socket)

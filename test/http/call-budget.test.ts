@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createCallBudget, creationsPerHour } from '../../src/http/limits/call-budget.ts'
 
-test('rejects the calls of an account beyond its minute, and nobody else', () => {
+test('rejects calls of an account beyond its limit per minute, and no other calls', () => {
   let now = 0
   const spend = createCallBudget(2, () => now)
   spend('acc_1')
@@ -21,7 +21,7 @@ test('rejects the calls of an account beyond its minute, and nobody else', () =>
   spend('acc_1')
 })
 
-test('rejects the templates that an account creates beyond its hour', () => {
+test('rejects templates that an account creates beyond its limit per hour', () => {
   let now = 0
   const spend = createCallBudget(1, () => now, creationsPerHour)
   spend('acc_1')
@@ -38,7 +38,7 @@ test('rejects the templates that an account creates beyond its hour', () => {
   spend('acc_1')
 })
 
-test('measures its minute by a clock of its own', () => {
+test('measures the minute with its own clock', () => {
   const spend = createCallBudget(1)
   spend('acc_1')
   expect(() => spend('acc_1')).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' }))

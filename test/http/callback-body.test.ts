@@ -59,7 +59,7 @@ test('frees the memory of a discarded body', async () => {
   expect(receiver.heldBytes()).toBe(0)
 })
 
-test('rejects a body that is too large, whatever its Content-Length', async () => {
+test('rejects a body that is too large, even if its Content-Length is not', async () => {
   const receiver = createBodyReceiver(limits)
   for (const length of [10, undefined]) {
     const { outcome, write } = open(receiver, '192.0.2.1', length)

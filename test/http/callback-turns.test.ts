@@ -3,7 +3,7 @@ import { type CallbackTurns, createCallbackTurns } from '../../src/http/callback
 
 const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfApp: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 
-/** Work that ends when the test ends it. */
+/** Queues work that the test ends. */
 function open(turns: CallbackTurns) {
   const started: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
@@ -21,7 +21,7 @@ async function turn(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-test('processes few large callbacks at once and alternates between apps', async () => {
+test('processes few large callbacks concurrently and alternates between apps', async () => {
   const { started, run, end } = open(createCallbackTurns(limits))
   const first = run('a1', 'a', 100)
   for (const name of ['a2', 'a3', 'a4']) void run(name, 'a', 100)
@@ -36,7 +36,7 @@ test('processes few large callbacks at once and alternates between apps', async 
   expect(started).toEqual(['a1', 'a2', 'a3', 'b1'])
 })
 
-test('keeps a turn free for another app, however much one app sends', async () => {
+test('reserves a turn for other apps when one app sends many callbacks', async () => {
   const { started, run, end } = open(createCallbackTurns({ ...limits, maxConcurrent: 3 }))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
   await turn()

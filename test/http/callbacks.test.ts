@@ -33,7 +33,7 @@ async function counted(result: string): Promise<number> {
   )
 }
 
-test('answers the handshake challenge for a valid verify token', async () => {
+test('returns the handshake challenge for a valid verify token', async () => {
   const right = await server.request(
     'GET',
     `${callbackPath}?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1158201444`,
@@ -89,7 +89,7 @@ test('accepts a callback with characters that PostgreSQL cannot store', async ()
   expect((await post(server, update)).statusCode).toBe(200)
 })
 
-test('answers 404 for a path that cannot contain a WhatsApp account ID', async () => {
+test('returns 404 for a path that cannot contain a WhatsApp account ID', async () => {
   const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token=test-verify-token'
   expect((await server.request('GET', `${callbackPath}/%00?${query}`)).statusCode).toBe(404)
   expect((await post(server, {}, { to: '%00' })).statusCode).toBe(404)
@@ -193,7 +193,7 @@ describe('the callback address of a WhatsApp account', () => {
     expect(await getMessage(account, unsecured.messageId)).toMatchObject({ status: 'sent' })
   })
 
-  test('answers the handshake for existing accounts', async () => {
+  test('completes the handshake for existing accounts', async () => {
     const query = 'hub.mode=subscribe&hub.challenge=42&hub.verify_token='
     const handshake = (id: string, token: string) => server.request('GET', `${callbackPath}/${id}?${query}${token}`)
 

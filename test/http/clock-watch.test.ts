@@ -37,9 +37,9 @@ afterAll(async () => {
 })
 
 interface NodeOptions {
-  /** Treats the current time as correct, whatever earlier tests set. */
+  /** Treats the current time as correct, even if earlier tests changed the clock. */
   trustsClock?: boolean
-  /** Checks the clock after its start only if a test or a claim asks for it. */
+  /** Checks the clock after its start only when a test or a claim requests it. */
   checksOnlyWhenAsked?: boolean
 }
 
@@ -77,7 +77,7 @@ async function killNodeAfterStart(): Promise<void> {
   await watch.stop()
 }
 
-/** Lets the nodes check by turns without waiting two seconds for each check. */
+/** Lets the nodes check alternately without waiting two seconds for each check. */
 function checking<T>(read: () => T): () => T {
   let turn = 0
   return () => {
@@ -125,7 +125,7 @@ test('delivers within seconds after the clock was set back by an hour, and repor
   expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
 })
 
-test('delivers what was stored in the first moment of a node whose clock was ahead', async () => {
+test('delivers events stored right after the start of a node whose clock was ahead', async () => {
   await webhooks.addEndpoint(receiver.url)
   await startNode()
   await shiftClock(database.db, hour)
@@ -140,7 +140,7 @@ test('delivers what was stored in the first moment of a node whose clock was ahe
   expect(await countJumps('back')).toBe(1)
 })
 
-test('notices at once that a claim returned another time', async () => {
+test('detects a clock jump immediately from the time that a claim returns', async () => {
   await webhooks.addEndpoint(receiver.url)
   await startNode({ checksOnlyWhenAsked: true })
   webhooks.startWorker()
@@ -252,7 +252,7 @@ test('counts a forward jump once and retries failed attempts', async () => {
   await shiftClock(database.db, -hour)
 })
 
-test('keeps the due times of checks of WhatsApp accounts, and forgets times of callbacks that are ahead', async () => {
+test('keeps the due times of checks of WhatsApp accounts, and deletes callback times that are ahead', async () => {
   await startNode()
   await sql`
     with account as (insert into accounts (id, name) values ('acc_clock', 'Clock')),
@@ -286,7 +286,7 @@ test('keeps the due times of checks of WhatsApp accounts, and forgets times of c
   expect(rows[0]?.status).toBeLessThanOrEqual(0)
 })
 
-test('keeps the due time of a token refresh if nothing else of the WhatsApp account is ahead', async () => {
+test('keeps the due time of a token refresh if no other time of the WhatsApp account is ahead', async () => {
   await startNode()
   await sql`
     with account as (insert into accounts (id, name) values ('acc_refresh', 'Refresh')),

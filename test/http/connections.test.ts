@@ -39,7 +39,7 @@ async function readAtWork(node: TestServer): Promise<string> {
   return /^waybill_http_requests_at_work (.*)$/m.exec(metrics)?.[1] ?? 'missing'
 }
 
-test('answers 64 pipelined requests in order, rejects the next one and closes the connection', async () => {
+test('responds to 64 pipelined requests in order, rejects the next one and closes the connection', async () => {
   const { node, hold, held, release } = await startHeldNode(server)
   hold()
   const socket = open(node)
@@ -154,7 +154,7 @@ test('rejects a body that arrives too slowly, and closes the connection', async 
 test('sends nothing for a request whose body is completed after its rejection', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
   const { hostname, port } = new URL(node.url)
-  // It keeps its side open when the server ends its own.
+  // The client keeps its side open when the server closes its own.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   socket.on('error', () => {})
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -172,18 +172,18 @@ test('sends nothing for a request whose body is completed after its rejection', 
   await node.close()
 })
 
-test('gives other methods at the path of uploads no more time for their bodies', async () => {
+test('does not extend the body timeout for other methods on the upload path', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 300 } })
   const socket = open(node)
   const response = text(socket)
   socket.write('PUT /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
 
-  // Ends with the connection.
+  // Resolves when the connection closes.
   expect(await response).toMatch(/^HTTP\/1\.1 405 /)
   await node.close()
 })
 
-test('gives an upload more time for its body than other requests', async () => {
+test('allows an upload more time for its body than other requests', async () => {
   const node = await startTestServer({ beside: server, server: { bodyMilliseconds: 100 } })
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(), filename: 'photo.jpg' }])
   const upload = open(node)
@@ -192,7 +192,7 @@ test('gives an upload more time for its body than other requests', async () => {
     `POST /api/v1/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
   )
   upload.write(body.subarray(0, 100))
-  // Another request that begins at the same time ends first.
+  // Another request that starts at the same time ends first.
   const slow = open(node)
   const rejected = text(slow)
   slow.write(preview(account.apiKey).slice(0, -5))

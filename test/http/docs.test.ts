@@ -64,7 +64,7 @@ describe('with Scalar installed', () => {
     expect(plain.headers.etag).not.toBe(packed.headers.etag)
   })
 
-  test('answers a matching If-None-Match with 304 and no body', async () => {
+  test('responds to a matching If-None-Match with 304 and no body', async () => {
     const first = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' })
 
     const second = await get('/docs/scalar.js', {

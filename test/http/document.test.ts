@@ -30,8 +30,8 @@ function expectDocumented(contract: ApiProcedure, response: TestResponse): void 
   validate(response.json())
   expect(validate.errors ?? []).toEqual([])
   const named = Object.keys(resolveResponse(documented).headers).map((name) => name.toLowerCase())
-  const ours = ['ratelimit', 'ratelimit-policy', 'retry-after', 'idempotent-replayed', 'x-request-id']
-  expect(named).toEqual(expect.arrayContaining(ours.filter((name) => name in response.headers)))
+  const ownHeaders = ['ratelimit', 'ratelimit-policy', 'retry-after', 'idempotent-replayed', 'x-request-id']
+  expect(named).toEqual(expect.arrayContaining(ownHeaders.filter((name) => name in response.headers)))
 }
 
 async function call(
@@ -50,8 +50,8 @@ async function call(
 
 const procedures = listProcedures(contracts)
 
-test.each(procedures)('the response of $name to its example is documented', async ({ contract }) => {
-  // An account of its own, because the examples change and delete the same template.
+test.each(procedures)('documents the response of $name to its example', async ({ contract }) => {
+  // Uses a separate account, because the examples change and delete the same template.
   const { accountId, apiKey } = await server.account()
   await updateAccount(server.deps, accountId, { templateChangesEnabled: true })
   const sent = await call(contracts.message.send, contracts.message.send.example.input, apiKey)
@@ -76,14 +76,14 @@ test.each(procedures)('the response of $name to its example is documented', asyn
   expectDocumented(contract, response)
 })
 
-test.each(procedures)('the response of $name to an invalid key is documented', async ({ contract }) => {
+test.each(procedures)('documents the response of $name to an invalid key', async ({ contract }) => {
   const response = await call(contract, contract.example.input, 'wrong')
 
   expect(response.statusCode).toBe(401)
   expectDocumented(contract, response)
 })
 
-test.each(procedures)('the response of $name to invalid input is documented', async ({ contract }) => {
+test.each(procedures)('documents the response of $name to invalid input', async ({ contract }) => {
   const response = await call(contract, { ...contract.example.input, nonsense: 'x' })
 
   expect(response.statusCode).toBe(400)
@@ -95,14 +95,14 @@ test.each([
   { contract: contracts.template.get, input: { name: 'unknown', language: 'en' } },
   { contract: contracts.message.send, input: { ...contracts.message.send.example.input, template: 'unknown' } },
   { contract: contracts.message.preview, input: { ...contracts.message.send.example.input, template: 'unknown' } },
-])('the response of $contract.path for an unknown resource is documented', async ({ contract, input }) => {
+])('documents the response of $contract.path for an unknown resource', async ({ contract, input }) => {
   const response = await call(contract, input)
 
   expect(response.statusCode).toBe(404)
   expectDocumented(contract, response)
 })
 
-test('the response to an account that exceeds its rate limit is documented', async () => {
+test('documents the response to an account that exceeds its rate limit', async () => {
   const { apiKey } = await server.account({ rateLimit: 1 })
   await call(contracts.message.send, contracts.message.send.example.input, apiKey)
 
@@ -115,14 +115,14 @@ test('the response to an account that exceeds its rate limit is documented', asy
 test.each([
   { url: '/openapi.yaml', type: 'application/yaml' },
   { url: '/openapi-3.0.json', type: 'application/json; charset=utf-8' },
-])('$url is the committed file', async ({ url, type }) => {
+])('serves the committed file at $url', async ({ url, type }) => {
   const response = await server.request('GET', url)
 
   expect(response).toMatchObject({ statusCode: 200, headers: { 'content-type': type } })
   expect(response.text).toBe(readFileSync(new URL(`../../src/http/docs${url}`, import.meta.url), 'utf8'))
 })
 
-test('the cursors of the examples lead to pages', async () => {
+test('accepts the cursors of the examples', async () => {
   for (const contract of [contracts.message.list, contracts.template.list, contracts.event.list]) {
     const cursor = openApi.paths[contract.path]?.get?.parameters?.find(({ name }) => name === 'cursor')
     const response = await call(contract, { cursor: cursor?.examples?.['default']?.value })

@@ -42,7 +42,7 @@ test('serves every page with a policy that allows nothing inline and nothing fro
   }
 })
 
-test('every link of every page leads to a page, an anchor or a file that is served', async () => {
+test('serves every page, anchor and file that a page links to', async () => {
   const anchors = new Map<string, Set<string>>()
   const links = new Map<string, string>()
   for (const { slug } of pages) {
@@ -65,7 +65,7 @@ test('every link of every page leads to a page, an anchor or a file that is serv
   expect([...dead, ...(await findDead([...paths]))]).toEqual([])
 })
 
-test('every link of the dashboard leads to a page and an anchor of it', async () => {
+test('serves every page and anchor that the dashboard links to', async () => {
   const folder = path.join(import.meta.dirname, '../../src/dashboard')
   const files = await readdir(folder, { recursive: true })
   const sources = await Promise.all(
@@ -98,10 +98,10 @@ function refuse(href: string): never {
 
 async function findDead(urls: readonly string[]): Promise<string[]> {
   const statuses = await Promise.all(urls.map(async (url) => (await get(url)).statusCode))
-  return urls.filter((_, place) => statuses[place] !== 200)
+  return urls.filter((_, index) => statuses[index] !== 200)
 }
 
-test('every page of the navigation exists once, and every guide is in the navigation', () => {
+test('lists every guide exactly once in the navigation', () => {
   const listed = contents.flatMap((group) => group.pages.map(({ slug }) => slug))
   const served = new Set(pages.map(({ slug }) => slug))
 
@@ -121,7 +121,7 @@ test.each([...documentedErrorCodes, ...explainedCodes.map(String)])(
 )
 
 describe('for machines', () => {
-  test('a page has a Markdown version whose links lead to Markdown versions', async () => {
+  test('every page has a Markdown version that links to Markdown versions', async () => {
     const { headers, body } = await get('/docs/sending.md')
 
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
@@ -153,7 +153,7 @@ test('the search index has every heading and every operation', async () => {
   expect(entries.filter(({ url }) => url === '/docs/errors/131026')).toHaveLength(1)
 })
 
-test('an unknown page is a page that says so for a browser, and 404 for both', async () => {
+test('an unknown page returns 404, as HTML to a browser', async () => {
   const page = await get('/docs/nowhere', { accept: 'text/html' })
 
   expect(page.statusCode).toBe(404)
@@ -162,7 +162,7 @@ test('an unknown page is a page that says so for a browser, and 404 for both', a
   expect((await get('/docs/../../package.json')).statusCode).toBe(404)
 })
 
-test('the address with a slash leads to the first page', async () => {
+test('the URL with a trailing slash redirects to the first page', async () => {
   const response = await get('/docs/')
 
   expect(response.statusCode).toBe(301)
@@ -178,11 +178,11 @@ describe('Markdown', () => {
     expect(sections.map(({ id }) => id)).toEqual(['', 'ab-and-c', 'same', 'same-1'])
   })
 
-  test('HTML is shown, not run', () => {
+  test('HTML is escaped', () => {
     expect(renderMarkdown('# A\n\n<script>alert(1)</script>', links).html).not.toContain('<script>')
   })
 
-  test('tabs hold what follows each label', () => {
+  test('each tab contains the text after its label', () => {
     const { html } = renderMarkdown(
       '# A\n\n<!-- tabs -->\n\n**Go**\n\n```go\nx\n```\n\n**PHP**\n\nText\n\n<!-- /tabs -->\n\nEnd',
       links,
@@ -192,7 +192,7 @@ describe('Markdown', () => {
     expect(html).toMatch(/<\/section><\/div>\s*<p>End/)
   })
 
-  test('a link to nowhere fails the build', () => {
+  test('a dead link fails the build', () => {
     expect(() => renderMarkdown('# A\n\n[b](c.md)', { ...links, resolve: refuse })).toThrow('leads nowhere: c.md')
   })
 })

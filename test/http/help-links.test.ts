@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-test('a failed answer links to the page of its code', async () => {
+test('links an error response to the page of its code', async () => {
   const account = await server.account()
 
   const invalid = await account.post('/api/v1/message/send', {})
@@ -25,7 +25,7 @@ test('a failed answer links to the page of its code', async () => {
   expect((await server.request('GET', '/docs/errors/VALIDATION_ERROR')).statusCode).toBe(200)
 })
 
-test('a successful answer has no such link', async () => {
+test('adds no link to a successful response', async () => {
   const account = await server.account()
 
   const response = await account.post('/api/v1/message/send', sendMessage.example.input)
@@ -34,20 +34,20 @@ test('a successful answer has no such link', async () => {
   expect(response.headers['link']).toBeUndefined()
 })
 
-test('a failed tRPC call has the link too', async () => {
+test('adds the link to a failed tRPC call', async () => {
   const response = await server.request('GET', '/trpc/message.list')
 
   expect(response.headers['link']).toBe('</docs/errors/INVALID_API_KEY>; rel="help"')
 })
 
-test("the dashboard's own codes have no page and no link", async () => {
+test("adds no link to the dashboard's own codes, which have no page", async () => {
   const response = await server.request('GET', '/settings/trpc/settings.overview.get')
 
   expect(response.text).toContain('SIGN_IN_REQUIRED')
   expect(response.headers['link']).toBeUndefined()
 })
 
-test('the link is absolute where the public address is configured', async () => {
+test('makes the link absolute if the public URL is configured', async () => {
   const publicServer = await startTestServer({ server: { publicUrl: 'https://waybill.example.com' }, beside: server })
 
   const response = await publicServer.request('GET', '/api/v1/message')
@@ -56,7 +56,7 @@ test('the link is absolute where the public address is configured', async () => 
   await publicServer.close()
 })
 
-test('what is not HTTP gets the link as well', async () => {
+test('adds the link to the response to invalid HTTP', async () => {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.end('nonsense\r\n\r\n')
   const chunks: string[] = []

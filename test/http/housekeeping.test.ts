@@ -45,7 +45,7 @@ test('creates and drops partitions by the database clock, not by a node clock 60
   expect(await listPartitions()).toEqual(before)
 })
 
-test('stops once the work that runs has ended, so that the database can be closed', async () => {
+test('stops after running jobs have ended, so that the database can be closed', async () => {
   const running = new Set<string>()
   const jobs: JobLog = {
     start: (name) => {

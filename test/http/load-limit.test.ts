@@ -80,21 +80,21 @@ async function readAtWork(node: TestServer): Promise<string> {
   return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
 }
 
-test('leaves room for sends while WhatsApp answers the setup of numbers slowly', async () => {
+test('keeps capacity for sends while WhatsApp responds slowly to the setup of numbers', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 2 } })
   const { accountId } = account
   const owner = await signedInOwner(node, accountId)
-  let asked = 0
+  let calls = 0
   node.simulator.intercept(({ path }) => {
     if (!/debug_token|subscribed_apps|phone_numbers/.test(path)) return undefined
-    asked++
+    calls++
     return { kind: 'late', delayMs: 6_000, response: { kind: 'drop' } }
   })
   const waiting: Promise<unknown>[] = []
   const call = async (name: string, input: object) => {
-    const before = asked
+    const before = calls
     waiting.push(owner.mutate(`whatsAppAccount.${name}`, { accountId, ...input }))
-    await expect.poll(() => asked - before).toBe(1)
+    await expect.poll(() => calls - before).toBe(1)
   }
   for (let n = 0; n < 3; n++) await call('inspectToken', { accessToken: 'EAAslow' })
   await call('check', { whatsAppAccountId: account.whatsAppAccountId })

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-/** The SDK's own client, of the revision of 2025 (with `initialize`) or of 2026 (without). */
+/** Connects the SDK's client with the 2025 revision (with `initialize`) or the 2026 revision (without). */
 async function connect(
   { apiKey }: Pick<TestAccount, 'apiKey'>,
   {
@@ -52,7 +52,7 @@ const initialize = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 }
 
-/** One message as it is written on the wire. */
+/** Posts one message in the wire format. */
 function post(body: unknown, headers: Record<string, string> = {}): Promise<TestResponse> {
   return server.request('POST', '/mcp', {
     headers: {
@@ -111,7 +111,7 @@ test('announces sends and changes as destructive, and a send as repeatable with 
 test.each([
   { mode: 'legacy', header: 'X-API-Key', to: '34600700001' },
   { mode: 'auto', header: 'Authorization', to: '34600700002' },
-] as const)('previews, sends once and reads, in the $mode revision with the key in $header', async (how) => {
+] as const)('previews, sends once and reads in $mode mode with the key in $header', async (how) => {
   const client = await connect(account, how)
   expect(client.getNegotiatedProtocolVersion()).toMatch(how.mode === 'legacy' ? /^2025-/ : /^2026-/)
   const input = { ...example, to: how.to }
@@ -136,7 +136,7 @@ test.each([
   await client.close()
 })
 
-test.each(['shared', '"shared"', ' shared '])('treats the key %j as the one of REST', async (idempotencyKey) => {
+test.each(['shared', '"shared"', ' shared '])('treats the idempotency key %j like REST', async (idempotencyKey) => {
   const input = { ...example, to: '34600700003' }
   const rest = await account.post('/api/v1/message/send', input, { 'idempotency-key': 'shared' })
   const tool = await call(await connect(account), 'message_send', { ...input, idempotencyKey })
@@ -162,19 +162,19 @@ test.each([
   { name: 'message_preview', input: { ...example, colour: 'red' }, code: 'VALIDATION_ERROR', says: '"colour"' },
   { name: 'message_get', input: { messageId: 'msg_none' }, code: 'MESSAGE_NOT_FOUND' },
   { name: 'message_list', input: { limit: 101 }, code: 'VALIDATION_ERROR', says: 'limit: must be at most 100' },
-])('$name answers $code as a result that a model can read', async ({ name, input, code, says = '' }) => {
+])('returns $code from $name as a result that a model can read', async ({ name, input, code, says = '' }) => {
   expect(await call(await connect(account), name, input)).toEqual({
     failed: { code, message: expect.stringContaining(says) },
   })
 })
 
-test('a tool that does not exist is an error of the protocol', async () => {
+test('rejects an unknown tool with a protocol error', async () => {
   const client = await connect(account)
 
   await expect(client.callTool({ name: 'message_delete', arguments: {} })).rejects.toThrow('There is no such tool')
 })
 
-test('a message of another account does not exist', async () => {
+test('does not find a message of another account', async () => {
   const other = await server.account()
   const sent = await account.post('/api/v1/message/send', { ...example, to: '34600700004' })
 
@@ -185,7 +185,7 @@ test('a message of another account does not exist', async () => {
   })
 })
 
-test('shares the rate limit with the API, and counts sends alone', async () => {
+test('shares the rate limit with the API, and counts only sends', async () => {
   const limited = await server.account({ rateLimit: 1 })
   const client = await connect(limited)
   const send = (idempotencyKey: string) => call(client, 'message_send', { ...example, idempotencyKey })
@@ -228,7 +228,7 @@ test.each([
     status: 415,
     code: 'UNSUPPORTED_MEDIA_TYPE',
   },
-])('refuses a message $attack with $status', async ({ headers = {}, body = initialize, status, code }) => {
+])('rejects a message $attack with $status', async ({ headers = {}, body = initialize, status, code }) => {
   const response = await post(body, headers as Record<string, string>)
 
   expect(response.statusCode).toBe(status)
@@ -239,7 +239,7 @@ test.each([
   })
 })
 
-test('links the refusal of a foreign page to the page of its code', async () => {
+test('links the rejection of another origin to the page of its code', async () => {
   const response = await post(initialize, { origin: 'https://evil.example' })
 
   expect(response.headers['link']).toBe('</docs/errors/FOREIGN_ORIGIN>; rel="help"')
@@ -247,7 +247,7 @@ test('links the refusal of a foreign page to the page of its code', async () => 
   expect(page.text).toContain('WAYBILL_PUBLIC_URL')
 })
 
-test('takes a message of a page of its own site', async () => {
+test('accepts a message from its own origin', async () => {
   expect((await post(initialize, { origin: publicUrl })).statusCode).toBe(200)
 })
 
@@ -260,7 +260,7 @@ test.each([
   { message: { jsonrpc: '2.0', id: 1, method: 'no/such' } },
   { message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 7 } } },
   { message: { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'file:///etc/passwd' } } },
-])('answers $message with an error of JSON-RPC', async ({ message }) => {
+])('responds to $message with a JSON-RPC error', async ({ message }) => {
   const response = await post(message)
 
   expect(response.statusCode).toBeLessThan(500)
@@ -291,14 +291,14 @@ test('opens no stream that outlives its request', async () => {
   expect(response.text).toContain('Subscription limit reached')
 })
 
-test.each(['GET', 'DELETE'])('refuses %s, since there is no session', async (method) => {
+test.each(['GET', 'DELETE'])('rejects %s, since there is no session', async (method) => {
   const response = await server.request(method, '/mcp', { headers: { 'x-api-key': account.apiKey } })
 
   expect(response.statusCode).toBe(405)
   expect(response.headers['allow']).toBe('POST')
 })
 
-test('refuses an address that is not on the allow-list', async () => {
+test('rejects an address that is not on the allow-list', async () => {
   const listed = await server.account()
   await setAllowList(server.deps, listed.accountId, ['192.0.2.1'])
   const response = await post(initialize, { 'x-api-key': listed.apiKey })
@@ -325,7 +325,7 @@ test('logs no key', () => {
   expect(server.log.filter((line) => line.includes('wb_live_') || line.includes(account.apiKey))).toEqual([])
 })
 
-test('a server that gets no message loads nothing of the SDK', async () => {
+test('does not load the SDK before the first message', async () => {
   const module = path.resolve(import.meta.dirname, '../../src/http/server.ts')
   const script = `
     import { registerHooks } from 'node:module'

@@ -69,7 +69,7 @@ function withoutIds(value: unknown): string {
 
 type Input = Record<string, unknown>
 
-/** Repetitions change nothing, so both calls return the same. */
+/** Repeated calls change nothing, so both calls return the same data. */
 const copy = { name: 'track_parcel', language: 'en', newName: 'follow_parcel' }
 const trackParcel = {
   name: 'track_parcel',
@@ -101,7 +101,7 @@ const good: Record<string, () => Input | Promise<Input>> = {
   'media.delete': async () => ({ mediaId: await upload() }),
   'event.list': () => ({ type: 'message.failed', limit: 2 }),
   'code.send': async () => {
-    // The second call would come too soon.
+    // Otherwise, the second call would be too early.
     await server.deps.db.deleteFrom('one_time_code_limits').execute()
     return codeToSend
   },
@@ -118,7 +118,7 @@ const good: Record<string, () => Input | Promise<Input>> = {
 
 const codeToSend = { to: '34600111222', template: 'login_code', language: 'en', code: '481516' }
 
-/** On the list from the start, so that an addition answers the same twice. */
+/** Already on the list, so that adding it returns the same response twice. */
 const suppressed = '34600999001'
 
 test.each(listProcedures(contracts))('$name returns the same data by REST and by tRPC', async ({ name, contract }) => {

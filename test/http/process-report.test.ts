@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('reports a process with its jobs, forgets dead ones after a day and signs off', async () => {
+test('reports a process with its jobs, deletes dead ones after a day and removes itself on stop', async () => {
   await sql`
     insert into server_processes (id, version, role, host, jobs, seen_at)
     values ('prc_dead', '0.0.1', 'all', 'gone', '[]', now() - interval '25 hours'),

@@ -47,14 +47,14 @@ describe('through the server', () => {
     }
   }
 
-  test('runs a few reads of an account at once and queues or rejects the others', async () => {
+  test('runs a few reads of an account concurrently and queues or rejects the others', async () => {
     const { node, atDatabase, release } = await startSlowReader()
     const caller = through(node, account)
     const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
 
     const responses: TestResponse[] = []
     for (const read of reads) void read.then((response) => responses.push(response))
-    // Some reads are at the database; all others have been answered.
+    // Some reads are in the database; all others have a response.
     await expect.poll(() => responses.length).toBe(reads.length - readLimits.maxConcurrent)
     expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([429]))
     const [rejected] = responses
@@ -77,7 +77,7 @@ describe('through the server', () => {
     const served = (await Promise.all(reads)).filter(({ statusCode }) => statusCode !== 429)
     expect(served).toHaveLength(readLimits.maxConcurrent)
     for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)
-    // The account must first recover the work they used.
+    // The account must first recover the budget that they used.
     await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode, { timeout: 10_000 }).toBe(200)
     await node.close()
   })
@@ -104,7 +104,7 @@ describe('with a fake clock', () => {
     maxSavedMilliseconds: 2_000,
   }
 
-  test('never rejects sequential reads, however long they take', async () => {
+  test('never rejects sequential reads, even if they are slow', async () => {
     const reads = createReadLimit(limits)
     const run = async () => {
       for (let n = 0; n < 100; n++) await reads.run('acc_1', () => wait(5_000))

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-/** All that is stored about the requests of an account, once there are so many. */
+/** Waits for the given number of requests of an account and returns everything stored about them. */
 async function readStored(account: TestAccount, count: number, { deps } = server): Promise<string[]> {
   const read = async () => {
     const { rows } = await sql<{ text: string }>`
@@ -30,35 +30,35 @@ async function readStored(account: TestAccount, count: number, { deps } = server
   return read()
 }
 
-/** Secrets in all the places where a caller can write one. */
+/** Secrets in every position where a caller can write one. */
 const code = '73910462'
 test.each([
-  { place: 'the code of a check', path: '/api/v1/code/check', body: { to: '34600111222', code } },
-  { place: 'a numeric code', path: '/api/v1/code/check', body: { to: '34600111222', code: Number(code) } },
-  { place: 'the code of a send', path: '/api/v1/code/send', body: { ...message, template: 'no_such', code } },
+  { position: 'the code of a check', path: '/api/v1/code/check', body: { to: '34600111222', code } },
+  { position: 'a numeric code', path: '/api/v1/code/check', body: { to: '34600111222', code: Number(code) } },
+  { position: 'the code of a send', path: '/api/v1/code/send', body: { ...message, template: 'no_such', code } },
   {
-    place: 'variables',
+    position: 'variables',
     path: '/api/v1/message/send',
     body: { ...message, variables: { '1': code, to: code, template: code } },
   },
   {
-    place: 'an unknown field',
+    position: 'an unknown field',
     path: '/api/v1/message/send',
     body: { ...message, otp: code, nested: [{ to: [code] }] },
   },
   {
-    place: 'the name of a field',
+    position: 'the name of a field',
     path: '/api/v1/message/send',
     body: { ...message, [code]: true, [`otp ${code}`]: 1 },
   },
   {
-    place: 'a visible field of the wrong type',
+    position: 'a visible field of the wrong type',
     path: '/api/v1/message/send',
     body: { ...message, language: { code } },
   },
-  { place: 'a body that is an array', path: '/api/v1/message/send', body: [code, [code]] },
-  { place: 'a body that is a string', path: '/api/v1/message/send', body: code },
-])('never stores a one-time code in $place', async ({ path, body }) => {
+  { position: 'a body that is an array', path: '/api/v1/message/send', body: [code, [code]] },
+  { position: 'a body that is a string', path: '/api/v1/message/send', body: code },
+])('never stores a one-time code in ', async ({ path, body }) => {
   const account = await server.account()
   expect((await account.post(path, body)).statusCode).toBeGreaterThanOrEqual(400)
 
@@ -76,7 +76,7 @@ test('shows the structure of malformed JSON without its words', async () => {
   expect(stored).toContain(`{"to": "00000000000", "code": "00000000", variables: {'0': "xxxx"},}`)
 })
 
-test('never stores a code that a right request carries', async () => {
+test('never stores a code of a valid request', async () => {
   const account = await server.account()
   const body = { ...message, template: 'login_code', code: '481516' }
   expect((await account.post('/api/v1/message/send', body)).statusCode).toBe(200)
@@ -84,7 +84,7 @@ test('never stores a code that a right request carries', async () => {
   expect(await readStored(account, 1)).toEqual(['/api/v1/message/send'])
 })
 
-test('stores no API key, wherever it is written', async () => {
+test('stores no API key from any part of a request', async () => {
   const account = await server.account()
   const { apiKey } = account
   await account.post('/api/v1/message/send', { ...message, externalId: apiKey, accountId: `Bearer ${apiKey}` })
@@ -96,7 +96,7 @@ test('stores no API key, wherever it is written', async () => {
   expect(stored).toContain('/api/v1/wb_live_[hidden]')
 })
 
-test('stores text that a database or a browser could trip over as it is', async () => {
+test('stores text with special characters of SQL and HTML unchanged', async () => {
   const account = await server.account()
   const path = `/api/v1/<script>alert(1)</script>'";--`
   await getRaw(path, account.apiKey)
@@ -105,11 +105,11 @@ test('stores text that a database or a browser could trip over as it is', async 
   const [first, second] = await readStored(account, 2)
   expect(first).toContain(path)
   expect(second).toContain(String.raw`a\u0000b`)
-  // A terminal would obey control characters.
+  // A terminal would interpret control characters.
   expect(second).not.toMatch(/[^\P{Cc}\n]/u)
 })
 
-/** Unlike other clients, sends a path as it is. */
+/** Sends a path unchanged, which other clients normalize. */
 async function getRaw(path: string, apiKey: string): Promise<void> {
   const [response] = (await once(get(server.url, { path, headers: { 'x-api-key': apiKey } }), 'response')) as [
     IncomingMessage,
@@ -117,7 +117,7 @@ async function getRaw(path: string, apiKey: string): Promise<void> {
   await once(response.resume(), 'end')
 }
 
-test('bounds the bodies that are stored of large requests', async () => {
+test('limits the stored size of large bodies', async () => {
   const account = await server.account()
   const numbers = Array.from({ length: 1000 }, (_, index) => `+3460011${index}`)
   await account.post('/api/v1/suppression/import', { recipients: numbers })
@@ -127,7 +127,7 @@ test('bounds the bodies that are stored of large requests', async () => {
   for (const text of await readStored(account, 3)) expect(text.length).toBeLessThan(10_000)
 })
 
-test('belongs to nobody if the key is unknown', async () => {
+test('stores no account for a request with an unknown key', async () => {
   const before = await countAll()
   const account = await server.account()
   const unknown = `wb_live_${randomBytes(32).toString('hex')}`
@@ -159,7 +159,7 @@ async function startLimited(requestLog: Partial<RequestLogLimits>) {
   return { limited, readDropped }
 }
 
-test('a flood of failures fills the log of its account up to a limit, and keeps no sends out', async () => {
+test('limits the stored failures of an account, and still stores its sends', async () => {
   const { limited, readDropped } = await startLimited({ perMinute: 10, bodiesPerMinute: 3 })
   const flooding = await limited.account()
   const other = await limited.account()
@@ -178,7 +178,7 @@ test('a flood of failures fills the log of its account up to a limit, and keeps 
   await limited.close()
 })
 
-test('bounds requests with invented keys, which fail before a key is checked', async () => {
+test('limits the stored requests with invalid keys', async () => {
   const { limited, readDropped } = await startLimited({ uncheckedPerMinute: 5 })
   for (let count = 0; count < 8; count += 1)
     await limited.request('GET', '/api/v1/no-such-path', {
@@ -189,7 +189,7 @@ test('bounds requests with invented keys, which fail before a key is checked', a
   await limited.close()
 })
 
-test('answers as fast as ever while the log cannot be written, and drops what does not fit', async () => {
+test('responds without delay while the log cannot be written, and drops requests beyond its buffer', async () => {
   const { limited, readDropped } = await startLimited({ maxWaiting: 20 })
   const account = await limited.account()
   const locked = Promise.withResolvers<void>()
@@ -213,7 +213,7 @@ test('answers as fast as ever while the log cannot be written, and drops what do
   await limited.close()
 })
 
-test('repeats an insert that the database gave up', async () => {
+test('retries an insert that the database canceled', async () => {
   const { limited, readDropped } = await startLimited({})
   const account = await limited.account()
   const locked = Promise.withResolvers<void>()
@@ -247,7 +247,7 @@ async function countBlockedInserts(): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-test('drops what the database refuses for good, and counts it', async () => {
+test('drops and counts requests that the database rejects permanently', async () => {
   const { limited, readDropped } = await startLimited({})
   const account = await limited.account()
   await sql`alter table api_requests rename to api_requests_away`.execute(server.deps.db)
@@ -263,7 +263,7 @@ test('drops what the database refuses for good, and counts it', async () => {
   await limited.close()
 })
 
-test('writes what waits when the server stops', async () => {
+test('writes buffered requests when the server stops', async () => {
   const { limited } = await startLimited({})
   const account = await limited.account()
   await account.get('/api/v1/message')
@@ -272,7 +272,7 @@ test('writes what waits when the server stops', async () => {
   expect(await readStored(account, 1)).toHaveLength(1)
 })
 
-test('shows members only what was stored', async () => {
+test('shows members only stored data', async () => {
   const account = await server.account()
   const owner = await signedInOwner(server, account.accountId, { role: 'viewer' })
   await account.post('/api/v1/code/check', { to: '34600111222', code, clientIp: '203.0.113.7' })

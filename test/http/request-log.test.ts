@@ -53,7 +53,7 @@ async function find(requestId: unknown): Promise<ApiRequestDetails> {
   return details()
 }
 
-test('counts the requests by their error codes, whatever the filter of the code', async () => {
+test('counts the requests by error code regardless of the filter by code', async () => {
   const counted = await server.account()
   const by = { owner: await signedInOwner(server, counted.accountId), accountId: counted.accountId }
   const summarize = async (filter: object) => {
@@ -76,7 +76,7 @@ test('counts the requests by their error codes, whatever the filter of the code'
   expect(bounded).toMatchObject({ count: 3, isComplete: false })
 })
 
-test('knows which addresses called lately, the highest minute and the answers with 429', async () => {
+test('reports recent IP addresses, the peak minute and the responses with 429', async () => {
   const used = await server.account()
   const viewer = await signedInOwner(server, used.accountId, { role: 'viewer' })
   const read = async () => (await viewer.query<RecentUse>('publicApi.recentUse', { accountId: used.accountId })).data
@@ -138,7 +138,7 @@ test('records a send with its message, and no bodies', async () => {
   expect(Math.abs(Date.now() - Date.parse(recorded.at))).toBeLessThan(30_000)
 })
 
-test('records a rejected request with its body and its answer', async () => {
+test('records a rejected request with its body and its response', async () => {
   const response = await account.post('/api/v1/message/send', {
     ...message,
     to: '+34 600 111 222',
@@ -190,7 +190,7 @@ test('links a repeated request to the message of the first', async () => {
   expect(two.messageIds).toEqual(one.messageIds)
 })
 
-test('records every call of tRPC, and both messages of a batch', async () => {
+test('records every tRPC call, and both messages of a batch', async () => {
   const input = { ...message, to: '34600111222' }
   const response = await server.request('POST', '/trpc/message.send,message.send,message.send?batch=1', {
     headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
@@ -321,20 +321,20 @@ test('pages through the requests without repeating one', async () => {
   expect(error.data.code).toBe('VALIDATION_ERROR')
 })
 
-test('keeps the requests of an account from members of others', async () => {
+test('hides the requests of an account from members of other accounts', async () => {
   const response = await account.get('/api/v1/message')
   const { requestId } = await find(response.headers['x-request-id'])
   const other = await server.account()
   const outsider = await signedInOwner(server, other.accountId)
 
-  const theirs = await outsider.query('request.get', { accountId: other.accountId, requestId })
-  expect(theirs.error.data.code).toBe('NOT_FOUND')
-  const ours = await outsider.query('request.get', { accountId: account.accountId, requestId })
-  expect(ours.error.data.code).toBe('NOT_FOUND')
+  const own = await outsider.query('request.get', { accountId: other.accountId, requestId })
+  expect(own.error.data.code).toBe('NOT_FOUND')
+  const foreign = await outsider.query('request.get', { accountId: account.accountId, requestId })
+  expect(foreign.error.data.code).toBe('NOT_FOUND')
   expect(await list({}, { owner: outsider, accountId: other.accountId })).toEqual([])
 })
 
-/** A database that gets prepared statements only after something else. */
+/** Delays all statements of a database until `after` resolves. */
 function delayStatements(db: Kysely<Database>, after: Promise<void>): Kysely<Database> {
   const executeQuery: typeof db.executeQuery = async (query) => {
     await after
@@ -349,7 +349,7 @@ function delayStatements(db: Kysely<Database>, after: Promise<void>): Kysely<Dat
   })
 }
 
-test('erases a number from the log, also from requests that are not written yet', async () => {
+test('erases a number from the log and from buffered requests', async () => {
   const number = '34699887766'
   const erased = await server.account()
   const by = { owner: await signedInOwner(server, erased.accountId), accountId: erased.accountId }
@@ -382,7 +382,7 @@ test('erases a number from the log, also from requests that are not written yet'
     answer: undefined,
   }
 
-  // Its statement is under way to the database during the erasure.
+  // Its statement is in flight to the database during the erasure.
   const erasure = Promise.withResolvers<void>()
   const inserted = insertRequests(delayStatements(server.deps.db, erasure.promise), [late])
 
@@ -397,7 +397,7 @@ test('erases a number from the log, also from requests that are not written yet'
   expect(result).toMatchObject({ complete: true, rows: { api_requests: 2 } })
   expect(await countRowsWith(number)).toBe(0)
   expect(await list({}, by)).toHaveLength(2)
-  // Requests of later are recorded again.
+  // Later requests are recorded again.
   const response = await erased.get('/api/v1/message')
   await expect.poll(() => list({}, by)).toHaveLength(3)
   expect((await list({}, by))[0]?.requestId).toBe(response.headers['x-request-id'])

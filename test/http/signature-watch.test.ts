@@ -29,7 +29,7 @@ test('logs rejected callbacks at most every ten minutes, and the first accepted 
   ])
 })
 
-test('accepted callbacks of one account do not hide the rejected ones of another', () => {
+test('logs rejected callbacks of one account while those of another are accepted', () => {
   watch.rejected('wa_bad')
   watch.accepted('wa_good')
   watch.accepted(undefined)
@@ -40,7 +40,7 @@ test('accepted callbacks of one account do not hide the rejected ones of another
   expect(logged).toMatchObject([{ level: 40 }, { level: 30, whatsAppAccountId: 'wa_bad' }])
 })
 
-test('remembers a bounded number of paths, which anybody can invent', () => {
+test('remembers a limited number of paths, since any client can make them up', () => {
   for (let n = 0; n < 5_000; n++) watch.rejected(`wa_${n}`)
   watch.accepted('wa_0')
 

@@ -4,11 +4,11 @@ import { contracts } from '../../contracts/index.ts'
 import { listProcedures } from '../../contracts/procedure.ts'
 import { type RequestOptions, startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
-/** Calls that bypass tRPC's adapter get the same responses as through it. */
+/** Calls that bypass tRPC's adapter must return the same responses as through it. */
 
 let server: TestServer
 let account: TestAccount
-/** Gets the same calls through the adapter, so that no call finds what its twin has changed. */
+/** Receives the same calls through the adapter, so that the two calls of a pair do not affect each other. */
 let twin: TestAccount
 beforeAll(async () => {
   server = await startTestServer()
@@ -46,8 +46,8 @@ const calls = fc.record({
   apiKey: fc.constantFrom('its own', 'its own', 'its own', '', 'wb_live_unknown'),
 })
 
-/** `byAdapter`: writes the same call so that the adapter handles it. */
-async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean): Promise<object> {
+/** With `byAdapter`, writes the call in a form that the adapter handles. */
+async function responseTo({ method, name, text, apiKey }: Call, byAdapter: boolean): Promise<object> {
   const headers: Record<string, string> =
     apiKey === '' ? {} : { 'x-api-key': apiKey === 'its own' ? (byAdapter ? twin : account).apiKey : apiKey }
   const path = `/trpc/${name}`
@@ -73,7 +73,7 @@ async function answerTo({ method, name, text, apiKey }: Call, byAdapter: boolean
   return { status: response.statusCode, headers: rest, body: comparable(response.text) }
 }
 
-/** Without IDs, cursors and times, which the two accounts do not share. */
+/** Removes IDs, cursors and times, which differ between the two accounts. */
 function comparable(text: string): string {
   return text.replaceAll(
     /\b(msg|req|wa|key)_[0-9a-z_]+|wamid\.[\w+/=]+|"(nextCursor|phoneNumberId)":"[^"]+"|\d{4}-\d\d-\d\dT[\d:.]+Z/g,
@@ -84,8 +84,8 @@ function comparable(text: string): string {
 test('returns the same response as the adapter for any call', async () => {
   await fc.assert(
     fc.asyncProperty(calls, async (call) => {
-      const [ours, adapters] = [await answerTo(call, false), await answerTo(call, true)]
-      expect(ours).toEqual(adapters)
+      const [direct, adapters] = [await responseTo(call, false), await responseTo(call, true)]
+      expect(direct).toEqual(adapters)
     }),
     { numRuns: 400 },
   )
@@ -94,7 +94,7 @@ test('returns the same response as the adapter for any call', async () => {
 test.each([
   { call: 'a batch', method: 'POST', url: '/trpc/message.preview?batch=1', body: { 0: {} }, isList: true },
   { call: 'a mutation', method: 'POST', url: '/trpc/message.preview', body: {}, isList: false },
-])('answers $call in its own format', async ({ method, url, body, isList }) => {
+])('responds to $call in its own format', async ({ method, url, body, isList }) => {
   const headers = { 'x-api-key': account.apiKey, 'content-type': 'application/json' }
   const response = await server.request(method, url, { headers, body: JSON.stringify(body) })
   expect(Array.isArray(JSON.parse(response.text))).toBe(isList)
@@ -102,10 +102,10 @@ test.each([
 
 test('sets Content-Length only on responses that bypass the adapter', async () => {
   const headers = { 'x-api-key': account.apiKey }
-  const ours = await server.request('GET', '/trpc/template.list', { headers })
+  const direct = await server.request('GET', '/trpc/template.list', { headers })
   const adapters = await server.request('GET', '/trpc/template.list?other', { headers })
-  expect(ours.headers['content-length']).toBe(String(Buffer.byteLength(ours.text)))
+  expect(direct.headers['content-length']).toBe(String(Buffer.byteLength(direct.text)))
   // Otherwise the property above would compare the adapter with itself.
   expect(adapters.headers['content-length']).toBeUndefined()
-  expect(ours.text).toBe(adapters.text)
+  expect(direct.text).toBe(adapters.text)
 })

@@ -52,7 +52,7 @@ test.each([
     says: `"a1", "a2", "a3", "a4", "a5": no such field; ${known}.`,
   },
   { input: { ...good, ['x'.repeat(41)]: 1 }, says: `"${'x'.repeat(40)}": no such field; ${known}.` },
-  // Two letters are near to too much.
+  // With two letters, too many names would be similar.
   { input: { ...good, te: 'x' }, says: `"te": no such field; ${known}.` },
   { input: { ...good, TEM: 'x' }, says: '"TEM": no such field; did you mean template?' },
   { input: { ...good, languageCode: 'x' }, says: '"languageCode": no such field; did you mean language?' },
@@ -106,6 +106,6 @@ test.each([
   { input: { ...valid, ratio: 'x' }, says: 'ratio: must be a number.' },
   { input: { ...valid, flags: [1] }, says: 'flags[0]: must be a boolean.' },
   { input: { ...valid, text: 'ab' }, says: 'text: is not valid (too small: expected string to have >=3 characters).' },
-])('explains $input where the contract has no words of its own: $says', ({ input, says }) => {
+])('explains $input with the default message: $says', ({ input, says }) => {
   expect(() => parseInput(other, input)).toThrow(expect.objectContaining({ message: says }))
 })

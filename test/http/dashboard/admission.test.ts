@@ -80,7 +80,7 @@ describe.each(ofAnAccount)('$name', (procedure) => {
 
 const namesSomething = ofAnAccount.filter(
   ({ name }) =>
-    // An invitation may name anybody.
+    // An invitation may name any email address.
     name !== 'member.invite' &&
     ['whatsAppAccountId', 'messageId', 'endpointId', 'deliveryId', 'email'].some(
       (id) => id in (inputsOf({} as PopulatedAccount)[name] ?? {}),
@@ -118,17 +118,17 @@ test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'viewer'))(
   },
 )
 
-/** What users change about themselves, which their handlers record. */
+/** Changes of users to their own settings, which the handlers audit. */
 const ownChanges = ['session.revoke', 'session.revokeOthers', 'invitation.join']
 
-test('lets everybody who is signed in change only what is their own', () => {
+test('restricts procedures for every signed-in user to their own settings', () => {
   expect(changes.filter(({ contract }) => contract.allowed === 'signed-in').map(({ name }) => name)).toEqual(ownChanges)
 })
 
-/** What members of any role change about themselves in an account. */
+/** Changes of members of any role to their own settings in an account. */
 const ownChoices = ['alert.testEmail', 'alert.setEmails']
 
-/** Views of the message log, which only the person who saved them sees. */
+/** Views of the message log, visible only to the user who saved them. */
 const ownViews = ['view.save', 'view.rename', 'view.delete']
 
 test('restricts every other mutation of users to owners and records it in the audit log', () => {

@@ -156,7 +156,7 @@ describe('sign-ins', () => {
     await resetAttempts()
   })
 
-  test('record a lockout once, however many attempts follow', async () => {
+  test('record a lockout once, even if more attempts follow', async () => {
     const { accountId } = await server.account()
     const owner = await signedInOwner(server, accountId)
     await resetAttempts()

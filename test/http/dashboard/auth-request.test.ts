@@ -85,7 +85,7 @@ test('ignores headers that name a client address', async () => {
   expect(rates).toEqual([{ key: '127.0.0.1|/sign-in/email' }])
 })
 
-test('ends every other session on a password change, however the path is spelled', async () => {
+test('ends every other session on a password change, for any spelling of the path', async () => {
   const otherBrowser = owner.inOtherBrowser()
   await otherBrowser.signIn()
 

@@ -54,7 +54,7 @@ async function add(number: ReturnType<typeof newNumber>, more: object = {}) {
   return data
 }
 
-test('a token is checked, and the numbers that it may use are listed instead of typed', async () => {
+test('checks a token and lists the numbers that it may use', async () => {
   const number = newNumber()
 
   const { data } = await call<object>('inspectToken', { accessToken: number.accessToken })
@@ -90,7 +90,7 @@ test.each([
     valid: true,
     says: 'reached WhatsApp’s limit of API calls',
   },
-] as const)('$wrong is explained, with what to do', async ({ token, valid, says }) => {
+] as const)('explains $wrong and how to fix it', async ({ token, valid, says }) => {
   const { accessToken } = newNumber(token && ({ ...token, ...('wabaIds' in token && { wabaIds: [] }) } as object))
   const given = token === undefined ? 'EAAunknown' : accessToken
 
@@ -118,7 +118,7 @@ test.each([
   expect(data.message.includes('WhatsApp does not know this ID')).toBe(advised)
 })
 
-test('adding an account by its IDs subscribes the app', async () => {
+test('subscribes the app when an account is added by its IDs', async () => {
   const number = newNumber()
 
   expect(await add(number)).toEqual({ whatsAppAccountId: expect.any(String), subscribed: true })
@@ -126,7 +126,7 @@ test('adding an account by its IDs subscribes the app', async () => {
   expect(server.simulator.subscribedApps(number.wabaId)).toEqual([app.id])
 })
 
-test('a subscription that WhatsApp refuses is reported, and the account is added all the same', async () => {
+test('adds the account and reports the error if WhatsApp rejects the subscription', async () => {
   const number = newNumber({ refuses: { 'POST subscribed_apps': 200 } })
 
   const added = await add(number)
@@ -139,7 +139,7 @@ test('a subscription that WhatsApp refuses is reported, and the account is added
   expect((await call('subscribe', { whatsAppAccountId: added.whatsAppAccountId })).data).toMatchObject({ ok: true })
 })
 
-test('a token that may not send is refused, and nothing is stored', async () => {
+test('rejects a token without permission to send, and stores nothing', async () => {
   const number = newNumber({ scopes: ['whatsapp_business_management'] })
 
   const refused = await call('add', number)
@@ -156,7 +156,7 @@ test('a token that may not send is refused, and nothing is stored', async () => 
   expect(await stored.execute()).toEqual([])
 })
 
-test('the callback URL of the app is set after Meta’s handshake with this server', async () => {
+test('sets the callback URL of the app after Meta’s handshake with this server', async () => {
   const { whatsAppAccountId } = await add(newNumber())
 
   const { data } = await call('configureCallback', { whatsAppAccountId })
@@ -168,7 +168,7 @@ test('the callback URL of the app is set after Meta’s handshake with this serv
   })
 })
 
-test('an app with its own secret gets a callback URL of its own', async () => {
+test('assigns an app with its own secret its own callback URL', async () => {
   const other = { id: '300000000000088', name: 'Other', secret: 'secret-of-the-other-app' }
   server.simulator.addApp(other)
   const { whatsAppAccountId } = await add(newNumber({ appId: other.id }), { appSecret: other.secret })
@@ -204,7 +204,7 @@ test.each([
   },
   { obstacle: 'no app secret', callbacks: { appSecret: undefined }, says: 'Waybill does not have the app secret' },
   { obstacle: 'no verify token', callbacks: { verifyToken: undefined }, says: 'META_VERIFY_TOKEN is not set' },
-])('with $obstacle the callback step says so and shows the values to enter', async ({ callbacks, appSecret, says }) => {
+])('reports $obstacle in the callback step and shows the values to enter', async ({ callbacks, appSecret, says }) => {
   const { whatsAppAccountId } = await add(newNumber(), appSecret === undefined ? {} : { appSecret })
   const before = server.deps.callbacks
   server.deps.callbacks = { ...before, ...callbacks }
@@ -224,7 +224,7 @@ test.each([
   { callbacks: { baseUrl: undefined }, says: 'operator of this server to set WAYBILL_PUBLIC_URL' },
   { callbacks: { appSecret: undefined }, says: 'App settings > Basic' },
   { callbacks: { verifyToken: undefined }, says: 'operator of this server to set META_VERIFY_TOKEN' },
-])('says before anything is tried who removes the obstacle: $says', async ({ callbacks, says }) => {
+])('explains the obstacle before the first attempt: $says', async ({ callbacks, says }) => {
   const { whatsAppAccountId } = await add(newNumber())
   const read = async () =>
     (
@@ -249,7 +249,7 @@ test.each([
   expect(obstacle?.fix).toContain(says)
 })
 
-test('a number is registered with its PIN, and a wrong PIN is explained', async () => {
+test('registers a number with its PIN, and explains a wrong PIN', async () => {
   const number = newNumber({}, 'PENDING')
   const { whatsAppAccountId } = await add(number)
 
@@ -266,7 +266,7 @@ test.each([
   { refusal: 133008 as const, says: 'WhatsApp has locked the registration of this number', does: 'set a new PIN' },
   { refusal: 133016 as const, says: 'WhatsApp allows 10 attempts in 72 hours', does: 'Wait 72 hours' },
   { refusal: 80007 as const, says: 'reached WhatsApp’s limit of API calls', does: 'Wait a few minutes' },
-])('explains a registration that is refused with $refusal, and can repeat it', async ({ refusal, says, does }) => {
+])('explains a registration rejected with $refusal, and can repeat it', async ({ refusal, says, does }) => {
   const number = newNumber({ refuses: { 'POST register': refusal } }, 'PENDING')
   const { whatsAppAccountId } = await add(number)
 
@@ -283,7 +283,7 @@ test.each([
 test.each([
   { wrong: 'the number of another token', field: 'phoneNumberId' as const },
   { wrong: 'the WABA of another token', field: 'wabaId' as const },
-])('refuses $wrong, and stores nothing', async ({ field }) => {
+])('rejects $wrong, and stores nothing', async ({ field }) => {
   const [mine, foreign] = [newNumber(), newNumber()]
   const mixed = { ...mine, [field]: foreign[field] }
 
@@ -297,7 +297,7 @@ test.each([
   expect(await stored.where('phone_number_id', 'in', [mine.phoneNumberId, foreign.phoneNumberId]).execute()).toEqual([])
 })
 
-test('whoever proves that a number is theirs displaces an account whose token fails', async () => {
+test('moves a number to the account that proves its ownership if the token of the current one fails', async () => {
   const number = newNumber()
   const first = await add(number)
   const winner = await server.account()
@@ -324,7 +324,7 @@ test('whoever proves that a number is theirs displaces an account whose token fa
   expect(await readAuditLog(winnerOwner, winner.accountId)).toContain(`phone number ID ${number.phoneNumberId}`)
 })
 
-test('an account keeps its number while WhatsApp cannot be asked about it', async () => {
+test('keeps the number of an account while WhatsApp cannot be reached', async () => {
   const number = newNumber()
   await add(number)
   const other = await server.account()
@@ -341,7 +341,7 @@ test('an account keeps its number while WhatsApp cannot be asked about it', asyn
   expect(refused.statusCode).toBe(400)
 })
 
-test('of two people who connect a number at once one succeeds', async () => {
+test('lets one of two users succeed who connect a number concurrently', async () => {
   const number = newNumber()
   const other = await server.account()
   const otherOwner = await signedInOwner(server, other.accountId)
@@ -351,7 +351,7 @@ test('of two people who connect a number at once one succeeds', async () => {
   expect(results.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 400])
 })
 
-test('the WABA of an account is replaced once WhatsApp confirms it, and the IDs stay', async () => {
+test('replaces the WABA of an account once WhatsApp confirms it, and keeps the other IDs', async () => {
   const number = newNumber()
   const { whatsAppAccountId } = await add(number)
   const wabaId = '599900001111'
@@ -366,14 +366,14 @@ test('the WABA of an account is replaced once WhatsApp confirms it, and the IDs 
   expect(server.simulator.subscribedApps(wabaId)).toEqual([app.id])
 })
 
-test('no token, app secret or PIN is logged', () => {
+test('logs no token, app secret or PIN', () => {
   expect(server.log.join('')).not.toMatch(/EAAconnect|EAAof|secret-of-|246810/)
 })
 
-const asked = (token: string) =>
+const countInspections = (token: string) =>
   server.simulator.requests.filter(({ query }) => query.get('input_token') === token).length
 
-test('limits how often an account can make this server ask WhatsApp', async () => {
+test('limits how often an account can cause calls to WhatsApp', async () => {
   const number = newNumber()
 
   const responses = await Promise.all(
@@ -383,6 +383,6 @@ test('limits how often an account can make this server ask WhatsApp', async () =
   const limited = responses.filter(({ statusCode }) => statusCode === 429)
   expect(limited).toHaveLength(10)
   // On a busy machine, a request can end before it reaches WhatsApp.
-  expect(asked(number.accessToken)).toBeLessThanOrEqual(30)
-  expect(asked(number.accessToken)).toBeGreaterThan(0)
+  expect(countInspections(number.accessToken)).toBeLessThanOrEqual(30)
+  expect(countInspections(number.accessToken)).toBeGreaterThan(0)
 })

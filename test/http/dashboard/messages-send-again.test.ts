@@ -58,13 +58,13 @@ test('sends a new message like an earlier one and records it in the audit log', 
   expect(audit.data.items[0]?.what).toBe(`sent ${messageId} again`)
 })
 
-/** What differs between two messages that are alike. */
+/** The fields that differ between a message and its repetition. */
 function timesOf(message: object | undefined): object {
   const known = new Set(['createdAt', 'sentAt', 'deliveredAt', 'readAt', 'waMessageId', 'status'])
   return Object.fromEntries(Object.entries(message ?? {}).filter(([name]) => known.has(name)))
 }
 
-test('asks for the variables, which are not stored', async () => {
+test('requires the variables, which are not stored', async () => {
   const { account, owner, accountId } = await setUp()
   const messageId = await send(account)
 
@@ -88,7 +88,7 @@ test.each([{ to: '34600999999' }, { template: 'other' }, { language: 'es' }, { c
   },
 )
 
-test('returns the reason when WhatsApp refuses the new message', async () => {
+test('returns the reason when WhatsApp rejects the new message', async () => {
   const { account, owner, accountId } = await setUp()
   // For this recipient, the simulator returns an HTML page.
   await expect(send(account, '15559000008')).rejects.toThrow('unavailable')
@@ -126,7 +126,7 @@ test('does not send to an erased recipient', async () => {
   expect(response).toMatchObject({ statusCode: 400, error: { message: expect.stringContaining('erased') } })
 })
 
-test('sends while API access is off, which rejects requests with the key only', async () => {
+test('sends while API access is off, since that applies only to requests with the key', async () => {
   const { account, owner, accountId } = await setUp()
   const messageId = await send(account)
   await owner.mutate('publicApi.setAccess', { accountId, enabled: false })

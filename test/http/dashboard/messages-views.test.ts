@@ -41,7 +41,7 @@ test('saves, replaces, renames and deletes a view', async () => {
   expect(await listViews(owner, accountId)).toEqual([])
 })
 
-test('shows views only to the person who saved them, and only in their account', async () => {
+test('shows views only to the user who saved them, and only in their account', async () => {
   const { accountId, owner } = await setUp()
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   await owner.mutate('view.save', { accountId, ...failures })
@@ -80,7 +80,7 @@ test.each([
   expect(await owner.mutate('view.save', { accountId, ...view })).toMatchObject({ statusCode: 400 })
 })
 
-test('keeps at most 30 views of a person, also when they are saved at once', async () => {
+test('keeps at most 30 views of a user, even if they are saved concurrently', async () => {
   const { accountId, owner } = await setUp()
   const names = Array.from({ length: 34 }, (_, index) => `View ${index}`)
 
@@ -120,7 +120,7 @@ test('erases views that contain the number of an erased recipient', async () => 
   expect(await listViews(owner, accountId)).toEqual([failures])
 })
 
-test('leaves out stored filters that this version does not know', async () => {
+test('omits stored filters that this version does not support', async () => {
   const { accountId, owner } = await setUp()
   await owner.mutate('view.save', { accountId, ...failures })
   await server.deps.db

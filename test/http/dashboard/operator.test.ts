@@ -47,7 +47,7 @@ const find = (name: string) => {
   if (!procedure) throw new Error(`no procedure ${name}`)
   return procedure
 }
-const ask = (name: string, input: object = {}, user: Pick<TestOwner, 'cookie'> = operator, node = server) =>
+const call = (name: string, input: object = {}, user: Pick<TestOwner, 'cookie'> = operator, node = server) =>
   callOperator(node, user, find(name), input)
 
 const inputs: Record<string, () => object> = {
@@ -100,7 +100,7 @@ describe.each(procedures)('$name', (procedure) => {
     expect(response).toMatchObject({ statusCode: 401, error: { data: { code: 'SIGN_IN_REQUIRED' } } })
   })
 
-  test('does not exist for an owner who is no operator, even with an authenticator app', async () => {
+  test('does not exist for an owner who is not an operator, even with an authenticator app', async () => {
     const before = await snapshot()
     const response = await callOperator(server, theirOwner, procedure, inputOf(name))
     const unknown = await callOperator(server, theirOwner, { name: 'account.none', kind: procedure.kind })
@@ -146,25 +146,25 @@ test('has no procedure that grants or revokes operators', () => {
   expect(procedures.filter(({ name }) => /grant|revoke|operator/i.test(name))).toEqual([])
 })
 
-test('rejects a session that presented no code, although the user has an authenticator app', async () => {
+test('rejects a session that presented no code, even if the user has an authenticator app', async () => {
   const { accountId } = await server.account()
   const user = await signedInOwner(server, accountId)
   const { secret } = await setUpAuthenticator(server, user)
   await grantOperator(server.deps, user)
-  // As a sign-in with an organisation leaves it, which asks for no code.
+  // Like a session from a sign-in with an organisation, which requires no code.
   await server.deps.db.updateTable('owner_sessions').set({ secondFactor: false }).execute()
 
-  const without = await ask('server.get', {}, user)
+  const without = await call('server.get', {}, user)
   const session = await user.query('session.get')
   const withCode = await signInWithCode({ ...user, secret }, 1)
 
   expect(without).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
   expect(session.data).toMatchObject({ operator: 'needs_code' })
-  expect(await ask('server.get', {}, withCode)).toMatchObject({ statusCode: 200 })
+  expect(await call('server.get', {}, withCode)).toMatchObject({ statusCode: 200 })
   operator = await signedInOperator(server)
 })
 
-test('a backup code counts as second factor, a changed password starts a session without one', async () => {
+test('accepts a backup code as second factor, but not the session of a changed password', async () => {
   const { accountId } = await server.account()
   const user = await signedInOwner(server, accountId)
   const enabled = await user.auth('/two-factor/enable', { password: user.password })
@@ -177,52 +177,52 @@ test('a backup code counts as second factor, a changed password starts a session
   await other.signIn()
   await other.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
 
-  expect((await ask('server.get', {}, other)).statusCode).toBe(200)
+  expect((await call('server.get', {}, other)).statusCode).toBe(200)
   const changed = await other.auth('/change-password', {
     currentPassword: user.password,
     newPassword: 'another long pass phrase',
   })
   expect(changed.statusCode).toBe(200)
   expect((await other.query('session.get')).data).toMatchObject({ operator: 'needs_code' })
-  expect((await ask('server.get', {}, other)).statusCode).toBe(403)
+  expect((await call('server.get', {}, other)).statusCode).toBe(403)
 })
 
-test('a revoked grant ends the console and every view at once, on every node', async () => {
+test('ends the console and every view immediately on every node when the grant is revoked', async () => {
   const user = await signedInOperator(server)
-  await ask('account.view', { accountId: theirs.accountId }, user)
+  await call('account.view', { accountId: theirs.accountId }, user)
   const readMessages = () => read('message.list', {}, user)
   expect((await readMessages()).statusCode).toBe(200)
 
   await revokeOperator(server.deps, user)
 
   expect((await readMessages()).statusCode).toBe(404)
-  for (const node of [server, otherNode]) expect((await ask('account.list', {}, user, node)).statusCode).toBe(404)
+  for (const node of [server, otherNode]) expect((await call('account.list', {}, user, node)).statusCode).toBe(404)
   expect((await user.query('session.get')).data).not.toHaveProperty('operator')
-  // A new grant does not open what the earlier one had opened.
+  // A new grant does not reopen views of the earlier one.
   await grantOperator(server.deps, user)
   expect((await readMessages()).statusCode).toBe(404)
 })
 
-test('turning the authenticator app off ends the console and every view', async () => {
+test('ends the console and every view when the authenticator app is turned off', async () => {
   const user = await signedInOperator(server)
-  await ask('account.view', { accountId: theirs.accountId }, user)
+  await call('account.view', { accountId: theirs.accountId }, user)
   const disabled = await user.auth('/two-factor/disable', { password: user.password })
   expect(disabled.statusCode).toBe(200)
 
   expect((await user.query('message.list', { accountId: theirs.accountId })).statusCode).toBe(404)
-  expect((await ask('account.list', {}, user)).statusCode).toBe(403)
+  expect((await call('account.list', {}, user)).statusCode).toBe(403)
   expect((await user.query('session.get')).data).toMatchObject({ operator: 'needs_authenticator' })
 })
 
-/** Calls a query of the account that belongs to others. */
+/** Calls a query about another customer's account. */
 const read = (name: string, input: object = {}, user: TestOwner = operator) =>
   user.query(name, { accountId: theirs.accountId, ...input })
 
 describe('viewing an account', () => {
-  test('needs to be opened first, which its owners see in their audit log', async () => {
+  test('must be opened first, which its owners see in their audit log', async () => {
     expect(await read('message.list')).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
 
-    const opened = await ask('account.view', { accountId: theirs.accountId })
+    const opened = await call('account.view', { accountId: theirs.accountId })
 
     expect(opened.statusCode).toBe(200)
     expect((await read('message.list')).statusCode).toBe(200)
@@ -245,8 +245,8 @@ describe('viewing an account', () => {
     listSettingsContracts().filter(
       ({ contract: { allowed, kind } }) => kind === 'mutation' && (allowed === 'owner' || allowed === 'viewer'),
     ),
-  )('refuses $name', async ({ name }) => {
-    await ask('account.view', { accountId: theirs.accountId })
+  )('rejects $name', async ({ name }) => {
+    await call('account.view', { accountId: theirs.accountId })
     const { db } = server.deps
     const state = async () =>
       JSON.stringify([
@@ -262,8 +262,8 @@ describe('viewing an account', () => {
     expect(await state()).toBe(before)
   })
 
-  test('refuses what viewers may not read, and shows no secret in what they may', async () => {
-    await ask('account.view', { accountId: theirs.accountId })
+  test('rejects queries that viewers may not call, and shows no secret in the others', async () => {
+    await call('account.view', { accountId: theirs.accountId })
     const { secret } = await addEndpoint(server.deps, theirs.accountId, { url: 'http://127.0.0.1:9/hook' })
     const queries = listSettingsContracts().filter(({ contract }) => contract.kind === 'query')
     for (const { name, contract } of queries) {
@@ -278,18 +278,18 @@ describe('viewing an account', () => {
 
   test('ends after an hour, when it is closed, and with the session', async () => {
     const { db } = server.deps
-    await ask('account.view', { accountId: theirs.accountId })
+    await call('account.view', { accountId: theirs.accountId })
     await db
       .updateTable('operator_views')
       .set({ expires_at: new Date(Date.now() - 1000) })
       .execute()
     expect((await read('message.list')).statusCode).toBe(404)
 
-    await ask('account.view', { accountId: theirs.accountId })
-    await ask('account.closeView', { accountId: theirs.accountId })
+    await call('account.view', { accountId: theirs.accountId })
+    await call('account.closeView', { accountId: theirs.accountId })
     expect((await read('message.list')).statusCode).toBe(404)
 
-    await ask('account.view', { accountId: theirs.accountId })
+    await call('account.view', { accountId: theirs.accountId })
     await operator.auth('/sign-out', {})
     expect((await read('message.list')).statusCode).toBe(401)
     expect(await db.selectFrom('operator_views').selectAll().execute()).toEqual([])
@@ -297,28 +297,28 @@ describe('viewing an account', () => {
   })
 
   test('belongs to the session that opened it', async () => {
-    await ask('account.view', { accountId: theirs.accountId })
+    await call('account.view', { accountId: theirs.accountId })
     const other = await signInWithCode(operator, 1)
 
-    expect((await ask('account.list', {}, other)).statusCode).toBe(200)
+    expect((await call('account.list', {}, other)).statusCode).toBe(200)
     expect((await read('message.list', {}, other)).statusCode).toBe(404)
   })
 
-  test('leaves an operator who is an owner of the account their rights', async () => {
+  test('does not restrict an operator who is an owner of the account', async () => {
     const mine = await operator.query<{ accounts: { accountId: string }[] }>('session.get')
     const accountId = mine.data.accounts[0]?.accountId ?? ''
-    await ask('account.view', { accountId })
+    await call('account.view', { accountId })
 
     expect((await operator.mutate('publicApi.setAccess', { accountId, enabled: true })).statusCode).toBe(200)
   })
 
   test('reports an account that does not exist as not found', async () => {
-    expect((await ask('account.view', { accountId: 'acc_none' })).statusCode).toBe(404)
+    expect((await call('account.view', { accountId: 'acc_none' })).statusCode).toBe(404)
   })
 })
 
 describe('suspending an account', () => {
-  test('rejects every send on every node until it is resumed, whatever its owners do', async () => {
+  test('rejects every send on every node until it is resumed, even if its owners change the API access', async () => {
     const account = await server.account()
     const owner = await signedInOwner(server, account.accountId)
     const message = {
@@ -340,9 +340,9 @@ describe('suspending an account', () => {
       })
     expect((await send(otherNode)).statusCode).toBe(200)
 
-    const suspended = await ask('account.suspend', { accountId: account.accountId })
+    const suspended = await call('account.suspend', { accountId: account.accountId })
     expect(suspended).toMatchObject({ statusCode: 200, data: { suspendedAt: expect.any(String) } })
-    // Owners can switch API access, but not end a suspension.
+    // Owners can turn API access on and off, but not end a suspension.
     await owner.mutate('publicApi.setAccess', { accountId: account.accountId, enabled: true })
     await owner.mutate('publicApi.regenerateKey', { accountId: account.accountId })
     for (const node of [server, otherNode]) {
@@ -361,10 +361,10 @@ describe('suspending an account', () => {
     expect((await owner.query<{ accounts: object[] }>('session.get')).data.accounts).toMatchObject([
       { suspendedAt: suspended.data['suspendedAt'] },
     ])
-    const again = await ask('account.suspend', { accountId: account.accountId })
+    const again = await call('account.suspend', { accountId: account.accountId })
     expect(again.data).toEqual(suspended.data)
 
-    await ask('account.resume', { accountId: account.accountId })
+    await call('account.resume', { accountId: account.accountId })
     for (const node of [server, otherNode]) expect((await send(node)).statusCode).toBe(200)
     expect((await sendTest()).statusCode).toBe(200)
     expect(await auditOf(account.accountId)).toEqual(
@@ -377,7 +377,7 @@ describe('suspending an account', () => {
 
   test('counts no request of a suspended account', async () => {
     const account = await server.account()
-    await ask('account.suspend', { accountId: account.accountId })
+    await call('account.suspend', { accountId: account.accountId })
     await account.get('/api/v1/message')
     await account.post('/api/v1/message/send', {})
 
@@ -388,7 +388,7 @@ describe('suspending an account', () => {
 })
 
 test('creates an account and invites its owner with a link', async () => {
-  const { statusCode, data } = await ask('account.create', { name: 'New shop', ownerEmail: 'New@Example.com' })
+  const { statusCode, data } = await call('account.create', { name: 'New shop', ownerEmail: 'New@Example.com' })
 
   expect(statusCode).toBe(200)
   const accountId = String(data['accountId'])
@@ -396,17 +396,17 @@ test('creates an account and invites its owner with a link', async () => {
   expect(await auditOf(accountId)).toEqual([
     `${operator.email} created the account as an operator of this server, and invited new@example.com as owner: done`,
   ])
-  // The operator has no role in it.
+  // The operator has no role in the new account.
   expect((await operator.query('message.list', { accountId })).statusCode).toBe(404)
 })
 
 test('creates no account whose owner cannot be invited', async () => {
   const ownerEmail = 'often@example.com'
-  // As many invitations as one address may get in an hour.
+  // The number of invitations that one address may receive in an hour.
   for (let count = 1; count <= 5; count++)
-    expect((await ask('account.create', { name: 'Invited', ownerEmail })).statusCode).toBe(200)
+    expect((await call('account.create', { name: 'Invited', ownerEmail })).statusCode).toBe(200)
 
-  const response = await ask('account.create', { name: 'Not created', ownerEmail })
+  const response = await call('account.create', { name: 'Not created', ownerEmail })
 
   expect(response).toMatchObject({ statusCode: 429, error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
   const { db } = server.deps
@@ -422,7 +422,7 @@ test('records that an operator reads the list of accounts, once for each session
   const entry = `${user.email} read the list of all accounts as an operator of this server: done`
   const entries = async () => (await auditOf(accountId)).filter((text) => text === entry).length
 
-  await Promise.all([server, otherNode, server].map((node) => ask('account.list', { search: 'x' }, user, node)))
+  await Promise.all([server, otherNode, server].map((node) => call('account.list', { search: 'x' }, user, node)))
   expect(await entries()).toBe(1)
   expect(server.log.concat(otherNode.log).join('')).toContain('an operator reads the list of all accounts')
 
@@ -430,14 +430,14 @@ test('records that an operator reads the list of accounts, once for each session
     .updateTable('owner_tries')
     .set({ ends_at: new Date(Date.now() - 1000) })
     .execute()
-  await ask('account.list', {}, user)
-  await ask('account.list', { cursor: 'acc_0' }, user)
+  await call('account.list', {}, user)
+  await call('account.list', { cursor: 'acc_0' }, user)
   expect(await entries()).toBe(2)
-  await ask('account.list', {}, await signInWithCode({ ...user, secret }, 1))
+  await call('account.list', {}, await signInWithCode({ ...user, secret }, 1))
   expect(await entries()).toBe(3)
 })
 
-test('lists the accounts with most failures or the longest lag first', async () => {
+test('lists the accounts with the most failures or the longest lag first', async () => {
   const { db } = server.deps
   const [few, many, late] = [await server.account(), await server.account(), await server.account()]
   const start = new Date(Math.floor(Date.now() / 900_000) * 900_000)
@@ -474,26 +474,26 @@ test('lists the accounts with most failures or the longest lag first', async () 
       created_at: new Date(),
     })
     .execute()
-  const idsOf = async (input: object) => (await ask('account.list', input)).data.items.map((item) => item['accountId'])
+  const idsOf = async (input: object) => (await call('account.list', input)).data.items.map((item) => item['accountId'])
 
   const [first, second] = await idsOf({ order: 'failed' })
   expect([first, second]).toEqual([many.accountId, few.accountId])
   expect((await idsOf({ order: 'lag' }))[0]).toBe(late.accountId)
-  const page = await ask('account.list', { order: 'failed', limit: 1 })
-  // An account that now comes before the first page moves nobody to another page.
+  const page = await call('account.list', { order: 'failed', limit: 1 })
+  // An account that now sorts before the first page does not shift the other pages.
   await addFailed(late, 1_000_003)
   expect(await idsOf({ order: 'failed', limit: 1, cursor: page.data['nextCursor'] })).toEqual([few.accountId])
   expect(await idsOf({ order: 'failed', search: few.accountId })).toEqual([few.accountId])
   for (const cursor of ["'; drop table accounts; --", '-1', '1e99', 'acc_1'])
-    expect((await ask('account.list', { order: 'lag', limit: 1, cursor })).statusCode).toBe(200)
-  expect((await ask('account.list', { order: 'name' })).statusCode).toBe(400)
+    expect((await call('account.list', { order: 'lag', limit: 1, cursor })).statusCode).toBe(200)
+  expect((await call('account.list', { order: 'name' })).statusCode).toBe(400)
 })
 
 test('lists all accounts page by page, with their health', async () => {
   const seen: unknown[] = []
   let cursor: unknown
   do {
-    const { data } = await ask('account.list', { limit: 2, ...(cursor !== undefined && { cursor }) })
+    const { data } = await call('account.list', { limit: 2, ...(cursor !== undefined && { cursor }) })
     expect(data.items.length).toBeLessThanOrEqual(2)
     seen.push(...data.items.map(({ accountId }) => accountId))
     cursor = data['nextCursor']
@@ -501,7 +501,7 @@ test('lists all accounts page by page, with their health', async () => {
   const all = await server.deps.db.selectFrom('accounts').select('id').orderBy('id', 'desc').execute()
   expect(seen).toEqual(all.map(({ id }) => id))
 
-  const found = await ask('account.list', { search: theirs.accountId })
+  const found = await call('account.list', { search: theirs.accountId })
   expect(found.data.items).toMatchObject([
     {
       accountId: theirs.accountId,
@@ -511,8 +511,8 @@ test('lists all accounts page by page, with their health', async () => {
     },
   ])
   for (const search of ['%', '_', '\\', "'; drop table accounts; --"])
-    expect((await ask('account.list', { search })).data.items).toEqual([])
-  expect((await ask('account.list', { limit: 51 })).statusCode).toBe(400)
+    expect((await call('account.list', { search })).data.items).toEqual([])
+  expect((await call('account.list', { limit: 51 })).statusCode).toBe(400)
 })
 
 test('reads the state of the server and its slow endpoints, without paths of URLs', async () => {
@@ -535,8 +535,8 @@ test('reads the state of the server and its slow endpoints, without paths of URL
     })
     .execute()
 
-  const facts = await ask('server.get')
-  const slow = await ask('server.slowEndpoints')
+  const facts = await call('server.get')
+  const slow = await call('server.slowEndpoints')
 
   expect(facts.data).toMatchObject({
     database: { bytes: expect.any(Number), postgresVersion: expect.stringMatching(/^\d+\.\d+/) },

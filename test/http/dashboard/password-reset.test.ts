@@ -91,7 +91,7 @@ test('sends a link that sets a new password once and ends all sessions', async (
   )
 })
 
-test('starts the link with WAYBILL_PUBLIC_URL, whatever host the request names', async () => {
+test('starts the link with WAYBILL_PUBLIC_URL, even if the request names another host', async () => {
   const { email } = await signedInOwner(server, account.accountId)
 
   await requestReset(email, { host: 'evil.example', origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' })
@@ -126,7 +126,7 @@ test('rejects a link after an hour', async () => {
   expect(await signsInWith(person, person.password)).toBe(true)
 })
 
-test('changes the password of the person whom the link was sent to, and of nobody else', async () => {
+test('changes only the password of the user to whom the link was sent', async () => {
   const [ada, bob] = [await signedInOwner(server, account.accountId), await signedInOwner(server, account.accountId)]
   const token = await requestToken(ada.email)
 
@@ -138,7 +138,7 @@ test('changes the password of the person whom the link was sent to, and of nobod
   expect(await signsInWith(bob, bob.password)).toBe(true)
 })
 
-test('answers the same for an unknown address, and sends nothing there', async () => {
+test('returns the same response for an unknown address, and sends nothing there', async () => {
   const person = await signedInOwner(server, account.accountId)
 
   const [known, unknown] = [await requestReset(person.email), await requestReset('unknown@example.com')]
@@ -148,7 +148,7 @@ test('answers the same for an unknown address, and sends nothing there', async (
   expect(smtp.received.map(({ to }) => to)).toEqual([[person.email]])
 })
 
-test('does not wait for the lookup of the user before it answers', async () => {
+test('responds before it looks up the user', async () => {
   const person = await signedInOwner(server, account.accountId)
   const locked = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -167,7 +167,7 @@ test('does not wait for the lookup of the user before it answers', async () => {
   await emailTo(person.email)
 })
 
-test('makes links invalid when the password changes otherwise', async () => {
+test('makes links invalid when the password changes in another way', async () => {
   const person = await signedInOwner(server, account.accountId)
   const token = await requestToken(person.email)
   const changed = await person.auth('/change-password', { currentPassword: person.password, newPassword })
@@ -196,7 +196,7 @@ test('makes the link of an operator and other links invalid once one is used', a
   expect((await visitor(server).query('invitation.get', { token: path.split('/').at(-1) })).statusCode).toBe(404)
 })
 
-test('keeps the authenticator app, which a mailbox must not replace', async () => {
+test('keeps the authenticator app, since access to a mailbox must not replace it', async () => {
   const person = await signedInOwner(server, account.accountId)
   await person.auth('/two-factor/enable', { password: person.password })
   await sql`update owners set "twoFactorEnabled" = true where email = ${person.email}`.execute(server.deps.db)
@@ -207,7 +207,7 @@ test('keeps the authenticator app, which a mailbox must not replace', async () =
   expect(signedIn.json()).toMatchObject({ twoFactorRedirect: true })
 })
 
-test('limits the emails to one person, known or not', async () => {
+test('limits the emails to one address, known or not', async () => {
   const person = await signedInOwner(server, account.accountId)
   for (const email of [person.email, 'nobody-here@example.com']) {
     const codes = []
@@ -216,7 +216,7 @@ test('limits the emails to one person, known or not', async () => {
   }
 })
 
-test('limits the requests from one address, for whomever', async () => {
+test('limits the requests from one IP address across all users', async () => {
   const codes = []
   for (let count = 0; count < 21; count++) codes.push((await requestReset(`guess${count}@example.com`)).statusCode)
 
@@ -265,7 +265,7 @@ test('sends no link to a user who signs in with their organisation only', async 
   await node.close()
 })
 
-test('says whom to ask where no SMTP server is set up', async () => {
+test('explains whom to contact if no SMTP server is configured', async () => {
   const plain = await startTestServer({ beside: server })
 
   const [response, options] = [
@@ -298,7 +298,7 @@ test('sends invitations by email and does not show their link to the owner', asy
   expect(accepted.statusCode).toBe(200)
 })
 
-test('answers and changes as usual while the SMTP server stalls', async () => {
+test('responds and applies changes as usual while the SMTP server stalls', async () => {
   const owner = await signedInOwner(server, account.accountId)
   smtp.stalls = true
   try {

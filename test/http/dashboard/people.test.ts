@@ -76,7 +76,7 @@ test('invites a person, who accepts with the link and is then a member', async (
   expect((await of(account).invitations(owner)).data.items).toEqual([])
 })
 
-test('starts links with WAYBILL_PUBLIC_URL, whatever host a request names', async () => {
+test('starts links with WAYBILL_PUBLIC_URL, even if a request names another host', async () => {
   const { data } = await owner.mutate<{ link: string }>(
     'member.invite',
     { accountId: account.accountId, email: newAddress(), role: 'viewer' },
@@ -208,7 +208,7 @@ test('does not let a viewer gain rights', async () => {
   )
 })
 
-test('records each change with who made it', async () => {
+test('records each change with the user who made it', async () => {
   const { accountId } = await server.account()
   const first = await signedInOwner(server, accountId)
   const second = await signedInOwner(server, accountId)
@@ -305,7 +305,7 @@ async function whileRolesFail<T>(accountId: string, run: () => Promise<T>): Prom
   }
 }
 
-test('refuses an invitation in the session of another address, and without a session', async () => {
+test('rejects an invitation in the session of another address, and without a session', async () => {
   const other = await server.account()
   const { path } = await inviteUser(server.deps, other.accountId, { email: newAddress(), role: 'owner' })
 
@@ -318,7 +318,7 @@ test('refuses an invitation in the session of another address, and without a ses
   expect((await visitor(server).query('invitation.get', { token: tokenOf(path) })).statusCode).toBe(200)
 })
 
-test('does not take the link of a new password as an invitation', async () => {
+test('does not accept the link of a new password as an invitation', async () => {
   const member = await signedInOwner(server, account.accountId)
   const elsewhere = member.inOtherBrowser()
   const { path } = await resetPassword(server.deps, account.accountId, member.email)

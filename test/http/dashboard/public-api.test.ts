@@ -51,7 +51,7 @@ test('shows a key once, then its first characters and the minute of its last use
   expect(after.rateLimit.used).toBeGreaterThan(0)
 })
 
-test('refuses to generate a second key and invalidates a replaced one immediately', async () => {
+test('rejects generating a second key and invalidates a replaced one immediately', async () => {
   const first = (await change('regenerateKey')).data.apiKey
 
   const refused = await change('generateKey')

@@ -53,7 +53,7 @@ test.each([
     expect(response.json()).toEqual({ success: true, data: { handle: expect.stringMatching(/^4::/) } })
     const handle = String(response.json().data['handle'])
     const stored = await fetch(`${server.simulator.url}/samples/${handle.replace('4::', '')}`)
-    // Compared as a whole: a difference of millions of bytes would be printed.
+    // Compares with `equals`, because a failure would otherwise print millions of bytes.
     expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true)
     const template = {
       ...createTemplate.example.input,
@@ -114,7 +114,7 @@ function open(by: TestOwner, { bytes, length }: { bytes?: number; length?: numbe
   return socket
 }
 
-test('discards an upload that is cut in the middle, and frees its place', async () => {
+test('discards an upload that is interrupted, and frees its slot', async () => {
   const before = uploadsAtWhatsApp()
   const sockets = Array.from({ length: 8 }, () => open(owner, { bytes: 50_000 }))
   await expect.poll(spooled).toHaveLength(8)
@@ -147,7 +147,7 @@ test('rejects callers who may not upload, before it reads the file', async () =>
   expect((await upload(png(), { by: visitor(server) })).json().error.code).toBe('SIGN_IN_REQUIRED')
   const foreign = { origin: 'https://evil.example' }
   expect((await upload(png(), { headers: foreign })).json().error.code).toBe('FOREIGN_ORIGIN')
-  // Answered although most of the body never arrives.
+  // The server responds although most of the body never arrives.
   expect(await text(open(viewer, { bytes: 1000, length: 90 * 1024 * 1024 }))).toMatch(/^HTTP\/1\.1 403 /)
 
   expect(uploadsAtWhatsApp()).toBe(before)

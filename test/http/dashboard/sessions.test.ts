@@ -76,7 +76,7 @@ test('ends all other sessions', async () => {
   expect((await sessionsOf(person)).map(({ current }) => current)).toEqual([true])
 })
 
-test('finds no session of somebody else', async () => {
+test('finds no session of another user', async () => {
   const [ada, bob] = [await signedInOwner(server, account.accountId), await signedInOwner(server, account.accountId)]
   const [theirs] = await sessionsOf(bob)
 

@@ -137,7 +137,7 @@ test('ends every other session on a password change', async () => {
   expect((await otherBrowser.query('session.get')).statusCode).toBe(200)
 
   const newPassword = 'another password that is long'
-  // Even if the page asks for the opposite.
+  // Even if the page requests the opposite.
   const changed = await owner.auth('/change-password', {
     currentPassword: owner.password,
     newPassword,
@@ -151,7 +151,7 @@ test('ends every other session on a password change', async () => {
   expect((await otherBrowser.signIn(newPassword)).statusCode).toBe(200)
 })
 
-test('ends a session a week after sign-in, however active it is', async () => {
+test('ends a session a week after sign-in, even if it is active', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { db } = server.deps
@@ -222,7 +222,7 @@ test.each([
 })
 
 test('stores passwords as salted scrypt hashes', async () => {
-  // As outside of tests, where nobody chooses another hashing.
+  // Uses the default hashing, as outside of tests.
   const node = await startTestServer({ beside: server, server: { hashing: undefined } })
   const { accountId } = await server.account()
   const { email, password, inOtherBrowser } = await signedInOwner(node, accountId)
@@ -245,7 +245,7 @@ test('keeps a link valid while the server is too busy to hash the password', asy
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
   const userAuth = createUserAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
   const ways = { userAuth, oidc: undefined, address: '127.0.0.1' }
-  // More than the server processes and queues.
+  // More requests than the server processes and queues.
   const others = Array.from({ length: 22 }, () => userAuth.hashPassword('a password of somebody else'))
 
   await expect(acceptInvitation(server.deps, ways, acceptance)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })

@@ -91,7 +91,7 @@ test('lists templates that WhatsApp stopped, then those of low quality, and coun
   expect((await problems()).items).toHaveLength(5)
 })
 
-test('limits syncs, which ask WhatsApp, to 30 per minute', async () => {
+test('limits syncs, which call WhatsApp, to 30 per minute', async () => {
   const customer = await server.account()
   const { mutate } = await signedInOwner(server, customer.accountId)
   const sync = () => mutate('template.sync', { accountId: customer.accountId })
@@ -130,7 +130,7 @@ test('explains what a sync needs to a customer without a WhatsApp account', asyn
   expect(sync.error.message).not.toContain('waybill ')
 })
 
-test('sends a test like any other message', async () => {
+test('sends a test message like any other message', async () => {
   const sent = await owner.mutate<{ messageId: string }>('template.sendTest', {
     accountId: account.accountId,
     to: '34600111222',

@@ -147,7 +147,7 @@ test('retries deliveries, lists them by state and drops waiting ones with their 
     await expect.poll(async () => (await list())[0]?.attempts ?? []).toHaveLength(1)
     await owner.mutate('webhook.retry', { accountId, deliveryId })
     await expect.poll(async () => (await list())[0]?.attempts ?? []).toHaveLength(2)
-    // The schedule has begun anew.
+    // The schedule has restarted.
     expect(await list('waiting')).toHaveLength(1)
   } finally {
     await worker.stop({ graceMilliseconds: 0 })

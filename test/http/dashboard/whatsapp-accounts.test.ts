@@ -9,7 +9,7 @@ let owner: TestOwner
 beforeAll(async () => {
   server = await startTestServer()
 })
-// The calls that ask WhatsApp are limited per account and minute.
+// Procedures that call WhatsApp are limited per account and minute.
 beforeEach(async () => {
   account = await server.account()
   owner = await signedInOwner(server, account.accountId)
@@ -174,7 +174,7 @@ test("keeps a user's deactivation when the token is replaced", async () => {
   expect(await find(id)).toMatchObject({ active: false, switchedOff: true })
 })
 
-test('refuses to make an inactive account the default', async () => {
+test('does not make an inactive account the default', async () => {
   const id = await add()
   await call('deactivate', { whatsAppAccountId: id })
 

@@ -23,7 +23,7 @@ async function lock(url: string, statement: string, values: unknown[] = []): Pro
 }
 
 /** A response and its position among all responses of the test. */
-function answerTo(request: Promise<TestResponse>, order: TestResponse[]): Promise<TestResponse> {
+function recordResponse(request: Promise<TestResponse>, order: TestResponse[]): Promise<TestResponse> {
   return request.then((response) => {
     order.push(response)
     return response
@@ -47,8 +47,8 @@ test('fails only the sends of an account whose rate limit is locked', async (con
     await using _lock = await lock(url, held, [blocked.accountId])
     for (let round = 0; round < 3; round++) {
       const order: TestResponse[] = []
-      const refused = times(6, () => answerTo(send(blocked), order))
-      const answered = others.flatMap((account) => times(4, () => answerTo(send(account), order)))
+      const refused = times(6, () => recordResponse(send(blocked), order))
+      const answered = others.flatMap((account) => times(4, () => recordResponse(send(account), order)))
       for (const { statusCode } of await Promise.all(answered)) expect(statusCode).toBe(200)
       for (const response of await Promise.all(refused)) {
         expect(response.statusCode).toBe(503)
