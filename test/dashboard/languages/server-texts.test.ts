@@ -74,6 +74,29 @@ test.each([
   expect(translateServerText(english)).toBe(spanish)
 })
 
+// From webhooks/sender/attempt.ts and webhooks/queue/attempts.ts.
+test.each([
+  'connection refused',
+  'the connection closed before the response was complete',
+  'the connection was lost',
+  'the host could not be resolved, or is not public',
+  'the host is not reachable',
+  'the request could not be built: check the headers of the endpoint',
+  'the response headers are too large',
+  'the response is not valid HTTP',
+  'the signing secret of the endpoint cannot be decrypted',
+  'timed out',
+  'TLS: no secure connection',
+  'TLS: the certificate has expired',
+  'TLS: the certificate is for another host',
+  'TLS: the certificate is not trusted',
+])('translates the error of an attempt "%s", alone and in a sentence', (error) => {
+  const translated = translateServerText(error)
+
+  expect(translated).not.toBe(error)
+  expect(translateServerText(`Failing since 10:32: ${error}.`)).toBe(`Falla desde 10:32: ${translated}.`)
+})
+
 test('translates the name of every field of an endpoint and of every alert rule that the audit log names', () => {
   const fields = nameEndpointFields({
     url: 'not a URL',
