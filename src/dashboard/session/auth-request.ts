@@ -37,6 +37,10 @@ async function describe(response: Response): Promise<SignInError> {
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
       return new PendingSignInExpired(t`Your authenticator app was turned off in the meantime. Sign in again.`)
+    case 'SECOND_FACTOR_REQUIRED':
+      return new SignInError(
+        t`Sign in again with your password and a code of your authenticator app first. If you lost the app, ask the operator of this server to reset it.`,
+      )
     case 'INVALID_OAUTH_CONFIGURATION':
       return new SignInError(
         t`Your organisation did not respond. Try again in a moment. If the problem persists, contact your administrator.`,

@@ -17,6 +17,8 @@ import { recordLockout, recordSignIn, type SignInOutcome } from './record.ts'
 
 const signInPath = '/sign-in/email'
 const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
+/** Paths that replace or remove the authenticator app or its backup codes. */
+const authenticatorPaths = new Set(['/two-factor/enable', '/two-factor/disable', '/two-factor/generate-backup-codes'])
 
 /** Audit log texts of sign-ins. */
 const signIns: Readonly<Record<string, string>> = {
@@ -30,12 +32,16 @@ const signIns: Readonly<Record<string, string>> = {
 
 type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
 
-/** Adds what better-auth lacks: limits per user and a record of sign-ins. */
+/** Adds what better-auth lacks: limits per user, a record of sign-ins, and protection of the authenticator app. */
 export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
   return {
     id: 'sign-in-guard',
     hooks: {
       before: [
+        {
+          matcher: ({ path = '' }) => authenticatorPaths.has(path),
+          handler: createAuthMiddleware(assertSecondFactor),
+        },
         {
           matcher: ({ path = '' }) => passwordPaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
@@ -91,6 +97,19 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
 }
 
 type Context = Parameters<typeof getSessionFromCtx>[0]
+
+/**
+ * better-auth lets every session with the password replace the authenticator app. A session of the organisation's
+ * provider, or with a password that was reset by email, would so bypass the second factor.
+ */
+async function assertSecondFactor(ctx: Context): Promise<void> {
+  const session = await getSessionFromCtx(ctx)
+  if (!session || session.user['twoFactorEnabled'] !== true || session.session['secondFactor'] === true) return
+  throw new APIError('FORBIDDEN', {
+    code: 'SECOND_FACTOR_REQUIRED',
+    message: 'Sign in with a code of your authenticator app first.',
+  })
+}
 
 /** Records the outcome of a sign-in. A code of a signed-in user confirms the app, which is recorded as a change. */
 async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {

@@ -141,6 +141,21 @@ test('asks for a code when an invitation is accepted', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('requires a session with a code to turn off the app', async () => {
+  const visit = await dashboard.signedIn()
+  const { page, pageErrors } = visit
+  await setUp(visit)
+  await page.getByRole('button', { name: 'I have saved them' }).click()
+  // As after a sign-in with an organisation.
+  await dashboard.server.database.db.updateTable('owner_sessions').set({ secondFactor: false }).execute()
+  await authenticator(page).getByRole('button', { name: 'Turn off' }).click()
+  await page.getByLabel('Your password', { exact: true }).fill(password)
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click()
+
+  await page.getByText('Sign in again with your password and a code of your authenticator app first.').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test('reports a wrong code and too many attempts', async () => {
   const owner = await dashboard.signedIn()
   const { secret } = await setUp(owner)

@@ -1,11 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { Mailer } from '../../../src/platform/email/mailer.ts'
+import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { type CookieBrowser, openCookieBrowser } from '../../support/cookie-browser.ts'
 import { startOidcProvider, type TestOidcProvider } from '../../support/oidc-provider.ts'
-import { signedInOwner, visitor } from '../../support/user.ts'
+import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { startSmtpServer } from '../../support/smtp.ts'
+import { totp } from '../../support/totp.ts'
 
 let provider: TestOidcProvider
 let server: TestServer
@@ -125,6 +129,67 @@ test('compares email addresses without case and accepts "true" as text', async (
   await signInWithOrganisation(browser)
 
   expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { email } })
+})
+
+/** Returns the secret of the app. */
+async function setUpAuthenticator(user: TestOwner): Promise<string> {
+  const enabled = await user.auth('/two-factor/enable', { password: user.password })
+  const { totpURI } = JSON.parse(enabled.text)
+  const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+  await user.auth('/two-factor/verify-totp', { code: totp(secret) })
+  return secret
+}
+
+test('does not let a session of the organisation replace or turn off the authenticator app', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const { password } = owner
+  const secret = await setUpAuthenticator(owner)
+  provider.person = { email: owner.email, email_verified: true }
+  const browser = openCookieBrowser()
+  await signInWithOrganisation(browser)
+
+  const responses = []
+  for (const path of ['enable', 'disable', 'generate-backup-codes'])
+    responses.push(await browser.post(`${server.url}/settings/auth/two-factor/${path}`, { password }))
+
+  expect(responses.map(({ status }) => status)).toEqual([403, 403, 404])
+  expect(await responses[0]?.json()).toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' })
+  expect(await sessionOf(browser)).toMatchObject({ status: 200, data: { twoFactor: true } })
+  await server.deps.db.deleteFrom('owner_sign_in_rates').execute()
+  const elsewhere = owner.inOtherBrowser()
+  await elsewhere.signIn()
+  expect((await elsewhere.auth('/two-factor/verify-totp', { code: totp(secret, 1) })).statusCode).toBe(200)
+  const { items } = await listAudit(server.deps, { accountId, limit: 10 })
+  expect(items).toContainEqual(
+    expect.objectContaining({ what: 'began to set up an authenticator app', outcome: 'refused' }),
+  )
+})
+
+test('does not let a password that was reset by email replace the authenticator app', async () => {
+  const smtp = await startSmtpServer()
+  const transport = createMailTransport(smtp.config)
+  const node = await startTestServer({ beside: server, deps: { mail: transport } })
+  const mailer = new Mailer(node.deps, transport)
+  mailer.start()
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  await setUpAuthenticator(owner)
+  await visitor(node).mutate('password.requestReset', { email: owner.email })
+  await vi.waitFor(() => expect(smtp.received).toHaveLength(1), { timeout: 15_000 })
+  const password = 'chosen by whoever reads the mailbox'
+  await visitor(node).mutate('password.reset', { token: smtp.received[0]?.link.split('/').at(-1), password })
+  provider.person = { email: owner.email, email_verified: true }
+  const browser = openCookieBrowser()
+  await signInWithOrganisation(browser)
+
+  const response = await browser.post(`${server.url}/settings/auth/two-factor/enable`, { password })
+
+  expect((await sessionOf(browser)).status).toBe(200)
+  expect(response.status).toBe(403)
+  await mailer.stop()
+  await node.close()
+  await smtp.close()
 })
 
 test('stores no token of the provider', async () => {

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('asks for a code at sign-in after an authenticator app was set up', async () => {
+test('requires a code at sign-in after an authenticator app was set up', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const { secret } = await setUp(owner)
@@ -130,6 +130,44 @@ test('requires the password to set up and turn off the app', async () => {
   expect([enabled.statusCode, disabled.statusCode]).toEqual([400, 400])
   expect((await owner.query('session.get')).data).toMatchObject({ twoFactor: true })
 })
+
+test('changes the app in a session that was started with its code, or with a backup code', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const first = await setUp(owner)
+  const { secret, backupCodes } = await setUp(owner)
+  const otherBrowser = owner.inOtherBrowser()
+  await otherBrowser.signIn()
+  await otherBrowser.auth('/two-factor/verify-backup-code', { code: backupCodes[0] })
+  await resetAttempts()
+
+  const disabled = await otherBrowser.auth('/two-factor/disable', { password: owner.password })
+
+  expect(secret).not.toBe(first.secret)
+  expect(disabled.statusCode).toBe(200)
+  expect((await otherBrowser.query('session.get')).data).toMatchObject({ twoFactor: false })
+})
+
+test.each(['/two-factor/enable', '/two-factor/disable'])(
+  'rejects %s after a password change until the next sign-in with a code',
+  async (path) => {
+    const { accountId } = await server.account()
+    const owner = await signedInOwner(server, accountId)
+    const { secret } = await setUp(owner)
+    const newPassword = 'another horse battery staple'
+    await owner.auth('/change-password', { currentPassword: owner.password, newPassword })
+
+    const early = await owner.auth(path, { password: newPassword })
+    await resetAttempts()
+    await owner.signIn(newPassword)
+    await owner.auth('/two-factor/verify-totp', { code: nextCode(secret) })
+    const later = await owner.auth(path, { password: newPassword })
+
+    expect(early).toMatchObject({ statusCode: 403 })
+    expect(early.json()).toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' })
+    expect(later.statusCode).toBe(200)
+  },
+)
 
 test('encrypts the shared secret and backup codes and keeps them after a rekey', async () => {
   const { accountId } = await server.account()
