@@ -57,7 +57,7 @@ async function useTokenOf(
 
 const setCallback = (deps = server.deps) => configureCallback(deps, account.accountId, account.whatsAppAccountId)
 
-test('sets the callback URL of the app that the token belongs to, not of one that was stored before', async () => {
+test('sets the callback URL of the app that the token belongs to, not of an app stored earlier', async () => {
   const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
   await useTokenOf(current)
   await storeAppId(earlier)
@@ -77,14 +77,14 @@ test('sets the callback URL of the app that the token belongs to, not of one tha
   expect(await health()).toMatchObject({ app_id: current })
 })
 
-/** Asks WhatsApp as usual, and does something else before the first answer about a token is used. */
+/** Calls WhatsApp as usual, and runs `meanwhile` before the first response about a token is used. */
 function withMeanwhile(meanwhile: () => Promise<unknown>): WhatsApp {
   const { whatsapp } = server.deps
   let isFirst = true
   return {
     ...whatsapp,
-    inspectToken: async (asked) => {
-      const outcome = await whatsapp.inspectToken(asked)
+    inspectToken: async (input) => {
+      const outcome = await whatsapp.inspectToken(input)
       if (isFirst) {
         isFirst = false
         await meanwhile()
@@ -94,7 +94,7 @@ function withMeanwhile(meanwhile: () => Promise<unknown>): WhatsApp {
   }
 }
 
-test('does not store the app of an earlier token for the token that replaced it meanwhile', async () => {
+test('does not store the app of a token that was replaced during the check', async () => {
   const [earlier, current] = [addApp(secret), addApp(secret)]
   await useTokenOf(earlier)
   await storeAppId(null)
@@ -105,7 +105,7 @@ test('does not store the app of an earlier token for the token that replaced it 
   expect(await health()).toMatchObject({ app_id: current, callback_url: null, callback_problem: null })
 })
 
-test('keeps the app that is stored if WhatsApp does not say which one it is', async () => {
+test('keeps the stored app if WhatsApp does not report the app of the token', async () => {
   const appId = addApp(secret)
   await useTokenOf(appId)
   server.simulator.intercept(({ path }) => (path.includes('debug_token') ? { kind: 'drop' } : undefined))

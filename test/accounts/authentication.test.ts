@@ -124,7 +124,7 @@ test.each([
   { list: ['0.0.0.0/0'], from: '2001:db8::1', allowed: false },
   { list: ['192.0.2.1', '2001:db8::1'], from: '2001:DB8:0:0::1', allowed: true },
   { list: ['203.0.113.9'], from: 'unknown', allowed: false },
-])('with the allow-list $list, a request from $from is allowed: $allowed', async ({ list, from, allowed }) => {
+])('applies the allow-list $list to a request from $from: $allowed', async ({ list, from, allowed }) => {
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, list)
   const response = await account.post(path, example, { 'x-forwarded-for': from })

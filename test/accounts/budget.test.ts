@@ -20,7 +20,7 @@ test.each([0, 1, 99, 100])('allows request %i of 100', (used) => {
 test.each([
   { used: 101, resetSeconds: 30, retryAfterSeconds: 30 },
   { used: 5_000, resetSeconds: 1, retryAfterSeconds: 1 },
-  // The minute ends at once, but a client must never be invited to retry immediately.
+  // The minute ends now, but Retry-After must never be 0.
   { used: 101, resetSeconds: 0, retryAfterSeconds: 1 },
 ])(
   'rejects request $used of 100 for $retryAfterSeconds s if the minute ends in $resetSeconds s',

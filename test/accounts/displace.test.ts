@@ -20,8 +20,8 @@ afterAll(async () => {
   await server?.close()
 })
 
-/** WhatsApp answers the reads of a number with this error. */
-function answerReads(
+/** Makes WhatsApp respond to reads of a number with this error. */
+function failReads(
   { phoneNumberId }: TestAccount,
   status: number,
   error: object,
@@ -70,12 +70,15 @@ test.each([
   { code: 299, status: 403 },
   { code: 131005, status: 403 },
   { code: 100, error_subcode: 33, status: 400 },
-])('an account loses its number if WhatsApp answers $code, subcode $error_subcode', async ({ status, ...error }) => {
-  const holder = await server.account()
-  answerReads(holder, status, error)
+])(
+  'moves the number to the new account if WhatsApp returns $code, subcode $error_subcode',
+  async ({ status, ...error }) => {
+    const holder = await server.account()
+    failReads(holder, status, error)
 
-  expect(await holdsNumber(server.deps, await requireHolder(holder))).toBe(false)
-})
+    expect(await holdsNumber(server.deps, await requireHolder(holder))).toBe(false)
+  },
+)
 
 test.each([
   { code: 368, status: 403 },
@@ -88,24 +91,27 @@ test.each([
   { code: 300, status: 403 },
   { code: 999999, status: 401 },
   { code: 1, status: 500 },
-])('an account keeps its number if WhatsApp answers $code, subcode $error_subcode', async ({ status, ...error }) => {
-  const holder = await server.account()
-  answerReads(holder, status, error)
+])(
+  'keeps the number of the account if WhatsApp returns $code, subcode $error_subcode',
+  async ({ status, ...error }) => {
+    const holder = await server.account()
+    failReads(holder, status, error)
 
-  expect(await holdsNumber(server.deps, await requireHolder(holder))).toBe(true)
-})
+    expect(await holdsNumber(server.deps, await requireHolder(holder))).toBe(true)
+  },
+)
 
-test('keeps an account whose business WhatsApp has locked, whoever claims its number', async () => {
+test('keeps the number of an account whose business WhatsApp has locked', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
   const row = await requireHolder(holder)
-  answerReads(holder, 403, { code: 131031 }, (token) => !token.startsWith('EAAowner'))
+  failReads(holder, 403, { code: 131031 }, (token) => !token.startsWith('EAAowner'))
 
   await expect(takeOver(holder, claimant, { holderTokenFails: false })).rejects.toThrow('already in use')
 
   expect(await requireHolder(holder)).toEqual(row)
 })
 
-test('the oldest other account that can send becomes the default after a displacement', async () => {
+test('makes the oldest other account that can send the default after a displacement', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
   const second = await holder.addWhatsAppAccount()
   await holder.addWhatsAppAccount()
@@ -120,7 +126,7 @@ test('the oldest other account that can send becomes the default after a displac
   ])
 })
 
-test('an account can be left without a default, and its health says that nothing can be sent', async () => {
+test('reports in the health that nothing can be sent if a displacement leaves no default', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
 
   await takeOver(holder, claimant)
@@ -139,7 +145,7 @@ async function listEvents({ accountId }: TestAccount) {
   return rows.map(({ payload }) => JSON.parse(payload) as object)
 }
 
-test('the webhooks of the displaced account report it once, without naming the winner', async () => {
+test('reports the displacement once to the webhooks of the displaced account, without naming the other', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
   await addEndpoint(server.deps, holder.accountId, {
     url: 'http://127.0.0.1:9/',
@@ -164,14 +170,14 @@ test('the webhooks of the displaced account report it once, without naming the w
   expect(JSON.stringify(events)).not.toContain(claimant.accountId)
 })
 
-test('keeps an account whose token is replaced while the claim is checked', async () => {
+test('keeps the number of an account whose token is replaced during the check', async () => {
   const [holder, claimant] = [await server.account(), await server.account()]
   const { phoneNumberId, wabaId } = holder
   const row = await requireHolder(holder)
-  const replaceMeanwhile: WhatsApp['getPhoneNumber'] = async (asked) => {
-    const outcome = await server.deps.whatsapp.getPhoneNumber(asked)
+  const replaceMeanwhile: WhatsApp['getPhoneNumber'] = async (input) => {
+    const outcome = await server.deps.whatsapp.getPhoneNumber(input)
     if (outcome.ok) return outcome
-    // The stored token has just been refused; its owner replaces it before the refusal takes effect.
+    // The stored token was just rejected; its owner replaces it before the rejection takes effect.
     const accessToken = 'EAAreplaced'
     server.simulator.addToken(accessToken, { wabaIds: [wabaId] })
     await replaceSecrets(server.deps, holder.accountId, holder.whatsAppAccountId, { accessToken })
@@ -187,7 +193,7 @@ test('keeps an account whose token is replaced while the claim is checked', asyn
   expect(kept?.access_token_encrypted).not.toBe(row.access_token_encrypted)
 })
 
-test('two accounts that displace each other at once do not block each other', async () => {
+test('does not deadlock when two accounts displace each other concurrently', async () => {
   const [first, second] = [await server.account(), await server.account()]
 
   const results = await Promise.allSettled([takeOver(first, second), takeOver(second, first)])

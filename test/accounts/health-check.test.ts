@@ -90,7 +90,7 @@ test('reports an app secret of another app, and still reads the facts of the tok
 
 const findSince = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since
 
-test('a finding keeps the time at which it was found first, until it is gone', async () => {
+test('keeps the time at which a finding was first found until it is resolved', async () => {
   const appId = addApp('the-real-secret')
   await useTokenOf(appId)
   const at = (time: string) => ({ ...server.deps, now: () => new Date(time) })
@@ -107,7 +107,7 @@ test('a finding keeps the time at which it was found first, until it is gone', a
   expect(await findSince()).toBe('2026-11-20T11:30:00.000Z')
 })
 
-test('a token of another app than the stored one counts as valid, and its app is stored', async () => {
+test('accepts a token of another app than the stored one, and stores its app', async () => {
   const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
   await useTokenOf(current)
   await server.deps.db
@@ -122,7 +122,7 @@ test('a token of another app than the stored one counts as valid, and its app is
   expect(await view()).toMatchObject({ canSend: true, token: { valid: true } })
 })
 
-test('an expired token is recognized with the help of its app', async () => {
+test('recognizes an expired token with the credentials of its app', async () => {
   const appId = addApp(secret)
   await useTokenOf(appId)
   server.simulator.addToken(accessToken, { appId, wabaIds: [account.wabaId], expiresAt: 1_700_000_000 })
@@ -133,7 +133,7 @@ test('an expired token is recognized with the help of its app', async () => {
   expect(await view()).toMatchObject({ canSend: false })
 })
 
-test('what was known of the previous token is dropped if nothing can be read about the new one', async () => {
+test('clears the facts of the previous token if those of the new one cannot be read', async () => {
   const appId = addApp(secret)
   const expiresAt = Math.floor(Date.now() / 1000) + 86_400
   await useTokenOf(appId, { expiresAt })
@@ -145,18 +145,18 @@ test('what was known of the previous token is dropped if nothing can be read abo
   expect(await readHealth()).toMatchObject({ app_id: null, token_expires_at: null, token_problem: null })
 })
 
-/** Answers to reads of the number as `whatsapp` does, after `meanwhile` has happened. */
+/** Responds to reads of the number like `whatsapp`, but runs `meanwhile` first. */
 function delayed(
   read: 'getNumberDetails' | 'getPhoneNumber',
   meanwhile: () => Promise<unknown>,
-  answer?: Awaited<ReturnType<WhatsApp['getNumberDetails']>>,
+  fixedOutcome?: Awaited<ReturnType<WhatsApp['getNumberDetails']>>,
 ): WhatsApp {
   const { whatsapp } = server.deps
   let isFirst = true
   return {
     ...whatsapp,
-    [read]: async (asked: Parameters<WhatsApp['getPhoneNumber']>[0]) => {
-      const outcome = answer ?? (await whatsapp[read](asked))
+    [read]: async (input: Parameters<WhatsApp['getPhoneNumber']>[0]) => {
+      const outcome = fixedOutcome ?? (await whatsapp[read](input))
       if (isFirst) {
         isFirst = false
         await meanwhile()
@@ -166,7 +166,7 @@ function delayed(
   }
 }
 
-test('a check of a token that was replaced meanwhile changes nothing', async () => {
+test('ignores the check of a token that was replaced during the check', async () => {
   const appId = addApp(secret)
   await useTokenOf(appId)
   const expiresAt = Math.floor(Date.now() / 1000) + 30 * 86_400
@@ -185,7 +185,7 @@ test('a check of a token that was replaced meanwhile changes nothing', async () 
   expect(await readHealth()).toMatchObject({ token_expires_at: new Date(expiresAt * 1000), token_problem: null })
 })
 
-test('a change of the WABA does not undo a concurrent replacement of the token', async () => {
+test('keeps a concurrent replacement of the token when the WABA changes', async () => {
   const appId = addApp(secret)
   await useTokenOf(appId)
   const wabaId = '599911112222'
@@ -205,12 +205,12 @@ test('a change of the WABA does not undo a concurrent replacement of the token',
   expect(waba_id).toBe(account.wabaId)
 })
 
-test('a step for an account that is removed meanwhile fails nothing', async () => {
+test('does not fail if the account is removed during a step', async () => {
   const whatsapp: WhatsApp = {
     ...server.deps.whatsapp,
-    subscribeApp: async (asked) => {
+    subscribeApp: async (input) => {
       await removeWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
-      return server.deps.whatsapp.subscribeApp(asked)
+      return server.deps.whatsapp.subscribeApp(input)
     },
   }
 
@@ -221,18 +221,18 @@ test('a step for an account that is removed meanwhile fails nothing', async () =
 
 const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()
 
-test('a refused send schedules a check, once', async () => {
-  const asked = await readStored()
+test('schedules one check after a rejected send', async () => {
+  const input = await readStored()
   await server.deps.db
     .updateTable('whatsapp_account_health')
     .set({ next_check_at: new Date(Date.now() + 3_600_000) })
     .where('whatsapp_account_id', '=', account.whatsAppAccountId)
     .execute()
 
-  await deactivateRefused(server.deps, asked, 'WhatsApp rejected it (190)')
+  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
   expect(await due()).toBe(true)
 
   await checkDueAccounts(server.deps)
-  await deactivateRefused(server.deps, asked, 'WhatsApp rejected it (190)')
+  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
   expect(await due()).toBe(false)
 })

@@ -42,7 +42,7 @@ const codes = (facts: Partial<HealthFacts>) =>
     blocksSending,
   ])
 
-test('an account that works has no findings, and neither has one of which nothing is known yet', () => {
+test('finds nothing for a working account or one without known facts', () => {
   expect(codes({})).toEqual([])
   expect(
     codes({
@@ -109,7 +109,7 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
     facts: { failureRatePercent: 5, traffic: { sent: 94, failed: 6, failures: [] } },
     finding: ['failures_frequent', 'warning', false],
   },
-])('$facts is $finding', ({ facts, finding }) => {
+])('finds $finding for $facts', ({ facts, finding }) => {
   expect(codes(facts)).toEqual([finding])
 })
 
@@ -120,20 +120,20 @@ test.each([
   { facts: { traffic: { sent: 1, failed: 9, failures: [] } } },
   { facts: { failureRatePercent: 30, traffic: { sent: 70, failed: 30, failures: [] } } },
   { facts: { failureRatePercent: null, traffic: { sent: 0, failed: 100, failures: [] } } },
-  // The first seconds after a quiet hour.
+  // The first seconds of traffic after an hour without any.
   { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
   { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
-])('$facts is no finding', ({ facts }) => {
+])('finds nothing for $facts', ({ facts }) => {
   expect(codes(facts)).toEqual([])
 })
 
-test('errors come first, and those that block sending before the others', () => {
+test('lists errors first, and those that block sending before the others', () => {
   const found = codes({ tokenExpiresAt: inDays(3), subscribed: false, numberStatus: 'BANNED' })
 
   expect(found.map(([code]) => code)).toEqual(['number_banned', 'not_subscribed', 'token_expiring'])
 })
 
-test('every finding says what to do', () => {
+test('gives advice for every finding', () => {
   const findings = findProblems(
     {
       ...healthy,
@@ -163,7 +163,7 @@ test.each([
 
 const since = (facts: Partial<HealthFacts>) => findProblems({ ...healthy, ...facts }, now).map((one) => one.since)
 
-test('a finding says since when it has been known', () => {
+test('reports since when each finding has been known', () => {
   const at = '2026-11-20T11:00:00.000Z'
 
   expect(since({ subscribed: false, findingsSince: { not_subscribed: at } })).toEqual([at])

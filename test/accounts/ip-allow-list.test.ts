@@ -51,7 +51,7 @@ test('leaves a normalized address unchanged', () => {
   )
 })
 
-test('lists each address and range once, in the order given', () => {
+test('lists each address and range once, in the given order', () => {
   const entries = ['2001:DB8::/32', '192.0.2.7/24', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.0/24', '2001:db8::/32']
   expect(parseAllowList(entries)).toEqual(['2001:db8::/32', '192.0.2.0/24', '192.0.2.1'])
   expect(parseAllowList([])).toEqual([])

@@ -37,7 +37,7 @@ test('returns a key once and stores only its hash', async () => {
   expect(JSON.stringify(accounts)).not.toContain(apiKey)
 })
 
-test('refuses to generate a second key for an account', async () => {
+test('rejects generating a second key for an account', async () => {
   const { accountId } = await createAccount(deps, { name: 'Second' })
   const { apiKey } = await generateKey(deps, accountId)
 

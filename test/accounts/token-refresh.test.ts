@@ -73,7 +73,7 @@ const send = () =>
     variables: { '1': 'Ada', '2': 'WB-1' },
   })
 
-/** As if a day had passed. */
+/** Makes the refresh due, as if a day had passed. */
 const makeDue = () =>
   server.deps.db.updateTable('whatsapp_account_health').set({ token_refresh_due_at: null }).execute()
 
@@ -82,7 +82,7 @@ const crash = () => Promise.reject(new Error('the process died'))
 const noSecretLogged = () =>
   expect(server.log.some((line) => line.includes('EAA') || line.includes('test-app-secret'))).toBe(false)
 
-test('replaces a token that expires soon by one that expires later, once on all nodes', async () => {
+test('replaces a token that expires soon with one that expires later, once across all nodes', async () => {
   const node = await startTestServer({ beside: server })
 
   await Promise.all([refresh(), refreshDueTokens(node.deps, auditRefreshIn(node.deps))])
@@ -101,11 +101,11 @@ test('replaces a token that expires soon by one that expires later, once on all 
   })
   expect(await audited()).toEqual([`waybill refreshed the access token of ${account.whatsAppAccountId}: done`])
   expect((await send()).statusCode).toBe(200)
-  const asked = server.simulator.requests.filter(
+  const calls = server.simulator.requests.filter(
     ({ path, query }) => path === '/oauth/access_token' && query.get('fb_exchange_token') === oldToken,
   )
-  expect(asked).toHaveLength(1)
-  expect(Object.fromEntries(asked[0]?.query ?? [])).toMatchObject({
+  expect(calls).toHaveLength(1)
+  expect(Object.fromEntries(calls[0]?.query ?? [])).toMatchObject({
     grant_type: 'fb_exchange_token',
     client_id: appId,
     set_token_expires_in_60_days: 'true',
@@ -116,7 +116,7 @@ test('replaces a token that expires soon by one that expires later, once on all 
 test.each([
   ['a token that does not expire soon', 30 * day],
   ['a token that has expired', -60],
-])('leaves %s alone', async (_what, expiresInSeconds) => {
+])('does not refresh %s', async (_what, expiresInSeconds) => {
   await server.deps.db
     .updateTable('whatsapp_account_health')
     .set({ token_expires_at: new Date(Date.now() + expiresInSeconds * 1000) })
@@ -137,7 +137,7 @@ test('keeps the token if the secret of the app is not known', async () => {
   expect(await readHealth()).toMatchObject({ token_refresh_problem: null })
 })
 
-test('keeps the token if Meta refuses, says so once, and tries again', async () => {
+test('keeps the token if Meta rejects the refresh, reports it once, and tries again', async () => {
   await useToken(`${oldToken}r`, 5 * day, { refuses: { 'GET oauth': 200 } })
 
   await refresh()
@@ -181,9 +181,9 @@ test.each([
   await refresh({
     whatsapp: {
       ...whatsapp,
-      inspectToken: (asked) =>
-        asked.accessToken === oldToken
-          ? whatsapp.inspectToken(asked)
+      inspectToken: (input) =>
+        input.accessToken === oldToken
+          ? whatsapp.inspectToken(input)
           : Promise.resolve({ ok: true, value: { appId, ...described } }),
     },
   })
@@ -197,7 +197,7 @@ test('keeps the token if the new one cannot use the number', async () => {
   await refresh({
     whatsapp: {
       ...whatsapp,
-      getNumberDetails: (asked) => whatsapp.getNumberDetails({ ...asked, accessToken: 'EAAnobody' }),
+      getNumberDetails: (input) => whatsapp.getNumberDetails({ ...input, accessToken: 'EAAnobody' }),
     },
   })
 
@@ -217,15 +217,15 @@ test('keeps a working token through a crash before the new one is stored, and re
   expect(await storedToken()).toMatch(/^EAArefreshed/)
 })
 
-test('does not overwrite a token that a user replaced meanwhile', async () => {
+test('does not overwrite a token that a user replaced during the refresh', async () => {
   const { whatsapp } = server.deps
   const theirs = `${oldToken}theirs`
   await refresh({
     whatsapp: {
       ...whatsapp,
-      refreshToken: async (asked) => {
-        const issued = await whatsapp.refreshToken(asked)
-        if (asked.accessToken === oldToken) await useToken(theirs, 60 * day)
+      refreshToken: async (input) => {
+        const issued = await whatsapp.refreshToken(input)
+        if (input.accessToken === oldToken) await useToken(theirs, 60 * day)
         return issued
       },
     },

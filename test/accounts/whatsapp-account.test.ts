@@ -140,22 +140,22 @@ test('shows the reason for a deactivation until the account is activated again',
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
 })
 
-test('keeps an account active whose token was replaced after WhatsApp was asked', async () => {
+test('keeps an account active whose token was replaced during the check', async () => {
   const id = await add()
-  const asked = await stored(id)
+  const loaded = await stored(id)
   await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })
 
-  await deactivateRefused(deps, asked, 'token expired (190)')
+  await deactivateRefused(deps, loaded, 'token expired (190)')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
 })
 
 test('keeps the first reason of a deactivation, which a callback may end', async () => {
   const id = await add()
-  const asked = await stored(id)
+  const loaded = await stored(id)
 
-  await deactivateRefused(deps, asked, 'token expired (190)')
-  await deactivateRefused(deps, asked, 'another reason')
+  await deactivateRefused(deps, loaded, 'token expired (190)')
+  await deactivateRefused(deps, loaded, 'another reason')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ reason: 'token expired (190)' }])
 })
@@ -174,7 +174,7 @@ test("keeps a user's deactivation when the token is rejected or replaced", async
   expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
 })
 
-test('keeps who deactivated each WhatsApp account, and why, during migration', async () => {
+test('keeps the source and reason of each deactivation during migration', async () => {
   const [off, refused, active] = [await add(), await add(), await add()]
   await deactivateWhatsAppAccount(deps, accountId, off)
   await deactivateRefused(deps, await stored(refused), 'token expired (190)')

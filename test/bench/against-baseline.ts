@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
 import type { Sides } from './summarize.ts'
 
-/** Our server and the baseline, each with its own database but the same upstream. */
+/** Waybill and the baseline, each with its own database but the same upstream. */
 export interface AgainstBaseline extends AsyncDisposable {
   /** Throws unless every acknowledged send is stored as sent on both sides. */
   compare(connections: number): Promise<Comparison>
@@ -32,7 +32,8 @@ export async function openAgainstBaseline(
       for (const side of ['ours', 'other'] as const) {
         const answered = comparison.answered[side]
         const stored = after[side] - before[side]
-        if (stored !== answered) throw new Error(`${side}: ${answered} sends were answered and ${stored} are stored`)
+        if (stored !== answered)
+          throw new Error(`${side}: ${answered} sends were acknowledged and ${stored} are stored`)
       }
       return comparison
     },

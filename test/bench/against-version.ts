@@ -26,7 +26,7 @@ const callbackLoads = [
 ]
 /** Each message can be reported twice; enough for the fastest measured run. */
 const storedMessages = { thorough: 400_000, quick: 120_000 }
-/** Nothing listens at this address: no worker runs while statuses are measured. */
+/** No server listens at this address, because no worker runs while statuses are measured. */
 const unusedEndpointUrl = 'http://127.0.0.1:9'
 
 export async function compareSends(stage: Stage, otherRoot: string): Promise<Row[]> {
@@ -74,7 +74,7 @@ async function compareCallbacks(
     )
     const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
       checkout,
-      // The second path is from before the source was grouped by domain.
+      // The second path is used by versions from before the source was grouped by domain.
       '../../src/webhooks/endpoints/add.ts',
       '../../src/webhook/add-endpoint.ts',
     )
@@ -113,7 +113,7 @@ export async function compareWorkers(stage: Stage, otherRoot: string): Promise<R
   return [await compareDeliveries(stage, { ours, other }, { count, receiver }, { measure: 'deliveries/s' })]
 }
 
-/** Until the window of the endpoint no longer grows. */
+/** Time until the window of the endpoint stops growing. */
 const slowWarmUpMilliseconds = 20_000
 const slowRoundSeconds = 10
 
@@ -162,8 +162,8 @@ export async function compareSlowEndpoint(stage: Stage, otherRoot: string): Prom
 
 /** Loads a module from a checkout, whose code fits its own schema. Tries the given paths in order. */
 function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
-  const places = files.map((file) => path.resolve(checkout, 'test/bench', file))
-  const place = places.find((candidate) => existsSync(candidate))
-  if (place === undefined) throw new Error(`${checkout} contains none of ${files.join(', ')}`)
-  return import(pathToFileURL(place).href) as Promise<Module>
+  const candidates = files.map((file) => path.resolve(checkout, 'test/bench', file))
+  const found = candidates.find((candidate) => existsSync(candidate))
+  if (found === undefined) throw new Error(`${checkout} contains none of ${files.join(', ')}`)
+  return import(pathToFileURL(found).href) as Promise<Module>
 }

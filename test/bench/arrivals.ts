@@ -12,7 +12,7 @@ import { listen } from './listen.ts'
 import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
 import { numbered } from './numbered-ids.ts'
 
-/** More than are ever in progress at this rate. */
+/** More than can be in progress at this rate. */
 const connections = 256
 
 /** When the status of each message was sent, and its latency once the webhook has arrived. */
@@ -61,7 +61,7 @@ async function measure({ callbacks, perSecond, count }: ArrivalOptions): Promise
 }
 
 const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-  void handle(request).then((answer) => response.end(answer))
+  void handle(request).then((body) => response.end(body))
 })
 
 await listen(server)

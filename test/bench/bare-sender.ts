@@ -5,7 +5,7 @@ import { listen } from './listen.ts'
 import { createSignedPost, secret } from './signed-post.ts'
 
 const urls = process.argv.slice(2)
-/** The concurrency that our worker allows for eight endpoints. */
+/** The concurrency that Waybill's worker allows for eight endpoints. */
 const concurrency = 512
 const payload = JSON.stringify(webhooks['message.delivered'].example)
 const post = createSignedPost(secret)

@@ -1,4 +1,4 @@
-// Process: what Node.js needs to listen, in plain JavaScript, because reading TypeScript takes memory of its own.
+// Process: the minimum that Node.js needs to listen, in plain JavaScript, because loading TypeScript takes memory too.
 import { createServer } from 'node:http'
 
 const server = createServer((_request, response) => response.end())

@@ -30,7 +30,7 @@ const SendRequest = z.strictObject({
   accountId: z.string().min(1).max(64).optional(),
 })
 
-const GraphAnswer = z.object({ messages: z.array(z.object({ id: z.string() })).min(1) })
+const GraphResponse = z.object({ messages: z.array(z.object({ id: z.string() })).min(1) })
 
 class Refusal extends Error {
   readonly status: number
@@ -156,8 +156,8 @@ app.post('/api/v1/message/send', async (request) => {
     ])
     throw new Refusal(422, 'MESSAGE_REJECTED', 'WhatsApp rejected this message.')
   }
-  const answer = GraphAnswer.parse(await response.json())
-  const waMessageId = answer.messages[0]?.id
+  const acceptance = GraphResponse.parse(await response.json())
+  const waMessageId = acceptance.messages[0]?.id
   await pool.query(
     `update messages set status = 'sent', wa_message_id = $3, sent_at = now() where account_id = $1 and id = $2`,
     [caller.id, messageId, waMessageId],

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { root } from './start-process.ts'
 
-/** What users install and run, bundled. */
+/** The bundled package that users install and run. */
 export const builtServer = 'dist/src/cli/waybill.js'
 
 export async function buildPackage(): Promise<void> {

@@ -15,14 +15,14 @@ export interface Disturbance {
   disturb: (customer: Customer) => Promise<void>
   /** Resolves when the disturbance has its full effect. */
   settled?: (customer: Customer) => Promise<void>
-  /** What is measured, after the percentile. */
+  /** The label of the measured latency, after the percentile. */
   measure: string
   goals?: Partial<Record<'p50' | 'p99', Row['goal']>>
 }
 
 /**
- * From the callback to the webhook of a healthy endpoint, through an api process and a worker process: with a
- * disturbance and without one, in turn.
+ * Measures from the callback to the webhook of a healthy endpoint, through an api process and a worker process,
+ * alternately with and without a disturbance.
  */
 export async function compareArrivals(
   stage: Stage,

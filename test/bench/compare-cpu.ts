@@ -19,8 +19,8 @@ interface Cost {
 }
 
 /**
- * Compares CPU time per send, which depends less on what else the machine does than sends per second. PostgreSQL's time
- * is that of the whole server, so the sides take turns.
+ * Compares CPU time per send, which depends less on other load of the machine than sends per second. PostgreSQL's time
+ * is that of the whole server, so the sides run alternately.
  */
 export async function compareCpu(
   stage: Stage,

@@ -14,7 +14,7 @@ export interface DeliveryRounds {
 const sides = ['ours', 'other'] as const
 
 /**
- * Both sides deliver the same number in turn, each with the machine to itself. The result is the time from the first to
+ * Both sides deliver the same number alternately, each with the machine to itself. The result is the time from the first to
  * the last arrival. Throws unless all are recorded as delivered.
  */
 export async function compareDeliveries(

@@ -48,7 +48,7 @@ export async function compare(
   return { rounds: results, answered }
 }
 
-/** From this share of a core on, the load generator may be the bottleneck. */
+/** Above this share of a core, the load generator may be the bottleneck. */
 const tooBusy = 0.9
 
 /** One figure of a comparison as a table row. `times`: how many measured items each response stands for. */

@@ -12,7 +12,7 @@ export interface Connection {
 
 export type Outcome = 'served' | 'refused'
 
-/** Rejects a refusal where it would falsify the figure. */
+/** Throws on a 503 response, which would falsify the figure. */
 export function assertServed(outcome: Outcome): void {
   if (outcome !== 'served') throw new Error('refused with a 503')
 }

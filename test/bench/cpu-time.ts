@@ -8,16 +8,16 @@ interface ProcessTimes {
   parent: number
   /** User and system time of the process. */
   own: number
-  /** The same of its children that have ended. */
+  /** User and system time of its children that have ended. */
   ended: number
 }
 
-/** Microseconds of user and system time that a process has used, by `/proc`. */
+/** Microseconds of user and system time that a process has used, according to `/proc`. */
 export async function readCpuTime(pid: number): Promise<number> {
   return (await readTimes(pid)).own
 }
 
-/** The same of a whole PostgreSQL on this machine, with what its ended processes have used. */
+/** The same for a whole PostgreSQL server on this machine, including its ended processes. */
 export async function readPostgresCpuTime(postmaster: number): Promise<number> {
   const { own, ended } = await readTimes(postmaster)
   const children = (await listProcesses()).filter(({ parent }) => parent === postmaster)

@@ -6,7 +6,7 @@ export interface Deliverer extends AsyncDisposable {
   settled(): Promise<void>
 }
 
-/** Several, since a service has several customers. */
+/** Returns several URLs, since a service has several customers. */
 export function endpointUrls(receiverUrl: string, part: string): string[] {
   return Array.from({ length: 8 }, (_, index) => `${receiverUrl}/${part}/${index}`)
 }

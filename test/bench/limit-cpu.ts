@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Short beside the latency of a request, so that the limit does not turn into waiting. */
+/** Short compared with the latency of a request, so that the limit causes no noticeable waits. */
 const periodNanoseconds = 10_000_000
 
 export function canLimitCpu(): boolean {

@@ -7,8 +7,8 @@ let count = 0
 await listen(
   createServer((request, response) => {
     request.resume().on('end', () => {
-      const answer = request.url?.endsWith('/media') === true ? { id: String(++count) } : { data: [] }
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+      const body = request.url?.endsWith('/media') === true ? { id: String(++count) } : { data: [] }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
     })
   }),
 )

@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
 import { until } from './until.ts'
 
-/** Our worker alone in its process. `prepare` adds data before it starts. */
+/** Waybill's worker alone in its process. `prepare` adds data before it starts. */
 export async function startOurDeliverer(
   stage: Stage,
   {
@@ -41,7 +41,7 @@ export async function startOurDeliverer(
   }
 }
 
-/** Stores events for the endpoints in turn, in one statement on the server, without notifying a worker. */
+/** Stores events for the endpoints alternately, in one statement on the server, without notifying a worker. */
 export async function queueDeliveries(customer: Customer, endpointIds: string[], count: number): Promise<void> {
   await using db = openForFilling(customer)
   const { accountId } = customer

@@ -17,17 +17,17 @@ interface Expected {
 
 const expected = new Map<string, Expected>()
 
-const server = createSocketServer(({ path }, answer) => {
+const server = createSocketServer(({ path }, respond) => {
   const [, part = '', name = '', count = ''] = path.split('/')
   if (part === 'expect') {
     expected.set(name, { count: Number(count), arrived: 0, firstAt: 0, perSecond: Promise.withResolvers() })
-    answer('true')
+    respond('true')
   } else if (part === 'arrivals') {
-    void expected.get(name)?.perSecond.promise.then((perSecond) => answer(String(perSecond)))
+    void expected.get(name)?.perSecond.promise.then((perSecond) => respond(String(perSecond)))
   } else if (part !== 'dead') {
     noteArrival(expected.get(part))
-    if (delayMilliseconds === 0) answer('true')
-    else setTimeout(() => answer('true'), delayMilliseconds)
+    if (delayMilliseconds === 0) respond('true')
+    else setTimeout(() => respond('true'), delayMilliseconds)
   }
 })
 

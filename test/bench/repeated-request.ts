@@ -5,17 +5,17 @@ import { writeRequest } from './write-request.ts'
 /** Returns the same bytes each time except for the digits, which are replaced in place. */
 export function repeatRequest({ url, path, headers, body }: RepeatedRequest): () => Buffer {
   const request = writeRequest({ url, path, headers, body })
-  const places = findVarying(request)
+  const positions = findVarying(request)
   return () => {
-    writeNextNumber(request, places)
+    writeNextNumber(request, positions)
     return request
   }
 }
 
 function findVarying(request: Buffer): number[] {
-  const places: number[] = []
-  for (let at = request.indexOf(varying); at !== -1; at = request.indexOf(varying, at + 1)) places.push(at)
-  return places
+  const positions: number[] = []
+  for (let at = request.indexOf(varying); at !== -1; at = request.indexOf(varying, at + 1)) positions.push(at)
+  return positions
 }
 
 const numbers = 10 ** varying.length
@@ -23,8 +23,8 @@ const numbers = 10 ** varying.length
 const step = 7_368_787
 let number = Date.now() % numbers
 
-function writeNextNumber(request: Buffer, places: number[]): void {
+function writeNextNumber(request: Buffer, positions: number[]): void {
   number = (number + step) % numbers
   for (let index = varying.length - 1, rest = number; index >= 0; index--, rest = Math.trunc(rest / 10))
-    for (const place of places) request[place + index] = 48 + (rest % 10)
+    for (const position of positions) request[position + index] = 48 + (rest % 10)
 }

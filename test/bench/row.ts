@@ -8,12 +8,12 @@ export interface Row {
   goal?: Goal | undefined
 }
 
-/** Our figure divided by the other: the median of the rounds with its extremes. */
+/** Waybill's figure divided by the other: the median of the rounds with its extremes. */
 export interface Ratio {
   median: number
   least: number
   most: number
 }
 
-/** A bound on the ratio: a minimum for rates, a maximum for times; or a maximum of our figure, in its unit. */
+/** A bound on the ratio: a minimum for rates, a maximum for times; or a maximum of Waybill's figure, in its unit. */
 export type Goal = { atLeast: number } | { atMost: number } | { oursAtMost: number }

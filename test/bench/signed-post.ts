@@ -30,5 +30,5 @@ export function createSignedPost(secret: string): (webhook: Webhook) => Promise<
   }
 }
 
-/** 24 bytes, like the secrets of our endpoints. */
+/** 24 bytes, like the secrets of Waybill's endpoints. */
 export const secret = createHmac('sha256', 'bench').digest().subarray(0, 24).toString('base64')

@@ -5,8 +5,8 @@ export interface SocketRequest {
   path: string
 }
 
-/** `answer` may be called immediately or later; the body of the response is JSON. */
-type OnRequest = (request: SocketRequest, answer: (json: string) => void) => void
+/** `respond` may be called immediately or later; the body of the response is JSON. */
+type OnRequest = (request: SocketRequest, respond: (json: string) => void) => void
 
 /**
  * A minimal HTTP server for the unmeasured processes, since they share the machine with the measured ones: half the

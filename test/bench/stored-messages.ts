@@ -7,7 +7,7 @@ import { withoutIndexes } from './without-indexes.ts'
 
 const days = 28
 const dayMilliseconds = 86_400_000
-/** Besides the customer, who has a tenth of all messages. */
+/** Accounts besides the customer, who has a tenth of all messages. */
 const otherAccounts = 1_000
 
 /**
@@ -21,7 +21,7 @@ export async function storeWeeksOfMessages(customer: Customer, count: number): P
   const millisecondsApart = (days * dayMilliseconds) / count
   await createPartitions(db, since)
   const half = Math.floor(count / 2)
-  // On two connections, so that two cores fill it in half the time.
+  // Uses two connections, so that two cores fill it in half the time.
   await withoutIndexes(db, 'messages', () =>
     Promise.all([
       insertMessages(db, customer, { from: 0, until: half, millisecondsApart, since }),
@@ -56,14 +56,14 @@ async function insertMessages(
     cross join lateral to_timestamp(milliseconds / 1000.0) as at`.execute(db)
 }
 
-/** The rows that a send leaves. */
+/** Inserts the `wa_message_ids` rows that a send creates. */
 async function insertWaMessageIds(db: Kysely<Database>): Promise<void> {
   await sql`
     insert into wa_message_ids (hash, account_id, message_id)
     select hashtextextended(wa_message_id, 0), account_id, id from messages`.execute(db)
 }
 
-/** The milliseconds as ten digits of base32, as in our IDs, followed by the version and random digits. */
+/** The milliseconds as ten base32 digits, as in Waybill's IDs, followed by the version and random digits. */
 const timeOfId = Array.from(
   { length: 10 },
   (_, index) =>

@@ -1,5 +1,5 @@
 /**
- * Process: servers of customers in trouble. It responds after two seconds under `/slow`, with 500 under `/failing`, and
+ * Process: customer servers with problems. It responds after two seconds under `/slow`, with 500 under `/failing`, and
  * never under `/dead`.
  */
 import { createServer } from 'node:http'

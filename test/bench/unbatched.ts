@@ -1,5 +1,5 @@
 /**
- * Process: our own server with `waybill`'s arguments but without batching. Each database call runs its own statement.
+ * Process: Waybill with its usual arguments but without batching. Each database call runs its own statement.
  */
 import { registerHooks } from 'node:module'
 

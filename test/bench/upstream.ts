@@ -9,10 +9,10 @@ import { createSocketServer } from './socket-server.ts'
 const delayMilliseconds = Number(process.argv[2] ?? 0)
 let count = 0
 
-const server = createSocketServer(({ method, path }, answer) => {
-  if (method === 'GET') answer(JSON.stringify(path.includes('message_templates') ? templates : phoneNumber))
-  else if (delayMilliseconds === 0) answer(JSON.stringify(acceptance()))
-  else setTimeout(() => answer(JSON.stringify(acceptance())), delayMilliseconds)
+const server = createSocketServer(({ method, path }, respond) => {
+  if (method === 'GET') respond(JSON.stringify(path.includes('message_templates') ? templates : phoneNumber))
+  else if (delayMilliseconds === 0) respond(JSON.stringify(acceptance()))
+  else setTimeout(() => respond(JSON.stringify(acceptance())), delayMilliseconds)
 })
 
 function acceptance(): object {

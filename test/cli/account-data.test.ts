@@ -109,7 +109,7 @@ test('exports the data of one account without secrets', async () => {
   expect(text).not.toContain(other.accountId)
 })
 
-test('exports more messages than fit a page, each once', async () => {
+test('exports each message once across several pages', async () => {
   const account = await server.account()
   await insertMessages(account, 1_201)
 
@@ -209,7 +209,7 @@ test('asks for a confirmation on the command line', async () => {
   })
 })
 
-test('removes the audit log when asked', async () => {
+test('removes the audit log on request', async () => {
   const { url } = server.database
   const account = await server.account()
   const environment = { DATABASE_URL: url, WAYBILL_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }

@@ -122,7 +122,7 @@ test('audits every command that changes an existing account', () => {
   ])
 })
 
-test('records the erasure of a recipient and the removal of an account, which audit themselves', async () => {
+test('records the erasure of a recipient and the removal of an account, which write their own entries', async () => {
   const removed = (await createAccount(deps, { name: 'Closed' })).accountId
   await run('recipient', 'erase', '34600999888', '--account', removed)
   await run('account', 'remove', removed)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator

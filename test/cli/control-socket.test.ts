@@ -14,11 +14,11 @@ test.skipIf(process.platform === 'win32')(
     const folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
     chmodSync(folder, 0o755)
     const umask = process.umask()
-    const place = chooseControlSocket(folder)
+    const socket = chooseControlSocket(folder)
 
-    const control = await startControlServer(createTestDeps(database), place)
+    const control = await startControlServer(createTestDeps(database), socket)
 
-    expect(statSync(place.path).mode & 0o777).toBe(0o600)
+    expect(statSync(socket.path).mode & 0o777).toBe(0o600)
     expect(process.umask()).toBe(umask)
     await control.stop()
     await database.close()

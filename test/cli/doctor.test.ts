@@ -53,7 +53,7 @@ test('reports no problem for a working installation', async () => {
   expect(await failures()).toEqual({})
 })
 
-test('tells a fresh installation how to add a WhatsApp account', async () => {
+test('explains how to add a WhatsApp account in a fresh installation', async () => {
   expect(await failures()).toEqual({
     'WhatsApp account': { message: expect.any(String), fix: expect.stringContaining('waybill account create') },
   })
@@ -108,12 +108,12 @@ test('reports a secret that no key decrypts', async () => {
 test('reports contents of messages that no key decrypts, and those that an older key encrypted', async () => {
   const { accountId } = await addAccount()
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
-  const place = { accountId, messageId: deps.newId('msg') }
+  const key = { accountId, messageId: deps.newId('msg') }
   const content = { values: {}, shown: { body: 'Hello' } }
-  const sealed = sealContent(createSecretBox([oldKey], randomBytes), place, content)
+  const sealed = sealContent(createSecretBox([oldKey], randomBytes), key, content)
   await deps.db
     .insertInto('message_contents')
-    .values({ account_id: accountId, message_id: place.messageId, content_encrypted: sealed })
+    .values({ account_id: accountId, message_id: key.messageId, content_encrypted: sealed })
     .execute()
   const checkWith = async (...keys: [Buffer, ...Buffer[]]) =>
     (await runChecks({ ...deps, secrets: createSecretBox(keys, randomBytes) })).find(

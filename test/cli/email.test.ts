@@ -7,7 +7,7 @@ import { loopbackCertificate } from '../support/certificate.ts'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator
@@ -40,14 +40,14 @@ test('refuses to send without an SMTP server', async () => {
   expect(stderr).toContain('set SMTP_URL')
 })
 
-test('refuses an SMTP server without a public URL', async () => {
+test('rejects an SMTP server without a public URL', async () => {
   const { exitCode, stderr } = await waybill.run(['doctor'], { env: { SMTP_URL: 'smtps://smtp.example.com' } })
 
   expect(exitCode).not.toBe(0)
   expect(stderr).toContain('WAYBILL_PUBLIC_URL: is required with SMTP_URL')
 })
 
-test('sends an invitation over TLS with a certificate authority of its own, and examines the server', async () => {
+test('sends an invitation over TLS with a private certificate authority, and checks the server', async () => {
   const authority = path.join(folder, 'authority.pem')
   await writeFile(authority, loopbackCertificate.cert)
   const env = {

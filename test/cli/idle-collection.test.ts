@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { exposeCollection, type IdleCollection, observe } from '../../src/cli/processes/idle-collection.ts'
 
-/** Returns at which of these seconds garbage is collected. */
+/** Returns the seconds at which garbage is collected. */
 function listCollections(utilizations: readonly number[]): number[] {
   const collected: number[] = []
   let state: IdleCollection = { wasBusy: false, idleFor: 0, collectedAt: -Infinity }
@@ -27,7 +27,7 @@ test.each([
   expect(listCollections(utilizations)).toEqual(seconds)
 })
 
-test('frees what is no longer used', async () => {
+test('frees unused memory', async () => {
   const collect = exposeCollection()
   await collect()
   const before = process.memoryUsage().heapUsed

@@ -11,7 +11,7 @@ import { openTestDatabase } from '../support/database.ts'
 import { runHere } from './run-here.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
-/** V8 would compile the embedded database a second time, optimized, which takes longer than most of these processes. */
+/** Optimized compilation of the embedded database would take longer than most of these processes run. */
 const nodeOptions = ['--liftoff-only']
 
 /** Commands that lock the data folder themselves, also while a server runs. */
@@ -37,7 +37,7 @@ interface Printed {
 interface RunOptions {
   stdin?: string
   env?: NodeJS.ProcessEnv
-  /** Starts a process in any case, for what a process reads or writes by itself. */
+  /** Always starts a process, for tests of what a process itself reads or writes. */
   ownProcess?: boolean
 }
 
@@ -61,7 +61,7 @@ export interface Installation {
 export interface RunningServer {
   url: string
   pid: number
-  /** Everything printed so far. */
+  /** All output so far. */
   stdout(): string
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }

@@ -40,7 +40,7 @@ async function write(name: string, content: Buffer): Promise<string> {
   return file
 }
 
-/** The only file in a JSON answer. */
+/** The only file in a JSON response. */
 function parse({ stdout, stderr, exitCode }: Awaited<ReturnType<typeof waybill>>): Record<string, string> {
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
   return JSON.parse(stdout) as Record<string, string>
@@ -74,13 +74,13 @@ test('uploads a file, shows it and deletes it', async () => {
   )
 })
 
-test('gives a document the name that --filename says', async () => {
+test('names a document with --filename', async () => {
   const file = await write('scan0001.pdf', pdf())
   const media = parse(await waybill('media', 'upload', accountId, file, '--filename', 'Invoice.pdf', '--json'))
   expect(media['filename']).toBe('Invoice.pdf')
 })
 
-test('shows and deletes no file of another account', async () => {
+test('neither shows nor deletes a file of another account', async () => {
   const { mediaId = '' } = parse(await waybill('media', 'upload', accountId, await write('a.png', png()), '--json'))
   const other = await addAccount('8')
 
@@ -106,7 +106,7 @@ test.each([
   expect(simulator.media.size).toBe(before)
 })
 
-test('rejects a path that leads to no file, and a link to a private address', async () => {
+test('rejects a path without a file, and a link to a private address', async () => {
   await symlink('nowhere', path.join(folder, 'broken.png'))
   for (const file of [path.join(folder, 'missing.png'), path.join(folder, 'broken.png'), folder])
     expect(await waybill('media', 'upload', accountId, file)).toMatchObject({

@@ -59,7 +59,7 @@ test('grants, lists and revokes operators, which members of their accounts see',
   )
 })
 
-test('rejects unknown users and users who are no operators', async () => {
+test('rejects unknown users and users who are not operators', async () => {
   await expect(run('operator', 'grant', '--email', 'nobody@example.com')).rejects.toMatchObject({
     code: 'NOT_FOUND',
     remedy: expect.stringContaining('waybill owner invite'),

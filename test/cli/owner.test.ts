@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/sim
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { createInstallation, type Installation, type RunningServer } from './installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator
@@ -84,7 +84,7 @@ test('invalidates older links of a user, and all links when the user is removed'
   expect((await waybill.json(['owner', 'list', accountId])).items).toEqual([])
 })
 
-test('accepts only the newest password link, whichever account requested it', async () => {
+test('accepts only the newest password link, even if another account requested it', async () => {
   const bob = 'bob@example.com'
   const other = (await waybill.json(['account', 'create', '--name', 'Other shop'])).accountId
   const password = 'correct horse battery staple'

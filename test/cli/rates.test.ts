@@ -64,7 +64,7 @@ test('imports, lists, shows, replaces and removes rate cards', async () => {
     })
 })
 
-test('rejects a wrong file with the line and the reason', async () => {
+test('rejects an invalid file with the line and the reason', async () => {
   const before = await waybill.json(['rates', 'list'])
   const file = await write('wrong.csv', header, '2027-01-01,EUR,Spain,ES,0.05,0.02', '2027-01-01,EUR,France,FR,zero,1')
 

@@ -48,7 +48,7 @@ test.each([
   await expect(async () => run(requestList, accountId, ...words)).rejects.toThrow(problem)
 })
 
-test('explains an account and a request that do not exist', async () => {
+test('reports an unknown account and an unknown request', async () => {
   const { accountId } = await server.account()
   await expect(run(requestList, 'acc_none')).rejects.toThrow('acc_none')
   for (const requestId of ['req_000000000000_1', "'", '../x'])

@@ -7,10 +7,10 @@ interface Printed {
   stderr: string
 }
 
-/** The output of each command, since several can run at once. */
+/** The output of each command, since several can run concurrently. */
 const printing = new AsyncLocalStorage<Printed>()
 
-/** Runs a command like a process, without the second that a process takes to start. */
+/** Runs a command in this process, to save the second that a new process takes to start. */
 export async function runHere(
   args: string[],
   environment: NodeJS.ProcessEnv,
@@ -20,7 +20,7 @@ export async function runHere(
   return { exitCode, ...printed }
 }
 
-/** Passes output that belongs to no command to the console of the test. */
+/** Passes output outside of commands to the console of the test. */
 function capture(method: 'log' | 'error', stream: keyof Printed): void {
   const original = console[method]
   console[method] = (...values: unknown[]) => {

@@ -49,7 +49,7 @@ const names = () =>
     .map(({ name, language }) => `${name}.${language}`)
 
 describe('pull and push', () => {
-  test('keep templates in files that change nothing when they are pushed back', async () => {
+  test('write files that change nothing when they are pushed back', async () => {
     list().add({ name: 'order_shipped', language: 'en', body: 'Your order is on its way.' })
     list().add({
       name: 'product_card',
@@ -132,7 +132,7 @@ describe('pull and push', () => {
     expect(names()).toEqual([])
   })
 
-  test('go on after a refusal, and name it', async () => {
+  test('continue after a rejected template, and report it', async () => {
     await write(
       'a.yaml',
       'name: short\nlanguage: en\ncategory: UTILITY\nbody:\n  text: A {{1}} , {{2}} .\n  examples: {"1": a, "2": b}\n',

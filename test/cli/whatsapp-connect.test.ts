@@ -33,27 +33,27 @@ function newNumber(status = 'PENDING', token: Parameters<TestServer['simulator']
 
 const reported: string[] = []
 
-/** Runs the command as `main` does, with what a user types at a terminal, if there is one. */
-async function connect(args: string[], typed?: string[]): Promise<CommandResult & { asked: string }> {
+/** Runs the command like `main`; with `typed`, as at a terminal with this input. */
+async function connect(args: string[], typed?: string[]): Promise<CommandResult & { prompts: string }> {
   reported.length = 0
   const line = parseLine(whatsappConnect, args)
-  const run = (asked: typeof line) =>
+  const run = (completed: typeof line) =>
     whatsappConnect.run(
       server.deps,
-      asked,
+      completed,
       (progress) => reported.push(progress),
       () => Promise.resolve(),
     )
-  if (!typed) return { ...(await runWithQuestions(run, line, undefined)), asked: '' }
+  if (!typed) return { ...(await runWithQuestions(run, line, undefined)), prompts: '' }
   const [input, output] = [new PassThrough(), new PassThrough()]
-  // Each line is typed once the question before it was asked.
+  // Types each line after its prompt.
   output.on('data', () => {
     const next = typed.shift()
     if (next !== undefined) setImmediate(() => input.write(`${next}\n`))
   })
   const response = await runWithQuestions(run, line, { input, output })
   output.end()
-  return { ...response, asked: await text(output).catch(() => '') }
+  return { ...response, prompts: await text(output).catch(() => '') }
 }
 
 interface Json {
@@ -64,7 +64,7 @@ interface Json {
 }
 const jsonOf = ({ json }: CommandResult) => json as Json
 
-test('connects a number with options alone, from the token to the first status', async () => {
+test('connects a number with options only, from the token to the first status', async () => {
   const { accountId } = await server.account()
   const { accessToken, phoneNumberId } = newNumber()
 
@@ -103,7 +103,7 @@ test('rejects a PIN that is not six digits before anything is changed', async ()
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toEqual([])
 })
 
-test('a banned number is not registered again', async () => {
+test('does not register a banned number again', async () => {
   const { accountId } = await server.account()
   const { accessToken } = newNumber('BANNED')
 
@@ -112,22 +112,22 @@ test('a banned number is not registered again', async () => {
   expect(jsonOf(response).steps).toContainEqual(expect.objectContaining({ step: 'registration', ok: true }))
 })
 
-test('asks at a terminal for what is missing, and does not show secrets', async () => {
+test('prompts for missing values at a terminal, and does not show secrets', async () => {
   const { accountId } = await server.account()
   const { accessToken, wabaId } = newNumber()
 
   const response = await connect([accountId], [accessToken, '246810', ''])
 
   expect(response).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^wa_\w+ is connected\.$/) })
-  // The command ran once for each question, and changed something once.
+  // The command ran once per prompt, but only the last run changed something.
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toHaveLength(1)
-  // WhatsApp was asked once what the token may use.
+  // WhatsApp was called once for the numbers of the token.
   expect(server.simulator.requests.filter(({ path }) => path === `/${wabaId}`)).toHaveLength(1)
   expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
-  expect(response.asked).not.toMatch(/EAAcommand|246810/)
+  expect(response.prompts).not.toMatch(/EAAcommand|246810/)
 })
 
-test('can be repeated: the number keeps its ID, and gets the new token', async () => {
+test('keeps the ID of the number and stores the new token when repeated', async () => {
   const { accountId } = await server.account()
   const number = newNumber('CONNECTED')
   const first = await connect([accountId, `--access-token=${number.accessToken}`, '--json'])
@@ -139,7 +139,7 @@ test('can be repeated: the number keeps its ID, and gets the new token', async (
   expect(again.exitCode).toBe(0)
 })
 
-test('without a terminal it names what is missing, and changes nothing', async () => {
+test('reports missing options without a terminal, and changes nothing', async () => {
   const { accountId } = await server.account()
   const { accessToken, phoneNumberId } = newNumber()
 
@@ -151,13 +151,13 @@ test('without a terminal it names what is missing, and changes nothing', async (
   expect(await stored.execute()).toEqual([])
 })
 
-test('a token of several numbers needs a choice', async () => {
+test('requires a choice if the token has several numbers', async () => {
   const { accountId } = await server.account()
   const { accessToken, wabaId } = newNumber('CONNECTED')
   server.simulator.addPhoneNumber({ phoneNumberId: '310099999', wabaId, accessToken: 'other', status: 'CONNECTED' })
 
-  const asked = await connect([accountId, `--access-token=${accessToken}`])
-  expect(asked).toMatchObject({ exitCode: 1, text: expect.stringContaining('310099999') })
+  const result = await connect([accountId, `--access-token=${accessToken}`])
+  expect(result).toMatchObject({ exitCode: 1, text: expect.stringContaining('310099999') })
   const wrong = await connect([accountId, `--access-token=${accessToken}`, '--phone-number-id=4711', '--json'])
   expect(wrong).toMatchObject({ exitCode: 1, json: { message: 'The token may not use phone number ID 4711.' } })
   const chosen = await connect([accountId, `--access-token=${accessToken}`, '--phone-number-id=310099999', '--json'])
@@ -179,7 +179,7 @@ test.each([
   expect(response.text).toContain('→')
 })
 
-test('a step that fails says so and does not stop the others', async () => {
+test('reports a failed step and continues with the others', async () => {
   const { accountId } = await server.account()
   const { accessToken } = newNumber('PENDING', { refuses: { 'POST register': 133016 } })
 
@@ -190,7 +190,7 @@ test('a step that fails says so and does not stop the others', async () => {
   expect(reported.join('\n')).toContain('✓ templates')
 })
 
-test('whatsapp update replaces a token that WhatsApp accepts, and no other', async () => {
+test('replaces the token by `whatsapp update` only if WhatsApp accepts it', async () => {
   const { accountId } = await server.account()
   const number = newNumber('CONNECTED')
   const { whatsAppAccountId = '' } = jsonOf(

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { testEndpoint } from '../../contracts/dashboard/webhook.ts'
+import type { Deps } from '../../src/deps.ts'
+import type { DashboardCall } from '../../src/http/dashboard/authorize.ts'
 import { createCallBudget, creationsPerHour } from '../../src/http/limits/call-budget.ts'
+import { limitTests } from '../../src/http/limits/test-calls.ts'
 
 test('rejects calls of an account beyond its limit per minute, and no other calls', () => {
   let now = 0
@@ -42,4 +46,21 @@ test('measures the minute with its own clock', () => {
   const spend = createCallBudget(1)
   spend('acc_1')
   expect(() => spend('acc_1')).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' }))
+})
+
+test('rejects the tests of an account beyond its hour', async () => {
+  const { perform } = limitTests({ perMinute: 10, perHour: 2 })({
+    name: 'settings.webhook.test',
+    contract: testEndpoint,
+    perform: () => Promise.resolve('sent'),
+  })
+  // The limit reads nothing but the account.
+  const send = (accountId: string) => perform({} as Deps, { accountId } as DashboardCall, {} as never)
+
+  expect([await send('acc_1'), await send('acc_1')]).toEqual(['sent', 'sent'])
+  await expect(send('acc_1')).rejects.toMatchObject({
+    code: 'RATE_LIMIT_EXCEEDED',
+    message: 'This account may send 2 tests to its chat and endpoints per hour. Try again in 3600 seconds.',
+  })
+  expect(await send('acc_2')).toBe('sent')
 })

@@ -58,7 +58,7 @@ test.each([
   },
   { position: 'a body that is an array', path: '/api/v1/message/send', body: [code, [code]] },
   { position: 'a body that is a string', path: '/api/v1/message/send', body: code },
-])('never stores a one-time code in ', async ({ path, body }) => {
+])('never stores a one-time code in $position', async ({ path, body }) => {
   const account = await server.account()
   expect((await account.post(path, body)).statusCode).toBeGreaterThanOrEqual(400)
 

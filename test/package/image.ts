@@ -52,8 +52,8 @@ export async function buildImage(): Promise<Image> {
     for (const source of words) {
       if (from === undefined && !isInContext(dockerignore, source)) throw new Error(`${source} is ignored`)
       const origin = from === undefined ? path.join(repository, source) : source.replace('/app', folderOf(from))
-      const place = target.endsWith('/') ? path.join(target, path.basename(source)) : target
-      await cp(origin, path.join(folderOf(stage.name), place), { recursive: true })
+      const destination = target.endsWith('/') ? path.join(target, path.basename(source)) : target
+      await cp(origin, path.join(folderOf(stage.name), destination), { recursive: true })
     }
   }
 

@@ -6,7 +6,7 @@ import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let waybill: Installation

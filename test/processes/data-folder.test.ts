@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Only embedded mode has a data folder, and it behaves the same in both projects. */
@@ -59,7 +59,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect(await listNames()).toEqual(['Before', 'After'])
   })
 
-  test('runs concurrent commands one after another', async () => {
+  test('runs concurrent commands sequentially', async () => {
     const names = ['A', 'B', 'C', 'D', 'E']
 
     await Promise.all(names.map((name) => waybill.json(['account', 'create', '--name', name])))
@@ -67,7 +67,7 @@ describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
     expect((await listNames()).sort()).toEqual(names)
   })
 
-  test('is created by the first command while the others wait', async () => {
+  test('is created by one command while the others wait', async () => {
     const fresh = await createEmbeddedInstallation({}, { fresh: true })
 
     const [first, second] = await Promise.all(

@@ -67,7 +67,7 @@ function openApp(environment: NodeJS.ProcessEnv): App {
   return buildApp(readConfig(environment), { log: pino({ level: 'silent' }) })
 }
 
-/** An embedded installation with an account that has sent a message, filled without the seconds that processes take. */
+/** An embedded installation with an account that has sent a message, filled in this process to save time. */
 async function createFilled(): Promise<{ waybill: Installation; accountId: string; whatsAppAccountId: string }> {
   const more = { GRAPH_API_URL: simulator.url, WEBHOOK_ALLOW_PRIVATE: 'true' }
   const waybill = await createEmbeddedInstallation(more, { fresh: true })
@@ -87,7 +87,7 @@ async function createFilled(): Promise<{ waybill: Installation; accountId: strin
   return { waybill, accountId, whatsAppAccountId }
 }
 
-/** Fills the embedded database without the seconds that so many sends would take. */
+/** Inserts messages directly, because sending so many takes too long. */
 async function insertMessages({ dataDir }: Installation, accountId: string, count: number): Promise<void> {
   const db = openDatabase({ kind: 'pglite', dataDir }, pino({ level: 'silent' }))
   await sql`
@@ -143,7 +143,7 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
     await waybill.remove()
   })
 
-  test('continues after it was killed, and refuses both databases until then', async () => {
+  test('continues after it was killed, and makes both databases unusable until then', async () => {
     const { waybill, accountId } = await createFilled()
     await insertMessages(waybill, accountId, 40_000)
     const url = await createTarget()
@@ -185,12 +185,12 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
         to_regclass('waybill_move') as left`,
     )
     expect(counted).toEqual({ messages: 40_001, events: 40_002, left: null })
-    // Repeating it is harmless.
+    // A second move changes nothing.
     expect(await runHere(['move', '--to', url], here)).toMatchObject({ exitCode: 0 })
     await waybill.remove()
   })
 
-  test('refuses a target with data, and what is no target', async () => {
+  test('rejects a target with data and an invalid target', async () => {
     const { waybill } = await createFilled()
     const here = waybill.environment
     const full = await createTarget()
@@ -216,7 +216,7 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
     await waybill.remove()
   })
 
-  test('refuses while a server runs, and lets it start again after a cancelled move', async () => {
+  test('fails while a server runs, and lets the server start again after a cancelled move', async () => {
     const { waybill } = await createFilled()
     const here = waybill.environment
     const server = await waybill.serve()
@@ -238,7 +238,7 @@ function table(name: string, ...references: string[]) {
   return { name, references }
 }
 
-test('copies a table after those that it refers to', () => {
+test('copies a table after the tables that it references', () => {
   const sorted = sortByReferences([
     table('keys', 'accounts'),
     table('roles', 'keys', 'owners'),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 const source = inject('database')

@@ -105,7 +105,7 @@ test('erases a number from the files of a running server', async () => {
   expect(stderr).not.toContain(number)
 })
 
-test('refuses what is no number and an account that does not exist', async () => {
+test('rejects an invalid number and an unknown account', async () => {
   expect(await waybill.run(['recipient', 'erase', '600 111 222'])).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('NUMBER must be the country code followed by the number'),

@@ -6,7 +6,7 @@ import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/sim
 import { png } from '../support/media-files.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let simulator: Simulator

@@ -8,7 +8,7 @@ import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser
 import { freePort } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 const isEmbedded = inject('database').kind === 'pglite'
@@ -22,7 +22,7 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
   let waybill: Installation
   let server: RunningServer
   beforeAll(async () => {
-    // A port that it knows from its start: callbacks have to come back to it.
+    // A fixed port that is known before the start, because callbacks must reach the server.
     waybill = await createEmbeddedInstallation({ ...environment, PORT: String(await freePort()) })
     server = await waybill.serve({ args: ['sandbox'] })
   })

@@ -51,7 +51,7 @@ describe('a server on PostgreSQL', () => {
       'yaml',
     ])
       expect(packages).not.toContain(name)
-    // undici's index loads `fetch` and its caches, which nothing here uses.
+    // undici's index loads `fetch` and its caches, which Waybill does not use.
     expect(loaded.filter((url) => /undici\/(index\.js|lib\/(mock|cache|interceptor)\/)/.test(url))).toEqual([])
     expect(loaded.filter((url) => url.includes('/whatsapp/simulator/simulator.'))).toEqual([])
   })

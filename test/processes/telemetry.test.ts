@@ -71,7 +71,7 @@ const printLoaded = `data:text/javascript,${encodeURIComponent(`
   })
 `)}`
 
-// Which variables turn it on is tested with the settings, without processes.
+// test/platform/telemetry-settings.test.ts covers the variables that turn it on.
 test.each([
   { title: 'no package of OpenTelemetry with exporters that are none', isOn: false },
   { title: 'the packages of OpenTelemetry with an endpoint', isOn: true },
@@ -89,14 +89,14 @@ test.each([
   await stop(node)
 
   const loaded = new Set(linesWith(node, 'loaded @opentelemetry').map((line) => line.split('/')[1]))
-  // prom-client loads the interface, which does nothing by itself.
+  // prom-client loads the API package, which does nothing by itself.
   expect(isOn ? loaded.has('sdk-trace') : [...loaded]).toEqual(isOn ? true : ['api'])
   expect(endpoint.received.at(-1)?.headers['traceparent'] !== undefined).toBe(isOn)
   expect(collector.requests.length > 0).toBe(isOn)
   await collector.close()
 })
 
-test('sends the headers that the operator sets, and what is collected at a shutdown', async () => {
+test('sends the configured headers, and flushes collected data at shutdown', async () => {
   const collector = await startOtlpReceiver()
   const node = await startServe({
     ...environment,
@@ -151,7 +151,7 @@ test('ignores trace context without a propagator', async () => {
     OTEL_PROPAGATORS: 'none',
   })
   const { body } = await node.send(apiKey, example, { traceparent: `00-${'e'.repeat(32)}-${'1'.repeat(16)}-01` })
-  // Events of the test before may arrive now too.
+  // Events of the previous test may arrive now too.
   const delivered = () => endpoint.received.find((webhook) => webhook.body.includes(body.data?.messageId ?? 'none'))
   await expect.poll(delivered, { timeout: 60_000 }).toBeDefined()
   await stop(node)

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let waybill: Installation
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => waybill.remove())
 afterEach(() => vi.restoreAllMocks())
 
-/** The output and exit code of a command, without the time that a process takes to start. */
+/** Runs a command in this process, to save the time that a new process takes to start. */
 async function runCommand(words: string[]): Promise<Ended> {
   const log = vi.spyOn(console, 'log').mockReturnValue()
   const error = vi.spyOn(console, 'error').mockReturnValue()
@@ -110,7 +110,7 @@ test('exits with the code and prints the error only on standard error', async ()
   })
 })
 
-test('tells a user of an old Node.js which command to run', async () => {
+test('explains which command to run on an old Node.js version', async () => {
   const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
   const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 

@@ -8,7 +8,7 @@ import { insertEvents } from '../support/insert-events.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
+/** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
 
 let waybill: Installation
@@ -24,12 +24,12 @@ afterAll(async () => {
   await receiver?.close()
 })
 
-/** Dated a minute ago, so that no clock is behind it. */
+/** Dated a minute ago, so that it is in the past for every clock. */
 function newId(prefix: 'evt' | 'dlv'): string {
   return encodeId(prefix, Date.now() - 60_000, randomBytes(10))
 }
 
-/** Only while no process of this installation uses the database. */
+/** Requires that no process of this installation uses the database. */
 async function emit(accountId: string, count: number): Promise<void> {
   const event = { accountId, type: 'message.delivered', messageId: 'msg_1', payload: '{}', createdAt: new Date() }
   const events = Array.from({ length: count }, () => ({ ...event, id: newId('evt') }))

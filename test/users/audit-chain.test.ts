@@ -285,7 +285,7 @@ test('detects a rolled back log by a saved hash', async () => {
 })
 
 test('appends one unbroken chain from many concurrent writers of an account', async () => {
-  // As many transactions as a process runs at once.
+  // The number of transactions that a process runs concurrently.
   const writers = 8
   const accountId = await accountWithActions(0)
   const pools = [deps.db]

@@ -146,9 +146,9 @@ test.each([{ limit: 0 }, { limit: 101 }, { limit: 1.5 }, { cursor: 'evt_' }])('r
 })
 
 async function retry(deliveryId: string) {
-  const place = await findDelivery(deps.db, deliveryId)
-  if (!place) throw new Error('no such delivery')
-  return retryDelivery(deps, place, deliveryId)
+  const location = await findDelivery(deps.db, deliveryId)
+  if (!location) throw new Error('no such delivery')
+  return retryDelivery(deps, location, deliveryId)
 }
 
 test('queues a finished delivery again once and keeps its attempts', async () => {

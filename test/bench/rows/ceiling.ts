@@ -5,7 +5,7 @@ import { startProcess } from '../start-process.ts'
 
 const connections = 256
 
-/** The share of our speed that the database leaves: the same server and upstream without statements. */
+/** How much of the speed remains with the database: compares with the same server and upstream without statements. */
 export const ceiling: Benchmark = {
   name: 'ceiling',
   against: 'the same server without a database',

@@ -2,7 +2,7 @@ import { openAgainstBaseline } from '../against-baseline.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { toRow } from '../compare.ts'
 
-/** A single send at a time, which batching must not slow down. */
+/** One send at a time, which batching must not slow down. */
 export const lone: Benchmark = {
   name: 'lone',
   against: 'the baseline',

@@ -14,7 +14,7 @@ const many = { thorough: 200_000, quick: 60_000 }
 /** Time after the load for requests to free their memory, and for the idle process to collect garbage. */
 const restMilliseconds = 35_000
 
-/** The memory that the built package keeps after many sends, compared with the same process after few. */
+/** The memory of the built package after many sends, compared with the same process after few sends. */
 export const memory: Benchmark = {
   name: 'memory',
   against: `the same process after ${few.toLocaleString('en')} sends`,

@@ -9,7 +9,7 @@ const connections = 256
 
 /**
  * The benefit of a second node under a load that keeps more than one core busy. Each node, PostgreSQL, the upstream and
- * the load generator need a core each; with fewer than five cores, two nodes share those of one.
+ * the load generator need a core each; with fewer than five cores, two nodes share the core of one.
  */
 export const nodes: Benchmark = {
   name: 'nodes',

@@ -7,14 +7,14 @@ import { runLoad } from '../run-load.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 
-/** Enough for two processes to fill their batches: a send costs half as much again with half as many connections. */
+/** Enough for two processes to fill their batches: with half as many connections, a send costs 50 % more. */
 const connections = 256
 const percent = 40
 const seconds = 3
 
 /**
- * The benefit of `serve --processes 2`. Two cores cannot show it at full speed, because load, upstream and PostgreSQL need
- * theirs: so each process gets the same share of a core on both sides.
+ * The benefit of `serve --processes 2`. Two cores cannot show it at full speed, because load, upstream and PostgreSQL
+ * need cores too. So each process gets the same share of a core on both sides.
  */
 export const processes: Benchmark = {
   name: 'processes',
@@ -43,7 +43,7 @@ async function openServer(stage: Stage, upstreamUrl: string, options: string[]) 
     }),
   )
   const target = customer.sendThrough(url)
-  // At full speed: with a share of a core, the compiler would take the first rounds.
+  // Warms up at full speed: with a share of a core, compilation would take up the first rounds.
   await runLoad({ targets: [target], connections, warmUpSeconds: 3, seconds })
   for (const server of await findServers(pid)) limitCpu(server, percent)
   const kept = resources.move()

@@ -5,7 +5,7 @@ import { startProcess } from '../start-process.ts'
 
 const connections = 64
 
-/** The cost of our HTTP layer (routing, key, headers, validation) compared with any Node.js server. */
+/** The cost of Waybill's HTTP layer (routing, key, headers, validation) compared with a minimal Node.js server. */
 export const route: Benchmark = {
   name: 'route',
   against: 'bare node:http, same answer',

@@ -11,7 +11,7 @@ const troubled = { slow: 20, dead: 5, failing: 5 }
 const waitingForEach = 3_000
 /** An account can have 20 endpoints. */
 const perAccount = 15
-/** Until the windows of the slow endpoints no longer grow. */
+/** Time until the windows of the slow endpoints stop growing. */
 const warmUpMilliseconds = 20_000
 
 /** How endpoints that respond slowly, fail or never respond affect the deliveries of a healthy one. */

@@ -11,7 +11,7 @@ import type { Row } from '../row.ts'
 import { startProcess } from '../start-process.ts'
 import { summarize, type Sides } from '../summarize.ts'
 
-/** The first checks and housekeeping of a server are over by then, and the garbage of its start is collected. */
+/** By then, a server has finished its first checks and housekeeping and collected the garbage of its start. */
 const idleMilliseconds = 12_000
 
 interface Start {

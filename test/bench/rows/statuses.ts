@@ -19,7 +19,7 @@ const messages = { thorough: 400_000, quick: 120_000 }
 
 /**
  * Signed callbacks in which every status changes a message and one endpoint subscribes to it, so that each status
- * causes an update, an event and a delivery. All are durable when the callback is answered. No worker runs.
+ * causes an update, an event and a delivery. All are durable before the response to the callback. No worker runs.
  */
 export const statuses: Benchmark = {
   name: 'statuses',

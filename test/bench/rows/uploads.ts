@@ -40,7 +40,7 @@ export const uploadsInMemory: Benchmark = {
       const agent = new Agent({ connections: uploads, headersTimeout: 0, bodyTimeout: 0 })
       resources.defer(() => agent.destroy())
       const upload = () => uploadVideo(agent, server.url, apiKey)
-      // The first one loads the code.
+      // The first upload loads the code.
       await upload()
       await delay(restMilliseconds)
       const other = (await readResidentBytes(server.pid)) / 1e6
@@ -71,7 +71,7 @@ async function measurePeak(pid: number, work: Promise<unknown>): Promise<number>
 
 const noise = randomBytes(64 * 1024)
 
-/** No two videos are the same, or one upload to WhatsApp would do for all of them. */
+/** Every video is different, because identical files are uploaded to WhatsApp only once. */
 async function uploadVideo(dispatcher: Agent, url: string, apiKey: string): Promise<void> {
   const boundary = randomBytes(16).toString('hex')
   const start = Buffer.concat([
@@ -87,7 +87,7 @@ async function uploadVideo(dispatcher: Agent, url: string, apiKey: string): Prom
     for (let piece = 0; piece < pieces; piece += 1) yield noise
     yield end
   }
-  const { statusCode, body: answer } = await request(`${url}/api/v1/media/upload`, {
+  const { statusCode, body: responseBody } = await request(`${url}/api/v1/media/upload`, {
     dispatcher,
     method: 'POST',
     headers: {
@@ -97,6 +97,6 @@ async function uploadVideo(dispatcher: Agent, url: string, apiKey: string): Prom
     },
     body: Readable.from(body(), { objectMode: false }),
   })
-  const text = await answer.text()
+  const text = await responseBody.text()
   if (statusCode !== 200) throw new Error(`an upload failed with HTTP ${statusCode}: ${text}`)
 }
