@@ -99,7 +99,7 @@ export type FailureAdvice = z.infer<typeof FailureAdvice>
 export const MessageDelivery = Delivery.extend({
   endpointId: z.string(),
   url: z.string(),
-  /** The body of the webhook. Absent when the event is no longer kept. */
+  /** The body of the webhook. Absent if the event is no longer kept, or if an operator views the account. */
   payload: z.string().optional(),
 })
 

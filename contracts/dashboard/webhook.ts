@@ -58,7 +58,10 @@ export const Attempt = z.object({
   statusCode: z.int().optional(),
   /** Why it failed; absent if it succeeded. */
   error: z.string().optional(),
-  /** The first bytes of the response body. */
+  /**
+   * The first bytes of the response body. Hidden from operators who view the account if it can repeat what a recipient
+   * wrote.
+   */
   responseStart: z.string().optional(),
 })
 export type Attempt = z.infer<typeof Attempt>
@@ -322,6 +325,8 @@ export const getStatistics = dashboardProcedure({
 export const getPayload = dashboardProcedure({
   kind: 'query',
   allowed: 'viewer',
+  // Payloads contain what recipients wrote.
+  membersOnly: true,
   summary: 'Read the body that a delivery sends',
   input: ofAccount({ deliveryId: line(64) }),
   /** The exact bytes that are signed. */

@@ -312,7 +312,10 @@ async function* readDeliveries(
     const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
     yield page.map((row) => ({
       endpointId: row.endpoint_id,
-      ...toDelivery({ ...row, type: null, message_id: null }, attempts.get(row.id) ?? [], true),
+      ...toDelivery({ ...row, type: null, message_id: null }, attempts.get(row.id) ?? [], {
+        enabled: true,
+        withReplies: true,
+      }),
     }))
   }
 }

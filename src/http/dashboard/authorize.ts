@@ -30,6 +30,8 @@ export interface AuthServices {
 export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
+  /** Whether the caller views the account as an operator, and may not read what recipients wrote. */
+  isOperatorView: boolean
   /** Throws SIGN_IN_REQUIRED if the caller has no session. */
   user(): SignedIn
 }
@@ -54,12 +56,13 @@ export async function authorizeUser(
   if (!isPublic && !user)
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (user) authServices.recordSessionUse(user.sessionId, request.ip)
-  if (user) await assertAllowed(db, contract, user, accountId)
+  const isOperatorView = user ? (await assertAllowed(db, contract, user, accountId)) === 'operator view' : false
   return {
     ...authServices,
     accountId: isOfAccount(contract) ? accountId : undefined,
     slot: request.slot,
     address: request.ip,
+    isOperatorView,
     user: () => {
       if (user) return user
       throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
@@ -78,17 +81,24 @@ function isOfAccount(contract: SessionProcedure): boolean {
   return contract.allowed === 'owner' || contract.allowed === 'viewer'
 }
 
+/** Returns `operator view` if the caller is not a member of the account, and may only read it. */
 async function assertAllowed(
   db: Kysely<Database>,
   contract: SessionProcedure,
   user: SignedIn,
   accountId: string,
-): Promise<void> {
-  if (contract.audience === 'operator') return assertOperator(await readOperatorAccess(db, user))
+): Promise<'operator view' | undefined> {
+  if (contract.audience === 'operator') {
+    assertOperator(await readOperatorAccess(db, user))
+    return undefined
+  }
   const { allowed, kind, membersOnly } = contract
-  if (allowed === 'anybody' || allowed === 'signed-in') return
+  if (allowed === 'anybody' || allowed === 'signed-in') return undefined
   const role = await findRole(db, accountId, user.userId)
-  if (role !== undefined) return assertRole(allowed, role)
+  if (role !== undefined) {
+    assertRole(allowed, role)
+    return undefined
+  }
   const [view] = await findViews(db, { sessionId: user.sessionId, accountId })
   if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
   if (membersOnly)
@@ -96,6 +106,7 @@ async function assertAllowed(
   // Viewers may change their own settings, such as saved views. Operators may change nothing.
   if (allowed !== 'viewer' || kind === 'mutation')
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and operators cannot change it.')
+  return 'operator view'
 }
 
 function assertRole(needed: Role, role: Role): void {

@@ -82,7 +82,7 @@ const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message
   list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
   count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
   failureReasons: (deps, _call, { accountId, ...filters }) => listFailureReasons(deps, { accountId }, filters),
-  get: (deps, _call, input) => getMessageHistory(deps, input),
+  get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
   content: (deps, _call, input) => getMessageContent(deps, input),
   sendAgain: (deps, _call, input) => sendAgain(deps, input),
 }
@@ -280,8 +280,8 @@ const webhookHandlers: DashboardHandlers<DashboardContracts['settings']['webhook
   rotateSecret: (deps, _call, { accountId, endpointId, overlapSeconds }) =>
     rotateSecret(deps, accountId, endpointId, { overlapSeconds }),
   test: (deps, _call, { accountId, endpointId }) => testEndpoint(deps, accountId, endpointId),
-  deliveries: (deps, _call, { accountId, endpointId, ...filter }) =>
-    listDeliveries(deps, accountId, endpointId, filter),
+  deliveries: (deps, call, { accountId, endpointId, ...filter }) =>
+    listDeliveries(deps, accountId, endpointId, { ...filter, withReplies: !call.isOperatorView }),
   retry: async (deps, _call, { accountId, deliveryId }) =>
     retryDelivery(deps, await requireDelivery(deps.db, accountId, deliveryId), deliveryId),
   payload: (deps, _call, { accountId, deliveryId }) => readPayload(deps, accountId, deliveryId),

@@ -39,20 +39,24 @@ function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['outpu
 
 const maxDeliveries = 100
 
-/** Returns a message, an explanation of its failure, and its webhook deliveries. */
+/**
+ * Returns a message, an explanation of its failure, and its webhook deliveries. Without `withReplies`, they contain
+ * nothing that the recipient wrote.
+ */
 export async function getMessageHistory(
   { db }: Pick<Deps, 'db'>,
   { accountId, messageId }: z.output<(typeof contract)['input']>,
+  { withReplies }: { withReplies: boolean },
 ): Promise<z.output<(typeof contract)['output']>> {
   const stored = await requireMessage({ db }, accountId, messageId)
   const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
   const ids = rows.map((row) => row.id)
-  const payloads = await findPayloads(db, accountId, messageId, maxDeliveries)
+  const payloads = withReplies ? await findPayloads(db, accountId, messageId, maxDeliveries) : new Map<string, string>()
   const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
   return {
     ...describe(stored),
     deliveries: rows.map((row) => ({
-      ...toDelivery(row, attempts.get(row.id) ?? [], row.enabled),
+      ...toDelivery(row, attempts.get(row.id) ?? [], { enabled: row.enabled, withReplies }),
       endpointId: row.endpoint_id,
       url: row.url,
       ...payloadOf(payloads.get(row.event_id)),

@@ -12,6 +12,8 @@ export interface DeliveryFilter {
   cursor?: string | undefined
   /** Deliveries per page, 1 to 100. */
   limit?: number | undefined
+  /** Whether responses are included that can repeat what a recipient wrote; true by default. */
+  withReplies?: boolean | undefined
 }
 
 export type DeliveryPage = OutputOf<typeof contract>
@@ -24,7 +26,7 @@ export async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   accountId: string,
   endpointId: string,
-  { state, cursor, limit = defaultLimit }: DeliveryFilter = {},
+  { state, cursor, limit = defaultLimit, withReplies = true }: DeliveryFilter = {},
 ): Promise<DeliveryPage> {
   checkFilter({ cursor, limit })
   const endpoint = await findEndpoint(deps.db, accountId, endpointId)
@@ -43,7 +45,7 @@ export async function listDeliveries(
   )
   const last = rows.at(-1)
   return {
-    items: rows.map((row) => toDelivery(row, attempts.get(row.id) ?? [], endpoint.enabled)),
+    items: rows.map((row) => toDelivery(row, attempts.get(row.id) ?? [], { enabled: endpoint.enabled, withReplies })),
     ...(found.length > limit && last && { nextCursor: last.event_id }),
   }
 }
@@ -55,7 +57,14 @@ function checkFilter({ cursor, limit }: { cursor: string | undefined; limit: num
     throw new ServiceError('SETTING_REFUSED', 'The cursor must be the nextCursor of the previous page.')
 }
 
-export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: boolean): Delivery {
+interface DeliveryView {
+  /** Whether the endpoint is enabled. */
+  enabled: boolean
+  withReplies: boolean
+}
+
+export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], { enabled, withReplies }: DeliveryView): Delivery {
+  const withResponses = withReplies || !canRepeatReply(row)
   return {
     deliveryId: row.id,
     eventId: row.event_id,
@@ -66,17 +75,22 @@ export function toDelivery(row: DeliveryRow, attempts: AttemptRow[], enabled: bo
     ...(row.due_at && enabled && { nextAttemptAt: row.due_at.toISOString() }),
     ...(row.finished_at && { finishedAt: row.finished_at.toISOString() }),
     // Numbered here, because the stored numbers restart when a delivery is retried.
-    attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1)),
+    attempts: attempts.map((attempt, index) => toAttempt(attempt, index + 1, withResponses)),
   }
 }
 
-function toAttempt(row: AttemptRow, number: number): Attempt {
+/** An endpoint can return what it was sent. The type of a deleted event is unknown. */
+function canRepeatReply({ type }: DeliveryRow): boolean {
+  return type === null || type === 'message.replied'
+}
+
+function toAttempt(row: AttemptRow, number: number, withResponse: boolean): Attempt {
   return {
     number,
     startedAt: row.started_at.toISOString(),
     durationMilliseconds: row.duration_ms,
     ...(row.status_code !== null && { statusCode: row.status_code }),
     ...(row.error !== null && { error: row.error }),
-    ...(row.response_start !== null && { responseStart: row.response_start }),
+    ...(withResponse && row.response_start !== null && { responseStart: row.response_start }),
   }
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { createJobLog, startProcessReport } from '../../../src/http/ops/process-report.ts'
 import { grantOperator } from '../../../src/users/operators.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { sendOne } from '../../support/callbacks.ts'
 import { totp } from '../../support/totp.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
@@ -55,6 +57,11 @@ test('says how to turn on two-factor authentication, and shows nothing else', as
 
 test('suspends and resumes an account, and views it read-only', async () => {
   const shop = await dashboard.server.account()
+  const { endpointId } = await addEndpoint(dashboard.server.deps, shop.accountId, {
+    url: 'http://127.0.0.1:9/',
+    events: ['message.sent'],
+  })
+  const { messageId } = await sendOne(shop)
   const { page, open, pageErrors } = await signedInOperator()
   await open('/')
   await page.getByRole('button', { name: /User menu/ }).click()
@@ -82,6 +89,13 @@ test('suspends and resumes an account, and views it read-only', async () => {
   await open(`/${shop.accountId}/messages`)
   await banner.waitFor()
   expect(await page.getByRole('button', { name: 'Export CSV' }).count()).toBe(0)
+  const membersOnly = page.getByText('Only members of the account see payloads')
+  for (const path of [`messages/${messageId}`, `webhooks/${endpointId}`]) {
+    await open(`/${shop.accountId}/${path}`)
+    await page.getByRole('button', { name: /^message.sent/ }).click()
+    await membersOnly.waitFor()
+    expect(await page.getByRole('button', { name: /payload/ }).count()).toBe(0)
+  }
   await open(`/${shop.accountId}/audit-log`)
   await page.getByText('Opened the account to view it as an operator of this server').first().waitFor()
   await banner.getByRole('button', { name: 'Stop viewing' }).click()

@@ -240,7 +240,7 @@ function OpenDelivery({ delivery, invalidates, about }: OpenDeliveryProps) {
 
 /** The request body, loaded when opened. */
 function Payload({ deliveryId }: { deliveryId: string }) {
-  const { accountId } = useAccount()
+  const { accountId, viewedUntil } = useAccount()
   const [opened, setOpened] = useState(false)
   const payload = useQuery({
     queryKey: ['payload', accountId, deliveryId],
@@ -248,6 +248,12 @@ function Payload({ deliveryId }: { deliveryId: string }) {
     enabled: opened,
     staleTime: Infinity,
   })
+  if (viewedUntil !== undefined)
+    return (
+      <Text size="xs" c="dimmed" mt="sm">
+        <Trans>Only members of the account see payloads, and responses to message.replied events.</Trans>
+      </Text>
+    )
   return (
     <Box mt="sm">
       <Button
