@@ -147,7 +147,7 @@ const allowed = {
     ],
     packages: ['kysely', 'prom-client', 'yaml', 'zod'],
   },
-  // The command `waybill-client`; whatever else the client package has runs in browsers too.
+  // The `waybill-client` command; everything else in the client package also runs in browsers.
   'src/client/cli': { folders: ['contracts', 'src/client'], packages: [] },
   'src/client': { folders: ['contracts'], packages: ['@trpc/client', '@trpc/server', 'zod'] },
   'src/receiver': { folders: ['contracts'], packages: ['standardwebhooks', 'zod'] },

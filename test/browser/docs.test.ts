@@ -107,11 +107,11 @@ test.each(['light', 'dark'] as const)('follows a %s system colour scheme', async
   expect(pageErrors).toEqual([])
 })
 
-/** Five places with different content: tabs, tables, code, an error page and a picture. */
+/** Five pages with different content: tabs, tables, code, an error page and an image. */
 const guides = ['/docs', '/docs/webhooks', '/docs/errors', '/docs/errors/TEMPLATE_NOT_FOUND', '/docs/dashboard']
 
 describe.each(['light', 'dark'] as const)('the guides in the %s theme', (colorScheme) => {
-  test.each(guides)('%s is accessible and loads nothing from elsewhere', async (path) => {
+  test.each(guides)('%s is accessible and loads nothing from other hosts', async (path) => {
     await page.emulateMedia({ colorScheme })
     await page.goto(`${server.url}${path}`)
 
@@ -129,7 +129,7 @@ test.each(guides)('%s fits a phone', async (path) => {
   expect(await findViolations()).toEqual([])
 })
 
-test('the menu of a phone opens, closes with Escape, and leads to a page', async () => {
+test('opens the menu on a phone, closes it with Escape, and opens a page from it', async () => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(`${server.url}/docs`)
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rate limits' })
@@ -173,7 +173,7 @@ test('keeps the chosen language on other pages', async () => {
   await page.getByText('def send(message: dict, key: str)').waitFor()
 })
 
-test('snippets call the server that shows them', async () => {
+test('fills the URL of the server into the snippets', async () => {
   await page.goto(`${server.url}/docs`)
 
   const snippet = await page.getByRole('tabpanel').textContent()
@@ -182,7 +182,7 @@ test('snippets call the server that shows them', async () => {
   expect(snippet).not.toContain('127.0.0.1:3000')
 })
 
-test('an address of the reference from before it moved still leads there', async () => {
+test('redirects old URLs of the reference', async () => {
   await page.goto(`${server.url}/docs#tag/messages/POST/api/v1/message/send`)
 
   await page.waitForURL('**/docs/api#**')
@@ -204,7 +204,7 @@ test('is light, and paints within a second on a processor four times slower', as
   // The first request renders all pages.
   await server.request('GET', '/docs')
 
-  // Three attempts: whatever else runs on this machine is not what is measured.
+  // Three attempts, because other programs on this machine may slow one down.
   const visits = [await visit('/docs'), await visit('/docs'), await visit('/docs')]
   const paint = Math.min(...visits.map(({ paintMilliseconds }) => paintMilliseconds))
   const bytes = visits[0]?.bytes ?? Infinity
@@ -236,7 +236,7 @@ async function visit(path: string): Promise<{ bytes: number; paintMilliseconds: 
 }
 
 describe('the reference', () => {
-  test('asks for a key in words, and shows the tabs of all answers', async () => {
+  test('explains which key to enter, and shows the tabs of all responses', async () => {
     await page.goto(`${server.url}/docs/api`)
 
     await page.getByPlaceholder('Paste your API key').first().waitFor()

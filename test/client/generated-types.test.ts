@@ -48,7 +48,7 @@ declare module 'waybill-client' {
 `)
 })
 
-test('gives the same text for the same templates, in whatever order and whenever they were synced', () => {
+test('generates the same text for the same templates in any order, whenever they were synced', () => {
   const spanish = template({ language: 'es' })
   const synced = { ...spanish, syncedAt: '2027-01-01T00:00:00.000Z' }
 
@@ -100,7 +100,7 @@ test('declares the header, buttons and code of a template that a newer server de
   )
 })
 
-test('texts of a template cannot end a comment or a string', () => {
+test('escapes texts of a template that could end a comment or a string', () => {
   const hostile = template({
     name: `a'b"c\\d\`e`,
     components: [{ type: 'BODY', text: 'x */ } } export const y = 1 /*\n\u2028*/' }],
@@ -115,7 +115,7 @@ test('texts of a template cannot end a comment or a string', () => {
   expect(declared).not.toMatch(/\*\/|\/\*|export const|\u2028/)
 })
 
-test('names the templates that were added, removed or changed', () => {
+test('lists the templates that were added, removed or changed', () => {
   const before = generateTypes([template(), hello, template({ name: 'old' })])
   const after = generateTypes([template({ placeholders: [{ key: '1' }] }), hello, template({ language: 'es' })])
 
@@ -136,7 +136,7 @@ test('reports a text that changed, since its variables may mean something else n
   })
 })
 
-test('a formatter makes no difference', () => {
+test('ignores changes by a formatter', () => {
   const text = generateTypes([template(), hello, template({ name: `it's {new}: really` })])
   const formatted = text
     .replaceAll(`'it\\'s {new}: really'`, `"it's {new}: really"`)
@@ -150,7 +150,7 @@ test('a formatter makes no difference', () => {
   expect(compareTypes(text, formatted)).toEqual({ added: [], removed: [], changed: [] })
 })
 
-test('finds nothing in a file of something else', () => {
+test('finds nothing in an unrelated file', () => {
   expect(compareTypes('export interface Other { a: { b: { c: string } } }', generateTypes([hello]))).toEqual({
     added: ['hello_world (en_US)'],
     removed: [],

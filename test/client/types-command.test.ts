@@ -32,7 +32,7 @@ interface Ended {
   stderr: string
 }
 
-/** `waybill-client`, as a process of its own. */
+/** `waybill-client` in a separate process. */
 function runClient(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -106,7 +106,7 @@ test('reads every page of templates', async () => {
   expect(names.filter((name) => !text.includes(`    ${name}: {\n`))).toEqual([])
 })
 
-test('a program reads the result as JSON', async () => {
+test('prints the result as JSON on request', async () => {
   const { stdout } = await runHere(['types', '--url', server.url, '--output', file, '--json'], {
     WAYBILL_API_KEY: account.apiKey,
   })
@@ -147,7 +147,7 @@ test.each([
     says: 'No response from Waybill at http://127.0.0.1:1.',
   },
   { problem: 'an unknown option', args: ['--force'], exitCode: 2, says: "Unknown option '--force'" },
-])('$problem ends with $exitCode, and no key is printed', async ({ args, exitCode, says }) => {
+])('exits with $exitCode on $problem, and prints no key', async ({ args, exitCode, says }) => {
   const ended = await runClient(['types', '--url', server.url, '--output', file, ...args])
 
   expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) })
@@ -155,7 +155,7 @@ test.each([
   await expect(readFile(file)).rejects.toThrow('ENOENT')
 })
 
-test('a file of something else is not overwritten', async () => {
+test('does not overwrite an unrelated file', async () => {
   await writeFile(file, 'export const precious = 1\n')
 
   const ended = await runClient(['types', '--url', server.url, '--output', file, '--api-key', account.apiKey])

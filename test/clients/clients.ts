@@ -176,7 +176,7 @@ export const clients: readonly Client[] = [
   },
 ]
 
-/** A program of the TypeScript project, which has a compiler of its own. */
+/** A program of the TypeScript project, which has its own compiler. */
 function typescriptClient(generator: string, script: string, [tool = '', ...args]: string[]): Client {
   return {
     name: `typescript-${script}`,

@@ -86,7 +86,7 @@ describe.skipIf(missing.length > 0)('Waybill and pywa', () => {
     expect(toComparable(toSentComponents(message))).toEqual(toComparable(theirs.sent[kind]))
   })
 
-  test('build the same offer, but that pywa 4.5 gives its end in seconds where WhatsApp reads milliseconds', () => {
+  test('build the same offer, except that pywa 4.5 sends its end in seconds instead of milliseconds', () => {
     const ours = toSentComponents({ ...nothing, limitedTimeOffer: { expiresAt: new Date('2029-01-01T00:00:00Z') } })
     const inSeconds = JSON.stringify(ours).replace('1861920000000', '1861920000')
     expect(toComparable(JSON.parse(inSeconds))).toEqual(toComparable(theirs.sent['offer']))
@@ -130,7 +130,7 @@ describe.skipIf(missing.length > 0)('Waybill and pywa', () => {
   })
 })
 
-/** Reads what pywa would send to WhatsApp as our definition. A sample is not part of what WhatsApp lists. */
+/** Parses what pywa would send to WhatsApp as a definition. WhatsApp does not list samples. */
 function readDefinition(template: CreatedTemplate): TemplateDefinition {
   const definition = toDefinition(template)
   if (typeof definition === 'string') throw new Error(definition)
@@ -157,7 +157,7 @@ function withSample(header: TemplateHeaderDefinition, components: StoredComponen
 const lowerCased = new Set(['type', 'sub_type'])
 const numbers = new Set(['index', 'latitude', 'longitude'])
 
-/** WhatsApp takes types in either case, and positions and degrees as text or number. */
+/** WhatsApp accepts types in either case, and positions and degrees as text or number. */
 function toComparable(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, inner: unknown) => {
     if (typeof inner === 'string' && lowerCased.has(key)) return inner.toLowerCase()

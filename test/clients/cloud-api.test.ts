@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/sim
 import { reportMissing } from '../support/required-programs.ts'
 import { copyProgram, installPackages, listMissing, pythonCommand, run } from './tools.ts'
 
-/** Other authors' clients of the Cloud API work with the simulator as they do with Meta. */
+/** Third-party clients of the Cloud API work with the simulator as they do with Meta. */
 
 let simulator: Simulator
 let program: string
@@ -24,7 +24,7 @@ async function report(command: string, script: string): Promise<unknown> {
   return JSON.parse(output)
 }
 
-/** The names of the templates that the simulator was asked to send, in order. */
+/** The names of the templates that the simulator received in sends, in order. */
 function sentNames(): unknown[] {
   return simulator.requests
     .filter(({ path }) => path.endsWith('/messages'))

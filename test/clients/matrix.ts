@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Check, checks } from './scenario.ts'
 
-/** What a run found out about one client. */
+/** The result of a run for one client. */
 export interface Row {
   language: string
   generator: string

@@ -6,7 +6,7 @@ import { webhooks } from '../../contracts/webhooks.ts'
 import { insertEvents } from '../support/insert-events.ts'
 import type { TestAccount, TestServer } from '../support/server.ts'
 
-/** What a program with a generated client is given. */
+/** The input of a program with a generated client. */
 interface Environment {
   WAYBILL_URL: string
   WAYBILL_API_KEY: string
@@ -16,7 +16,7 @@ interface Environment {
 
 const Failure = z.strictObject({ status: z.int(), code: z.string() })
 
-/** What it prints: one JSON object. */
+/** Its output: one JSON object. */
 const Report = z.strictObject({
   /** The ID of the message that it sent with an `Idempotency-Key`, and the ID that a repetition returned. */
   sent: z.string(),
@@ -31,7 +31,7 @@ const Report = z.strictObject({
   events: z.array(z.string()),
 })
 
-/** What is checked of each client, as the columns of the table in the guide. */
+/** The checks of each client, in the columns of the table in the guide. */
 export const checks = [
   'sends',
   'repeats without a second message',
@@ -43,7 +43,7 @@ export type Check = (typeof checks)[number]
 
 export interface Scenario {
   environment: Environment
-  /** Compares what the program printed with what the server knows; returns the checks that failed, with the reason. */
+  /** Compares the output of the program with the server's data; returns the failed checks with their reasons. */
   examine(output: string): Partial<Record<Check, Error>>
 }
 
@@ -70,7 +70,7 @@ export async function prepareScenario(server: TestServer): Promise<Scenario> {
           expect(report.sent).toMatch(/^msg_[0-9a-z]{26}$/)
           expect(report.messages[0]).toBe(report.sent)
         },
-        // One message where one was meant, whatever the client made of the answers.
+        // Exactly one message is stored, however the client parsed the responses.
         'repeats without a second message': () => {
           expect(report.repeated).toBe(report.sent)
           expect(countSends(server, account)).toBe(earlier.length + 1)
@@ -105,7 +105,7 @@ function collectFailures(assertions: Record<Check, () => void>): Partial<Record<
   )
 }
 
-/** One event of each type, so that a client meets every shape. */
+/** One event of each type, so that a client receives every shape. */
 async function recordEvents({ deps }: TestServer, { accountId }: TestAccount): Promise<string[]> {
   const events = messageEventTypes.map((type) => {
     const { example } = webhooks[type]

@@ -13,21 +13,21 @@ import { reportMissing } from '../support/required-programs.ts'
 import { documents, listMissing, pythonCommand, run as runCommand } from './tools.ts'
 
 /**
- * Schemathesis generates requests from the OpenAPI document, valid and invalid, and checks each answer against it.
- * `schemathesis/checks.py` lists what it may find.
+ * Schemathesis generates requests from the OpenAPI document, valid and invalid, and checks each response against it.
+ * `schemathesis/checks.py` lists the accepted findings.
  */
 
 const templateChanges = '/template/(create|update|delete|duplicate)$'
 
-/** Template changes run apart: a deleted template can no longer be sent. */
+/** Template changes run separately, because a deleted template can no longer be sent. */
 const runs = [
   { name: 'all but template changes', seconds: 90, filter: ['--exclude-path-regex', templateChanges] },
   { name: 'template changes', seconds: 30, filter: ['--include-path-regex', templateChanges] },
 ]
-/** A busy machine generates fewer cases; so few would mean that the run is broken. */
+/** A busy machine generates fewer cases; fewer than this means that the run is broken. */
 const leastCases = 100
 
-/** The first account and message have the IDs of the document's examples, so that requests with them find something. */
+/** The first account and message have the IDs of the document's examples, so that requests with them succeed. */
 const exampleIds = new Map<IdPrefix, string>([
   ['wa', exampleOf(AccountId)],
   ['msg', exampleOf(MessageId)],
@@ -71,11 +71,11 @@ test.skipIf(missing.length > 0).each(runs)(
     const report = path.join(folder, 'report.json')
 
     const command = await pythonCommand('st', 'schemathesis/requirements.txt')
-    // One worker: with two, Python 3.11 now and then fails in `ast` (python/cpython#106905).
+    // One worker: with two, Python 3.11 occasionally fails in `ast` (python/cpython#106905).
     const limits = ['--max-time', String(run.seconds), '--workers', '1', '--continue-on-failure', '--no-shrink']
     const checks = ['--checks', 'all', '--exclude-checks', 'positive_data_acceptance']
     const target = [documents['3.1'], '--url', server.url, '--header', `X-API-Key: ${account.apiKey}`, ...run.filter]
-    // The command fails if a check does; the error then carries what it printed.
+    // The command fails if a check does; the error then contains its output.
     const settings = path.join(import.meta.dirname, 'schemathesis')
     const configuration = ['--config-file', path.join(settings, 'schemathesis.toml')]
     await runCommand(

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
-/** What is downloaded and compiled is kept here, so that only the first run takes long. */
+/** Caches downloads and compiled programs, so that only the first run takes long. */
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'waybill-clients')
 
 export const documents = {
@@ -14,7 +14,7 @@ export const documents = {
   '3.0': path.resolve(import.meta.dirname, '../../src/http/docs/openapi-3.0.json'),
 }
 
-/** Runs a command to its end and returns what it printed; an error carries the end of its output. */
+/** Runs a command to its end and returns its output; an error contains the end of the output. */
 export async function run(
   folder: string,
   command: string,
@@ -59,7 +59,7 @@ const fills = new Map<string, Promise<string>>()
 export async function fillOnce(name: string, file: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16)
   const folder = path.join(cache, `${name}-${hash}`)
-  // Clients that are built at the same time wait for the same folder.
+  // Clients that are built concurrently wait for the same folder.
   const filling = fills.get(folder) ?? fillFolder(folder, fill)
   fills.set(folder, filling)
   return filling
@@ -78,7 +78,7 @@ async function fillFolder(folder: string, fill: (folder: string) => Promise<void
 /** The build folder that all Rust programs share, so that each dependency is compiled once. */
 export const cargoTarget = path.join(cache, 'cargo-target')
 
-/** A command of the packages in a requirements.txt: by default those of the generators and of what they make. */
+/** A command from the packages in a requirements.txt: by default those of the generators and generated clients. */
 export async function pythonCommand(name: string, requirements = 'requirements.txt'): Promise<string> {
   const file = path.join(import.meta.dirname, requirements)
   const folder = await fillOnce('python', file, async (venv) => {
@@ -101,7 +101,7 @@ export async function installPackages(program: string, name: string): Promise<vo
 
 export async function openapiGenerator(language: string, folder: string, ...options: string[]): Promise<void> {
   const command = await pythonCommand('openapi-generator-cli')
-  // The least that finds an answer; a longer compilation of the generator itself pays off for large documents only.
+  // Only fast compilation: optimizing the generator pays off only for large documents.
   const environment = { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1' }
   const args = ['generate', '--input-spec', documents['3.1'], '--generator-name', language, '--output', folder]
   await run(folder, command, [...args, ...options], environment)

@@ -38,7 +38,7 @@ test('no two contracts share a method and path', () => {
   expect(routes).toEqual([...new Set(routes)])
 })
 
-test('every error code belongs to a contract, except those of unmatched routes', () => {
+test('lists every error code in a contract, except those of unmatched routes', () => {
   const met = new Set(all.flatMap(({ contract }) => contract.errors))
 
   expect(apiErrorCodes.filter((code) => !met.has(code))).toEqual(['NOT_FOUND', 'METHOD_NOT_ALLOWED'])

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Reference, Response } from '../../src/http/openapi/document.ts'
 
-/** The committed file, as callers get it. */
+/** The committed file, as callers download it. */
 export const openApi: OpenApiDocument = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 
 // Not strict, since a JSON Schema validator doesn't know the OpenAPI keywords around the schemas.

@@ -27,7 +27,7 @@ test.each(Object.entries(printOpenApi()))('%s is what the contracts generate tod
   ).toBe(text)
 })
 
-test('generating twice gives the same bytes', () => {
+test('generates the same bytes twice', () => {
   expect(printOpenApi()).toEqual(printOpenApi())
 })
 
@@ -70,7 +70,7 @@ test.each(operations)('$name lists every error status of its contract with its c
   expect(operation['x-error-codes']).toEqual(contract.errors)
 })
 
-test.each(operations)('every failure of $name has the one shape, and so has any other status', ({ operation }) => {
+test.each(operations)('documents one error shape for every failure of $name', ({ operation }) => {
   const { 200: _success, ...failures } = operation.responses
 
   expect(failures).toHaveProperty('default')
@@ -80,7 +80,7 @@ test.each(operations)('every failure of $name has the one shape, and so has any 
     })
 })
 
-test('the schema of an error code names every code, and takes others', () => {
+test('lists every code in the schema of an error code, and accepts others', () => {
   const { ErrorCode } = openApi.components.schemas
 
   expect(ErrorCode).toMatchObject({ type: 'string', 'x-extensible-enum': apiErrorCodes })
@@ -88,7 +88,7 @@ test('the schema of an error code names every code, and takes others', () => {
   expect(compileSchemaAt(pointTo('components', 'schemas', 'ErrorCode'))('A_LATER_CODE')).toBe(true)
 })
 
-test('closes the list of values only in requests, so that answers can gain values', () => {
+test('closes the list of values only in requests, so that responses can gain values', () => {
   // The example of a template contains a schema for its requests.
   const schemas = listNodes(openApi).filter(({ keys }) => !keys.includes('examples'))
   const ofRequests = listOfRequests()
@@ -133,7 +133,7 @@ function listUsed(pending: object[]): Set<string> {
   return used
 }
 
-test('uses every schema in a path, so that tools that prune keep all of them', () => {
+test('uses every schema in a path, so that tools that prune unused schemas keep all of them', () => {
   const used = listUsed([openApi.paths])
 
   const schemas = Object.keys(openApi.components.schemas).map((name) => `#/components/schemas/${name}`)
@@ -211,7 +211,7 @@ test('forbids unknown fields in requests and allows them in responses', () => {
     ({ node }) => 'additionalProperties' in node && node.additionalProperties === false,
   )
 
-  // Variables take any name, and raw components any field.
+  // Variables accept any name, and raw components any field.
   const ofRequests = [...listOfRequests()].filter((name) => name !== 'Variables' && name !== 'RawComponent')
   expect([...new Set(closed.map(({ keys }) => keys[0]))].toSorted()).toEqual(ofRequests.toSorted())
 })

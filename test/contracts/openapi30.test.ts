@@ -11,7 +11,7 @@ import { listNodes, openApi, pointTo } from './document.ts'
 const root = path.join(import.meta.dirname, '../..')
 const openApi30: OpenApi30Document = JSON.parse(readFileSync(path.join(root, 'src/http/docs/openapi-3.0.json'), 'utf8'))
 
-test('the YAML file holds the same document', () => {
+test('the YAML file contains the same document', () => {
   expect(parse(readFileSync(path.join(root, 'src/http/docs/openapi.yaml'), 'utf8'))).toEqual(openApi)
 })
 
@@ -32,13 +32,13 @@ function outlineOperation([method, { operationId, parameters, requestBody, respo
     operationId,
     parameters?.map(({ name, in: place, required }) => [name, place, required]),
     requestBody !== undefined,
-    // 3.0 has ranges in the place of `default`.
+    // 3.0 uses ranges instead of `default`.
     Object.keys(responses).flatMap((status) => (status === 'default' ? ['4XX', '5XX'] : [status])),
   ]
 }
 
 test('every example fits its schema in the 3.0 file too', () => {
-  // OpenAPI 3.0 is closest to draft 7; what it adds, such as `nullable`, ajv knows.
+  // OpenAPI 3.0 is closest to draft 7; ajv supports its additions, such as `nullable`.
   const ajv = new Ajv({ strict: false })
   addFormats.default(ajv)
   ajv.addSchema(openApi30, 'openapi-3.0.json')
@@ -91,6 +91,6 @@ test.each<Schema>([
   { prefixItems: [{ type: 'string' }] },
   { type: ['string', 'integer'] as never },
   { anyOf: [{ $ref: '#/a' }, { type: 'null' }] },
-])('%o cannot be said in 3.0', (schema) => {
+])('rejects %o, which 3.0 cannot express', (schema) => {
   expect(() => convertSchema(schema)).toThrow(/OpenAPI 3.0 has no/)
 })

@@ -89,7 +89,7 @@ const parameters = queries
       pointer: pointTo('paths', contract.path, 'get', 'parameters', String(index), 'schema'),
     })),
   )
-  // A text that is no ID in its form is an unknown ID to the server, not an invalid one.
+  // The server treats a malformed ID as unknown, not as invalid.
   .filter(({ name, parameter }) => !['message.get messageId', 'media.get mediaId'].includes(`${name} ${parameter}`))
 
 test.each(parameters)(

@@ -25,7 +25,7 @@ test.each(all)('$name in $language passes the rules, and reads back as it was wr
   expect(toDefinition({ ...template, components })).toEqual(template)
 })
 
-test('the simulator, which checks with rules of its own, takes all of them', async () => {
+test('the simulator, which has its own rules, accepts all of them', async () => {
   const simulator = await startSimulator()
   const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
   simulator.templates.clear()

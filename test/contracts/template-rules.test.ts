@@ -443,7 +443,7 @@ describe('refuses', () => {
   })
 })
 
-test('names every problem at once', () => {
+test('reports all problems together', () => {
   expect(problems({ ...base, name: 'A', footer: 'Hi {{1}}', buttons: [{ type: 'URL', text: 'Open' }] })).toEqual([
     'name: must have lower-case letters (a to z), digits and underscores only, such as order_shipped.',
     'footer: must not have variables.',

@@ -46,7 +46,7 @@ test('the events of messages have one schema, which a list of events has too', (
   )
   expect(ListedEvent?.properties?.['event']).toEqual({ $ref: '#/components/schemas/MessageEvent' })
   expect(MessageEvent?.properties?.['type']?.['x-extensible-enum']).toEqual(messageEventTypes)
-  // Required is what every event has: one whose outcome is unknown has no ID of WhatsApp.
+  // Only fields of every event are required: one with an unknown outcome has no WhatsApp message ID.
   expect(Object.keys(MessageEventData?.properties ?? {})).toEqual(
     expect.arrayContaining(['waMessageId', 'externalId', 'error']),
   )

@@ -75,7 +75,7 @@ test('lists critical problems first, and each with the page where it is fixed', 
   expect(items.at(-1)?.text).toBe('2 more templates have problems')
 })
 
-test('lists a problem once, though an alert is open for it or two numbers have the template', () => {
+test('lists a problem once, even if an alert is open for it or two numbers have the template', () => {
   const broken: WhatsAppAccountHealth = {
     ...ready,
     healthy: false,
@@ -93,7 +93,7 @@ test('lists a problem once, though an alert is open for it or two numbers have t
   expect(list({ templates: [paused, { ...paused, whatsAppAccountId: 'wa_2' }] })).toHaveLength(1)
 })
 
-test('lists acknowledged alerts last, and leaves out numbers that a user deactivated', () => {
+test('lists acknowledged alerts last, and omits numbers that a user deactivated', () => {
   const deactivated: WhatsAppAccountHealth = {
     ...ready,
     active: false,

@@ -25,7 +25,7 @@ const health = (more: Partial<WhatsAppAccountHealth> = {}): WhatsAppAccountHealt
   ...more,
 })
 
-test('all steps are done once WhatsApp has reported a status', () => {
+test('marks all steps as done once WhatsApp has reported a status', () => {
   const callbacks = { ...health().callbacks, lastStatusAt: '2026-11-22T10:00:00.000Z' }
 
   const steps = toChecklist(health({ callbacks }), 1, false)
@@ -42,13 +42,13 @@ test.each([
     findings: [{ ...finding('token_expired'), blocksSending: true }],
     state: { kind: 'blocked' },
   },
-])('the state of a number is $state', ({ callbacks, findings, state }) => {
+])('derives the state $state of a number', ({ callbacks, findings, state }) => {
   const facts = health({ callbacks: { ...health().callbacks, ...callbacks }, findings })
 
   expect(toSetUpState(facts)).toEqual(state)
 })
 
-test('a callback in the past does not hide what is wrong with callbacks now', () => {
+test('reports a current problem with callbacks despite earlier callbacks', () => {
   const callbacks = { fields: [], lastCallbackAt: '2026-11-22T10:00:00.000Z' }
   const findings = [
     finding('app_secret_missing'),
@@ -77,7 +77,7 @@ test.each([
   expect(toChecklist(health({ number }), 1, false).registration.done).toBe(done)
 })
 
-test('findings that concern no step are shown apart', () => {
+test('lists findings that concern no step separately', () => {
   const shown = [
     'rejected',
     'disabled',

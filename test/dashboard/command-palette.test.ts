@@ -33,7 +33,7 @@ test('finds a word of a template name', () => {
   expect(findCommands([template], 'order_sh')).toEqual([template])
 })
 
-test('shows six of a group at most, but every page', () => {
+test('shows at most six entries of a group, but every page', () => {
   const templates = Array.from({ length: 9 }, (_, index): Command => ({
     group: 'Templates',
     label: `template_${index}`,
@@ -44,7 +44,7 @@ test('shows six of a group at most, but every page', () => {
   expect(found.filter(({ group }) => group === 'Pages').length).toBeGreaterThan(6)
 })
 
-test('leaves out what only owners may do', () => {
+test('omits actions that only owners may perform', () => {
   const viewer = listCommands({ ...account, role: 'viewer' }, [])
   expect(viewer.map(({ label }) => label)).not.toContain('Create a template')
 })

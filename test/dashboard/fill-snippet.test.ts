@@ -4,7 +4,7 @@ import { sendMessage } from '../../contracts/api/message.ts'
 import { loadSite } from '../../src/http/docs/site/site.ts'
 import { fillSnippet, readSnippets } from '../../src/dashboard/pages/public-api/fill-snippet.ts'
 
-/** As the server serves it, which is where the dashboard reads it. */
+/** The guide as served, which is what the dashboard reads. */
 const guide = (await loadSite())?.files.get('/docs/index.md')?.content ?? ''
 const snippets = readSnippets(guide)
 const url = 'http://127.0.0.1:3000'
@@ -15,7 +15,7 @@ const original = {
   variables: { '1': 'Ada', '2': 'WB-1042' },
   externalId: 'order-1042',
 }
-/** Texts that could end a string, and everything else that a request can have. */
+/** Texts that could end a string, and all other parts of a request. */
 const difficult = {
   to: '34600111222',
   template: 'order_shipped',
@@ -49,7 +49,7 @@ test.each(snippets)('fills the request of the guide into $label as the guide wri
   expect(fillSnippet(snippet, { url, request: original })).toBe(withoutKey)
 })
 
-test.each(snippets)('calls the own server in $label and leaves nothing of the example', (snippet) => {
+test.each(snippets)('calls the user’s own server in $label and keeps nothing of the example', (snippet) => {
   const { externalId: _, ...request } = sendMessage.example.input
   const filled = fillSnippet(snippet, {
     url: 'https://waybill.example.com',
@@ -61,7 +61,7 @@ test.each(snippets)('calls the own server in $label and leaves nothing of the ex
   expect(filled).not.toMatch(/127\.0\.0\.1|order_shipped|order-1042|Idempotency-Key/)
 })
 
-/** What is left of a request in JSON. */
+/** The parts of a request that JSON keeps. */
 const sent = JSON.parse(JSON.stringify(difficult)) as object
 
 test('writes any text literally for a shell', () => {

@@ -9,7 +9,7 @@ test.each([
   { done: ['connect', 'key', 'webhook'], next: 'send' },
   { done: ['connect', 'key', 'send'], next: 'webhook' },
   { done: ['connect', 'key', 'send', 'webhook'], next: undefined },
-] satisfies { done: Step[]; next: Step | undefined }[])('after $done comes $next', ({ done, next }) => {
+] satisfies { done: Step[]; next: Step | undefined }[])('continues with $next after $done', ({ done, next }) => {
   const isDone = (step: Step) => (done as Step[]).includes(step)
   const progress = {
     connect: isDone('connect'),

@@ -48,7 +48,7 @@ test('shows every column on the message page', { timeout: 60_000 }, async () => 
   const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/session.ts`)
   const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
   const render = (message: StoredMessage) => {
-    // Answers every query of the page, whatever its key.
+    // Responds to every query of the page, for any key.
     const initialData = { message: toMessage(message), deliveries: [], items: [] }
     const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
     const page = h(I18nProvider, { i18n }, h(AccountContext, { value: account }, h(MessagePage)))

@@ -42,7 +42,7 @@ test.each([
   expect(listTicks([{ attempted }])).toEqual(ticks)
 })
 
-test('labels delivery time buckets and leaves out empty ones at the end', () => {
+test('labels delivery time buckets and omits empty ones at the end', () => {
   const until = [1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, undefined]
   const counts = (last: number) =>
     until.map((untilSeconds, index) => ({

@@ -19,6 +19,6 @@ test.each([
   ['34600111222\nAda', 'Ada'],
   ['0034600111222', '0034600111222'],
   ['600 111 222 333 444 555', '600 111 222 333 444 555'],
-])('names what is no number in %j', (text, malformed) => {
+])('reports invalid numbers in %j', (text, malformed) => {
   expect(readNumbers(text).malformed).toBe(malformed)
 })

@@ -37,12 +37,12 @@ const drafts: [string, TemplateDefinition][] = [
   ],
 ]
 
-test.each(drafts)('%s has a preview, and the rules name what is missing', (_, draft) => {
+test.each(drafts)('previews %s, and reports what is missing', (_, draft) => {
   expect(toPreview(draft).length).toBeGreaterThan(0)
   expect(listProblems(toSubmission(draft))).toHaveProperty('name')
 })
 
-test('problems are in the order of the form, and name its fields', () => {
+test('reports problems with their fields in the order of the form', () => {
   const draft = { ...blankTemplate, header: { format: 'IMAGE' as const }, buttons: [newButton('URL')] }
 
   expect(
@@ -62,13 +62,13 @@ test('problems are in the order of the form, and name its fields', () => {
   expect(describePath('cards')).toBe('Cards')
 })
 
-test('what is empty is left out of a submission', () => {
+test('omits empty fields from a submission', () => {
   const draft = { ...blankTemplate, name: 'a', footer: '', header: { format: 'IMAGE' as const, sample: { link: '' } } }
 
   expect(toSubmission(draft)).toEqual({ ...blankTemplate, name: 'a', header: { format: 'IMAGE', sample: {} } })
 })
 
-test('examples follow the variables of the text', () => {
+test('updates examples with the variables of the text', () => {
   const body = { text: 'Hi {{1}} and {{2}}.', examples: { '1': 'Ada', '2': 'Bo' } }
 
   expect(withBodyText(body, 'Hi {{1}} and {{3}}.')).toEqual({

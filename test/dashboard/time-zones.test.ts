@@ -25,7 +25,7 @@ test('finds nothing for a place that does not exist', () => {
   expect(find('Atlantis')).toEqual([])
 })
 
-test('keeps a time zone that has another main name', () => {
+test('keeps a time zone that is an alias', () => {
   expect(find('', 'Asia/Calcutta')).toContain('Asia/Calcutta')
   expect(find('').filter((zone) => zone === 'UTC')).toHaveLength(1)
 })

@@ -52,7 +52,7 @@ test.each(
 })
 
 /** Bars and lines of charts (WCAG 2.2, 1.4.11). Their legend and the table name the light one as well. */
-test.each(schemeNames)('the outcomes of messages stand out from their card in %s', (name) => {
+test.each(schemeNames)('the colours of message outcomes contrast with their card in %s', (name) => {
   const card = parse(schemes[name].surface)
   const outcomes = ['delivered', 'read', 'refused', 'time'] as const
   expect(outcomes.filter((outcome) => contrast(parse(schemes[name][outcome]), card) < 3)).toEqual([])

@@ -12,7 +12,7 @@ import { goCommand, kubernetesValidate } from './tools.ts'
 
 const deploy = path.resolve(import.meta.dirname, '../../deploy')
 const chart = path.join(deploy, 'helm/waybill')
-/** A Helm that Go has built assumes a very old version. */
+/** A Helm built with plain Go assumes a very old Kubernetes version. */
 const kubeVersion = ['--kube-version', '1.37.0']
 const withAutoscaling = ['--set', 'api.autoscaling.enabled=true,worker.autoscaling.enabled=true']
 

@@ -12,12 +12,12 @@ export async function goCommand(name: keyof typeof modules): Promise<string> {
   return path.join(folder, name)
 }
 
-/** A command that checks manifests against the schemas that it brings along. */
+/** A command that checks manifests against its bundled schemas. */
 export function kubernetesValidate(): Promise<string> {
   return pythonCommand('kubernetes-validate', '../deploy/requirements.txt')
 }
 
-// `.ci/run` builds them beside other tests, which leave processor time unused.
+// `.ci/run` builds them during other tests, which leave CPU time unused.
 if (import.meta.main) {
   await goCommand('helm')
   await goCommand('kustomize')

@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { makeClockSettable } from '../support/settable-clock.ts'
 
-/** A clock that stands still until it is moved, for this process and its database. */
+/** A clock for this process and its database that stands still until it is set. */
 export interface StoppedClock {
   /** Stops the clock of a database too. */
   attach(db: Kysely<Database>): Promise<void>

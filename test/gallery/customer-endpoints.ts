@@ -1,13 +1,13 @@
 import type { AttemptResult, WebhookSender } from '../../src/webhooks/sender/webhook-sender.ts'
 
-/** Where the shop receives events: one that works, one that was deployed with a wrong secret, and one that is down. */
+/** The shop's endpoints: one that works, one that was deployed with a wrong secret, and one that is down. */
 export const endpoints = {
   orders: 'https://orders.example.com/hooks/whatsapp',
   crm: 'https://crm.example.com/api/waybill',
   archive: 'https://archive.example.com/in',
 }
 
-/** Answers deliveries as the endpoints of the shop would. `now` decides from when on one of them is down. */
+/** Responds to deliveries like the endpoints of the shop. `isCrmDown` decides whether one of them is down. */
 export function createCustomerEndpoints(random: () => number, isCrmDown: () => boolean): WebhookSender {
   const attempt = (url: string): AttemptResult => {
     const durationMilliseconds = Math.round(40 + random() * 140)

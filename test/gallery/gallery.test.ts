@@ -55,7 +55,7 @@ test.each(galleryPages)('$name', async ({ name, path: address, signedOut, reques
   expect(await shown.getByRole('alert').filter({ hasText: 'Try again' }).count()).toBe(0)
 })
 
-test('the picture of the introduction, and the guide that shows the others', async () => {
+test('takes the picture of the introduction and writes the guide with the others', async () => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto(`${opened.dashboard.server.url}/settings/${opened.shop.accountId}/overview`)
@@ -81,7 +81,7 @@ function isOfPage({ pathname }: URL): boolean {
   return pathname.startsWith('/settings/trpc/') && !pathname.endsWith('session.get')
 }
 
-/** Waits until the skeletons stand, or until no request is tried again for the moment. */
+/** Waits until the skeletons are shown, or until no request is being retried. */
 async function untilStands(shown: Page, requests: 'waiting' | 'failed'): Promise<void> {
   await shown.getByRole('heading', { level: 1 }).waitFor()
   if (requests === 'waiting') await shown.locator('.mantine-Skeleton-root').filter({ visible: true }).first().waitFor()

@@ -9,7 +9,7 @@ import { findChromium, flags } from '../browser/chromium.ts'
 import { openShopDashboard, type ShopDashboard } from './open-dashboard.ts'
 import { galleryPages } from './pages.ts'
 
-/** Measured with this version; another one weighs differently. */
+/** Scores depend on the version, since each weighs audits differently. */
 const lighthouse = 'lighthouse@13.5.0'
 const categories = ['performance', 'accessibility', 'best-practices'] as const
 const required = 95
@@ -26,7 +26,7 @@ const table: ({ page: string } & Scores)[] = []
 beforeAll(async () => {
   opened = await openShopDashboard()
   folder = await mkdtemp(path.join(tmpdir(), 'waybill-lighthouse-'))
-  // Lighthouse opens its pages in the browser's own context, which must have the session.
+  // Lighthouse opens its pages in the browser's default context, which must have the session.
   browser = await chromium.launchPersistentContext(path.join(folder, 'profile'), {
     executablePath: findChromium(),
     args: [...flags, '--remote-debugging-port=0'],
@@ -57,7 +57,7 @@ test.each(galleryPages.filter(({ signedOut, requests }) => !signedOut && !reques
   },
 )
 
-/** Runs Lighthouse in a process of its own, whose clock is not stopped. */
+/** Runs Lighthouse in a separate process, whose clock is not stopped. */
 async function measure(url: string): Promise<Scores> {
   const output = path.join(folder, 'report.json')
   const options = [
@@ -86,7 +86,7 @@ interface Audit {
   scoreDisplayMode: string
 }
 
-/** What could be better, whatever its weight. */
+/** The audits with room for improvement, regardless of their weight. */
 const seen = new Set<string>()
 afterAll(() => console.log([...seen].join('\n')))
 

@@ -7,7 +7,7 @@ export interface GalleryPage {
   /** The address below `/settings`. */
   path: (shop: Shop) => string
   signedOut?: true
-  /** What the server makes of every request but the one for the session. */
+  /** How the server handles every request except the one for the session. */
   requests?: 'waiting' | 'failed'
 }
 

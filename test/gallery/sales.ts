@@ -12,9 +12,9 @@ interface Account {
 }
 
 export interface Sales {
-  /** Sends messages at this time, and reports what becomes of them. */
+  /** Sends messages at this time, and reports their statuses. */
   sendAt(time: Date, atMost: number): Promise<void>
-  /** The message that was read last. */
+  /** The last message that was read. */
   lastRead(): string
 }
 
@@ -24,10 +24,10 @@ const names = ['Ada', 'Lucía', 'Jonas', 'Inês', 'Camille', 'Mateo', 'Greta', '
 const second = 1000
 const betweenMilliseconds = 41_000
 
-/** The refusals that the simulator gives these numbers (`sandbox.md`). */
+/** The errors that the simulator returns for these numbers (`sandbox.md`). */
 const refusedNumbers = ['15550131026', '15550131026', '15550131049', '15550130472']
 
-/** Calls that the API rejects, as developers make them. */
+/** Calls that the API rejects, like typical mistakes of developers. */
 const mistakes: { path: string; body: object }[] = [
   {
     path: '/api/v1/message/send',
@@ -139,7 +139,7 @@ export function createSales(
     sendAt: async (time, atMost) => {
       const count = Math.ceil((0.4 + 0.6 * random()) * atMost)
       const statuses: IncomingStatus[] = []
-      // One after the other, so that their order is the same in every run.
+      // Sequentially, so that their order is the same in every run.
       for (let sent = 0; sent < count; sent++) {
         const sentAt = new Date(Math.min(time.getTime() + sent * betweenMilliseconds, until.getTime()))
         await clock.moveTo(sentAt)

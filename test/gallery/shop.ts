@@ -22,16 +22,16 @@ const minute = 60_000
 const day = 24 * 60 * minute
 /** When the shop was opened. */
 export const opened = new Date(now.getTime() - 34 * day)
-/** Endpoints came late, so that their deliveries are few enough to wait for. */
+/** Endpoints were added late, so that their deliveries finish soon. */
 const endpointsAdded = new Date(now.getTime() - 3 * day)
 
-/** What the pages of the gallery show. */
+/** The data that the pages of the gallery show. */
 export interface Shop {
   accountId: string
   messageId: string
   endpointId: string
   whatsAppAccountId: string
-  /** Of an account that has just been created. */
+  /** The ID of an account that has just been created. */
   emptyAccountId: string
 }
 
@@ -112,7 +112,7 @@ function* listTimes(from: Date, until: Date): Generator<{ time: Date; messages: 
   }
 }
 
-/** The workers deliver on their own; what is due later waits. */
+/** Waits until the workers have made all due deliveries. */
 async function untilDelivered({ deps }: TestServer): Promise<void> {
   for (;;) {
     const due = await deps.db
@@ -127,7 +127,7 @@ async function untilDelivered({ deps }: TestServer): Promise<void> {
 }
 
 async function finish({ deps }: TestServer, { accountId }: { accountId: string }): Promise<void> {
-  // The statuses of the shop skip the callback that WhatsApp would send them to.
+  // The statuses of the shop are applied directly, without a callback.
   await deps.db
     .updateTable('whatsapp_account_health')
     .set({
@@ -144,7 +144,7 @@ async function finish({ deps }: TestServer, { accountId }: { accountId: string }
   await foldCounts(deps.db)
   await announceEndpoints(deps)
   await announceThresholds(deps)
-  // How long a call took differs from run to run.
+  // The duration of a call differs between runs.
   await sql`update api_requests set duration_ms = 21 + ('x' || substr(md5(id), 1, 4))::bit(16)::integer % 70`.execute(
     deps.db,
   )

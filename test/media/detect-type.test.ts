@@ -49,12 +49,12 @@ test.each([
   },
   { what: 'an old Word document', content: compound('WordDocument'), type: 'application/msword' },
   { what: 'an old sheet', content: compound('Workbook', 100_000), type: 'application/vnd.ms-excel' },
-  // The name of the stream crosses the border of two reads of 64 KiB.
+  // The name of the stream spans two reads of 64 KiB.
   { what: 'old slides', content: compound('PowerPoint Document', 65_536 - 20), type: 'application/vnd.ms-powerpoint' },
   { what: 'text', content: Buffer.from('a,b\r\n1,2\r\n'), type: 'text/plain' },
   { what: 'long text with a character at each border', content: Buffer.from('€'.repeat(100_000)), type: 'text/plain' },
   { what: 'one letter', content: Buffer.from('a'), type: 'text/plain' },
-])('takes $what for what it is', async ({ content, type }) => {
+])('detects the type of $what', async ({ content, type }) => {
   expect(await detect(content)).toBe(type)
   expect(await detect(content, 7)).toBe(type)
 })
@@ -93,7 +93,7 @@ test.each([
   expect(await detect(content)).toBe(refused)
 })
 
-test('rejects a large file of a wrong type with its first bytes', async () => {
+test('rejects a large file of a wrong type after its first bytes', async () => {
   let read = 0
   async function* endless() {
     for (;;) {

@@ -135,7 +135,7 @@ test.each(['internal', 'rebinding', 'metadata', 'unknown'])(
   },
 )
 
-test('says only that there is no connection if a port is closed', async () => {
+test('reports only that no connection is possible if a port is closed', async () => {
   expect(await download('http://127.0.0.1:9/a.jpg')).toEqual({
     code: failed,
     message: 'link: connection refused. Nothing was stored.',

@@ -29,7 +29,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   if (headers.authorization !== sign(request)) return void answer(403)
   if (createHash('sha256').update(body).digest('hex') !== headers['x-amz-content-sha256']) return void answer(400)
   if (method === 'PUT') {
-    // S3 takes no chunked bodies.
+    // S3 accepts no chunked bodies.
     if (headers['content-length'] === undefined) return void answer(411)
     objects.set(url, body)
     return void answer(200)

@@ -38,7 +38,7 @@ async function listFiles(): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
 }
 
-/** The same once no upload of an earlier test is being cleaned up: an error is answered before its file is removed. */
+/** Waits until the files of earlier tests are removed, which happens after the error response. */
 async function listKeptFiles(): Promise<string[]> {
   await expect.poll(() => readdir(path.join(media.folder, 'spool')).catch(() => [])).toEqual([])
   return listFiles()
@@ -119,7 +119,7 @@ test('uploads and throws typed errors with the client', async () => {
   expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', httpStatus: 400 })
 })
 
-test('deletes a file here and at WhatsApp', async () => {
+test('deletes a file in the store and at WhatsApp', async () => {
   const mediaId = await uploadImage()
   const before = uploadsOf(account).length
 
@@ -131,7 +131,7 @@ test('deletes a file here and at WhatsApp', async () => {
   expect((await account.post('/api/v1/media/delete', { mediaId })).statusCode).toBe(404)
 })
 
-test('answers with the same ID if the same file is uploaded again, and uploads it to WhatsApp once', async () => {
+test('returns the same ID if the same file is uploaded again, and uploads it to WhatsApp once', async () => {
   const content = jpeg()
   const [first, second] = [await uploadImage(account, content), await uploadImage(account, content)]
 
@@ -140,7 +140,7 @@ test('answers with the same ID if the same file is uploaded again, and uploads i
   expect(uploadsOf(account).filter((file) => file.sha256 === sha256)).toHaveLength(1)
 })
 
-test('uploads the same bytes to WhatsApp once when several uploads of them arrive at the same time', async () => {
+test('uploads the same bytes to WhatsApp once for several concurrent uploads', async () => {
   const content = png(200_000)
   const responses = await Promise.all(['a.png', 'b.png', 'a.png', 'b.png'].map((name) => upload(content, name)))
 
@@ -151,7 +151,7 @@ test('uploads the same bytes to WhatsApp once when several uploads of them arriv
   expect((await listFiles()).filter((name) => ids.includes(name))).toHaveLength(2)
 })
 
-test('uploads the same bytes once when they arrive at two processes at the same time', async () => {
+test('uploads the same bytes once when two processes receive them concurrently', async () => {
   const second = createTestMedia({ store: { kind: 'folder', path: path.join(media.folder, 'store') } })
   const node = await startTestServer({ beside: server, deps: { media: second } })
   const content = png(200_000)
@@ -166,7 +166,7 @@ test('uploads the same bytes once when they arrive at two processes at the same 
   await node.close()
 })
 
-test('sends an uploaded file with the ID that WhatsApp gave it', async () => {
+test('sends an uploaded file with the ID that WhatsApp assigned', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
 
@@ -178,7 +178,7 @@ test('sends an uploaded file with the ID that WhatsApp gave it', async () => {
   })
 })
 
-test('gives a document the name that it was uploaded with, unless the send names it', async () => {
+test('sends a document with the file name of its upload, unless the send names it', async () => {
   const sender = await server.account()
   const response = await upload(pdf(), '../../Invoice 7.pdf', sender)
   const send = (document: object) =>
@@ -226,7 +226,7 @@ test('uploads a file again after WhatsApp has deleted it', async () => {
   expect(uploadsOf(sender)).toHaveLength(1)
 })
 
-test('ends a send that waits long for an upload of its file, and holds no slot meanwhile', async () => {
+test('ends a send that waits too long for the upload of its file, and holds no slot meanwhile', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
   const ofFile = server.deps.db.updateTable('media_at_whatsapp').where('account_id', '=', sender.accountId)
@@ -253,7 +253,7 @@ test('ends a send that waits long for an upload of its file, and holds no slot m
   })
   expect(late.headers['retry-after']).toBe('5')
 
-  // The upload goes on in the background.
+  // The upload continues in the background.
   await ofFile.set({ claimed_until: new Date(0) }).execute()
   await expect.poll(() => shared.running.size).toBe(0)
   expect(uploadsOf(sender)).toHaveLength(2)
@@ -262,7 +262,7 @@ test('ends a send that waits long for an upload of its file, and holds no slot m
   await node.close()
 })
 
-test('recovers if WhatsApp no longer knows a file before its time', async () => {
+test('recovers if WhatsApp deletes a file early', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
   await server.deps.db
@@ -278,7 +278,7 @@ test('recovers if WhatsApp no longer knows a file before its time', async () => 
   expect((await sendImage(sender, mediaId)).statusCode).toBe(200)
 })
 
-test('does not upload a new file again when WhatsApp refuses a message for another parameter', async () => {
+test('does not upload a new file again when WhatsApp rejects a message because of another parameter', async () => {
   const sender = await withPhotoTemplate()
   const mediaId = await uploadImage(sender)
   server.simulator.intercept(({ path: to }) =>
@@ -322,7 +322,7 @@ test('rejects a send with a file that is unknown, of another account or of anoth
   expect(server.simulator.requests.length - sent).toBe(uploads)
 })
 
-test("still takes WhatsApp's own ID of a file", async () => {
+test("still accepts WhatsApp's own ID of a file", async () => {
   const sender = await withPhotoTemplate()
   await uploadImage(sender)
   const [uploaded] = uploadsOf(sender)
@@ -336,7 +336,7 @@ test.each([
   { what: 'a program', content: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0]) },
   { what: 'a GIF', content: Buffer.from('GIF89a\x01\x00\x01\x00\x80\x00\x00', 'latin1') },
   { what: 'a ZIP file', content: Buffer.from('PK\x03\x04rest of it', 'latin1') },
-])('rejects $what that is called photo.jpg', async ({ content }) => {
+])('rejects $what named photo.jpg', async ({ content }) => {
   const response = await postForm({ url: server.url, apiKey: account.apiKey }, [
     { name: 'file', content, filename: 'photo.jpg', type: 'image/jpeg' },
   ])
@@ -348,7 +348,7 @@ test.each([
 test.each([
   { kind: 'an image', content: () => jpeg(5 * 1024 * 1024 + 1), limit: '5 MB' },
   { kind: 'a video', content: () => mp4(16 * 1024 * 1024 + 1), limit: '16 MB' },
-])('rejects $kind that is larger than WhatsApp takes', async ({ kind, content, limit }) => {
+])('rejects $kind that is larger than WhatsApp accepts', async ({ kind, content, limit }) => {
   const response = await upload(content())
 
   expect(response.statusCode).toBe(413)
@@ -358,7 +358,7 @@ test.each([
   })
 })
 
-test('takes an image of exactly the largest size', async () => {
+test('accepts an image of exactly the maximum size', async () => {
   expect((await upload(jpeg(5 * 1024 * 1024))).statusCode).toBe(200)
 })
 
@@ -391,7 +391,7 @@ test.each([
     parts: Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, content: 'x' })),
     says: /^The request has too many parts/,
   },
-])('rejects a form that is wrong: $says', async ({ parts, says }) => {
+])('rejects an invalid form: $says', async ({ parts, says }) => {
   const response = await postForm({ url: server.url, apiKey: account.apiKey }, parts)
 
   expect(response.statusCode).toBe(400)
@@ -482,7 +482,7 @@ function findRows() {
   return server.deps.db.selectFrom('media').select('id').where('stored_at', 'is', null).execute()
 }
 
-test('limits the concurrent uploads of an account, and gives the places back', async () => {
+test('limits the concurrent uploads of an account, and frees their slots', async () => {
   const { body, contentType } = writeForm([{ name: 'file', content: jpeg(10_000), filename: 'photo.jpg' }])
   const files = (await listKeptFiles()).length
   const other = await server.account()
@@ -508,7 +508,7 @@ test('limits the concurrent uploads of an account, and gives the places back', a
   expect((await upload(jpeg(), 'photo.jpg', other)).statusCode).toBe(200)
 })
 
-test('holds each account to its quota, also with uploads at the same time', async () => {
+test('enforces the quota of each account, also with concurrent uploads', async () => {
   const other = await server.account()
   const responses = await Promise.all(Array.from({ length: 4 }, () => upload(mp4(12 * 1024 * 1024), 'film.mp4', other)))
 
@@ -537,7 +537,7 @@ test('keeps nothing if WhatsApp is down or rejects the file', async () => {
   expect(await findRows()).toEqual([])
 })
 
-test('deactivates a WhatsApp account whose token an upload finds rejected', async () => {
+test('deactivates a WhatsApp account if WhatsApp rejects its token during an upload', async () => {
   const other = await server.account()
   server.simulator.intercept(({ path: to }) =>
     to.endsWith('/media')
@@ -551,7 +551,7 @@ test('deactivates a WhatsApp account whose token an upload finds rejected', asyn
   expect(responses[1]?.json().error.message).toContain('is inactive: WhatsApp rejected it (190)')
 })
 
-test('answers 503 and keeps nothing while the object store is away', async () => {
+test('returns 503 and keeps nothing while the object store is unavailable', async () => {
   const away = createTestMedia({
     store: {
       kind: 's3',
@@ -574,7 +574,7 @@ test('answers 503 and keeps nothing while the object store is away', async () =>
   expect(readdirSync(path.join(away.folder, 'spool'))).toEqual([])
   expect((await account.get('/api/v1/media/med_01kah3b9mzf5vt2d0wq8r6x4ye')).statusCode).toBe(404)
 
-  // What could not be removed is removed when the store is back.
+  // Files that could not be removed are removed when the store is available again.
   await server.deps.db
     .updateTable('media')
     .set({ created_at: new Date(0) })
@@ -588,7 +588,7 @@ test('answers 503 and keeps nothing while the object store is away', async () =>
 test('deletes the files of an account that is removed', async () => {
   const removed = await server.account()
   const [mine, theirs, deleted] = [await uploadImage(), await uploadImage(removed), await uploadImage(removed)]
-  // The store was away when this file was deleted.
+  // The store was unavailable when this file was deleted.
   await server.deps.db.updateTable('media').set({ deleted_at: new Date() }).where('id', '=', deleted).execute()
 
   await removeAccount(server.deps.db, removed.accountId)
@@ -620,7 +620,7 @@ test('deletes expired files, and no others', async () => {
 
 const stalledForm = writeForm([{ name: 'file', content: jpeg(100_000), filename: 'photo.jpg' }])
 
-// Each takes the five seconds that a connection lingers, so all are waited for at once.
+// Each takes the five seconds that a connection lingers, so they run concurrently.
 test.concurrent.for([
   { stalls: 'before the file', ...stalledForm, bytes: 10 },
   { stalls: 'in the file', ...stalledForm, bytes: 50_000 },
@@ -645,7 +645,7 @@ test.each([
   { link: 'https://fails.example/403', says: /http code 403.*Make the link public/ },
   { link: 'https://fails.example/404', says: /http code 404.*Check the link/ },
   { link: 'https://fails.example/type', says: /is of type text\/html.*right Content-Type/ },
-])('reports in plain words that WhatsApp could not use $link, after the message was sent', async ({ link, says }) => {
+])('explains after the send that WhatsApp could not use $link', async ({ link, says }) => {
   const sender = await withPhotoTemplate()
   server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
   const sent = await sendImage(sender, '', { header: { image: { link } } })

@@ -120,7 +120,7 @@ test('does not change counts', async () => {
   expect(await count()).toEqual(before)
 })
 
-test('erases one account only when asked', async () => {
+test('erases only the given account', async () => {
   const [one, other] = [await server.account(), await server.account()]
   const number = newNumber()
   const [first, second] = [await sendOne(one, { to: number }), await sendOne(other, { to: number })]

@@ -1,4 +1,4 @@
-/** A source file that is mutated, and the test files that must notice. */
+/** A source file to mutate, and the test files that must detect the mutants. */
 type MutatedFiles = Readonly<Record<string, readonly string[]>>
 
 /** Decisions, parsers, addresses and signatures: tested without a database, so that a mutant dies in milliseconds. */

@@ -36,7 +36,7 @@ function targetsOf(names: readonly string[]): Target[] {
 }
 
 /**
- * One run for each file, so that only its own tests decide and its time is known. The tests are chosen by the
+ * One run for each file, so that only its own tests count and its time is known. The tests are chosen by the
  * configuration of vitest, because with Stryker's `testFiles` mutants of constants always survive (stryker-js issue 6144).
  */
 async function mutate({ file }: Target, folder: string): Promise<Report> {
@@ -50,9 +50,9 @@ async function mutate({ file }: Target, folder: string): Promise<Report> {
       plugins: ['@stryker-mutator/vitest-runner'],
       vitest: { configFile: 'vitest.mutation.config.ts', related: true },
       concurrency: 1,
-      // Beyond the time of the tests: see vitest.mutation.config.ts.
+      // Added to the time of the tests; see vitest.mutation.config.ts.
       timeoutMS: 30_000,
-      // Stryker would rewrite it for its copy of the tree, and the paths in ours need no rewriting.
+      // Stryker would rewrite the tsconfig for its copy of the tree, but the paths in this one need no change.
       tsconfigFile: '',
       tempDirName: '.stryker-tmp',
       cleanTempDir: 'always',

@@ -1,6 +1,6 @@
 import { type Equivalent, equivalents } from './equivalent.ts'
 
-/** The part of Stryker's JSON report (mutation-testing-report-schema) that is read here. */
+/** The part of Stryker's JSON report (mutation-testing-report-schema) that this file reads. */
 export interface Report {
   files: Record<string, { source: string; mutants: Mutant[] }>
 }
@@ -18,11 +18,11 @@ interface Position {
 
 export interface Score {
   file: string
-  /** Without those that don't even load. */
+  /** Excludes mutants that do not load. */
   mutants: number
   killed: number
   equivalent: number
-  /** Of those that behave differently. */
+  /** Excludes equivalent mutants. */
   percent: number
   minPercent: number
   seconds: number
@@ -78,8 +78,8 @@ function isSame(known: Change, mutant: Change): boolean {
 }
 
 /**
- * One line for each mutant that a test could notice and none does: where it is, and what becomes what. And one for each
- * entry of `equivalent.ts` that is out of date.
+ * One line for each surviving mutant that is not equivalent, with its position and change, and one for each entry of
+ * `equivalent.ts` that is out of date.
  */
 export function formatSurvivors(file: string, report: Report): string {
   const survivors = survivorsOf(file, report)
@@ -97,7 +97,7 @@ export function formatSurvivors(file: string, report: Report): string {
   ].join('')
 }
 
-/** A table as the guide has it. */
+/** The table of the guide. */
 export function formatTable(scores: readonly Score[]): string {
   const rows = scores.map(
     ({ file, mutants, killed, equivalent, percent, seconds }) =>

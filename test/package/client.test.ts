@@ -143,7 +143,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the archive holds what was built and its documents', () => {
+test('the archive contains the build output and its documents', () => {
   const others = packed.files.map((file) => file.path).filter((file) => !file.startsWith('dist/'))
 
   expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
@@ -152,12 +152,12 @@ test('the archive holds what was built and its documents', () => {
   )
 })
 
-test('a dry run of publishing warns of nothing, and asks for provenance', async () => {
-  const said = await run(repository, 'sh', ['-c', 'npm publish --dry-run --workspace waybill-client 2>&1'])
+test('a dry run of publishing prints no warning, and requests provenance', async () => {
+  const output = await run(repository, 'sh', ['-c', 'npm publish --dry-run --workspace waybill-client 2>&1'])
 
-  expect(said).toContain(`+ waybill-client@${packageJson.version}`)
-  // Where nobody is logged in, a dry run says so, and publishes nothing all the same.
-  expect(said).not.toMatch(/npm (error|warn publish(?! This command requires you to be logged in))/i)
+  expect(output).toContain(`+ waybill-client@${packageJson.version}`)
+  // Without a login, a dry run warns about it; it publishes nothing either way.
+  expect(output).not.toMatch(/npm (error|warn publish(?! This command requires you to be logged in))/i)
   expect(packageJson.publishConfig).toEqual({ access: 'public', provenance: true })
   expect(await readFile(path.join(repository, 'src/client/CHANGELOG.md'), 'utf8')).toContain(
     `## ${packageJson.version}\n`,
@@ -170,7 +170,7 @@ test('installs tRPC, zod and standardwebhooks, and nothing of the server', async
     .parse(JSON.parse(await readFile(path.join(customer, 'node_modules/.package-lock.json'), 'utf8')))
   const installed = Object.keys(packages).map((place) => place.replace(/^.*node_modules\//, ''))
 
-  // TypeScript is a peer of tRPC, which npm installs where a project has none; it is one package for each platform.
+  // TypeScript is a peer dependency of tRPC, which npm installs if a project has none; it has one package per platform.
   const own = installed.filter((name) => !/^(@typescript\/.*|typescript)$/.test(name))
   expect(own.toSorted()).toEqual([
     '@stablelib/base64',
@@ -226,16 +226,16 @@ describe('a program of a customer', () => {
     },
   )
 
-  test('the compiler says what a misspelled template should be', async () => {
+  test('the compiler suggests the correct name of a misspelled template', async () => {
     const misspelled = typedProgram.replaceAll('@ts-expect-error', '')
     await writeFile(path.join(customer, 'misspelled.ts'), misspelled)
 
-    const said = await compile({ version: '7.0.2', resolution: 'nodenext' }, [
+    const output = await compile({ version: '7.0.2', resolution: 'nodenext' }, [
       'misspelled.ts',
       'waybill-templates.d.ts',
     ])
-    expect(said).toContain(`Did you mean '"order_shipped"'?`)
-    expect(said.match(/error TS/g)).toHaveLength(10)
+    expect(output).toContain(`Did you mean '"order_shipped"'?`)
+    expect(output.match(/error TS/g)).toHaveLength(10)
   })
 
   test.each([
@@ -245,8 +245,8 @@ describe('a program of a customer', () => {
     await compile({ version: '5.7.2', resolution: 'nodenext' })
 
     expect(await run(customer, toolchains.node20, ['--version'])).toMatch(/^v20\./)
-    const said = await run(customer, toolchains.node20, [path.join('out', file), sandbox.url, sandbox.apiKey])
-    expect(JSON.parse(said)).toEqual({
+    const output = await run(customer, toolchains.node20, [path.join('out', file), sandbox.url, sandbox.apiKey])
+    expect(JSON.parse(output)).toEqual({
       status: 'sent',
       sentOnce: true,
       code: 'TEMPLATE_NOT_FOUND',
@@ -257,7 +257,7 @@ describe('a program of a customer', () => {
     })
   })
 
-  test('every exported file can be loaded by import and by require', async () => {
+  test('every exported file can be loaded with import and require', async () => {
     const dist = path.join(customer, 'node_modules/waybill-client/dist/esm/contracts')
     const contracts = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith('.js'))
     const names = ['', '/webhook', '/contracts', ...contracts.map((file) => `/contracts/${file.replace(/\.js$/, '')}`)]

@@ -15,7 +15,7 @@ export interface Toolchains {
   node20: string
 }
 
-/** Installs every compiler, and the oldest Node, into a folder of their own. */
+/** Installs every compiler and the oldest Node into separate folders. */
 export async function installToolchains(folder: string): Promise<Toolchains> {
   const compilers = typescriptVersions.map((version) => [`typescript-${version}`, `npm:typescript@${version}`] as const)
   const dependencies = Object.fromEntries([...compilers, [oldestNode, oldestNodeVersion]])

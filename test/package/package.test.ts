@@ -43,7 +43,7 @@ describe('the archive', () => {
     expect(packed.files.filter((file) => /(^|\/)test\/|\.test\.|\.env|secret\.key|\.map$/.test(file.path))).toEqual([])
   })
 
-  test('is small enough to be installed for the client alone', () => {
+  test('is small enough to install only for the client', () => {
     expect(packed.size).toBeLessThan(4_500_000)
   })
 
@@ -208,11 +208,11 @@ describe('the client', () => {
     { compiler: 'node_modules/typescript/bin/tsc' },
     { compiler: 'test/generated-client/node_modules/typescript/bin/tsc' },
   ])('has types that $compiler checks, including expected errors', async ({ compiler }) => {
-    const said = await run(folder, process.execPath, [path.join(repository, compiler), '-p', '.']).catch(
+    const output = await run(folder, process.execPath, [path.join(repository, compiler), '-p', '.']).catch(
       (error: { stdout: string }) => error.stdout,
     )
 
-    expect(said).toBe('')
+    expect(output).toBe('')
   })
 
   test('loads no server code', async () => {
@@ -286,11 +286,11 @@ describe('the webhook receiver', () => {
     const tsconfig = { extends: './tsconfig.json', files: ['receive.ts'] }
     await writeFile(path.join(folder, 'tsconfig.receive.json'), JSON.stringify(tsconfig))
     const compiler = path.join(repository, 'node_modules/typescript/bin/tsc')
-    const said = await run(folder, process.execPath, [compiler, '-p', 'tsconfig.receive.json']).catch(
+    const output = await run(folder, process.execPath, [compiler, '-p', 'tsconfig.receive.json']).catch(
       (error: { stdout: string }) => error.stdout,
     )
 
-    expect(said).toBe('')
+    expect(output).toBe('')
     expect(JSON.parse(await run(folder, process.execPath, ['receive.ts']))).toEqual({
       status: 400,
       body: 'The header webhook-timestamp is missing',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BatchOptions, createBatcher, NotStartedError } from '../../src/platform/batch.ts'
 
-/** Batches that end when the test ends them. */
+/** Runs batches that the test ends. */
 function openBatches(options: Partial<BatchOptions<number, number>> = {}) {
   const batches: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = []
   const call = createBatcher<number, number>({
@@ -153,7 +153,7 @@ test('splits a blocked batch by group and fails only the group that still blocks
   expect(items().slice(5)).toEqual([[202]])
   batches[5]?.end()
   expect(await meanwhile[1]).toBe(404)
-  // Its group is not blocked any more, so its next call shares a batch again.
+  // Its group is no longer blocked, so its next call shares a batch again.
   const together = [100, 200].map((item) => call(item))
   await turn()
   expect(items().slice(6)).toEqual([[100, 200]])
@@ -213,7 +213,7 @@ const Story = fc.record({
   maxInFlight: fc.integer({ min: 1, max: 3 }),
 })
 
-test('returns its own result to each caller, whatever happens to others in the batch', async () => {
+test('returns its own result to each caller, regardless of others in the batch', async () => {
   await fc.assert(
     fc.asyncProperty(Story, async ({ calls, maxItems, maxInFlight }) => {
       let running = 0

@@ -132,7 +132,7 @@ describe('a secret in a file', () => {
 const warned = (environment: Record<string, string>) =>
   findConfigWarnings(readConfig({ META_APP_SECRET: 'secret', ...environment }))
 
-test('a missing app secret is warned about', () => {
+test('warns about a missing app secret', () => {
   expect(warned({ META_APP_SECRET: '' })).toEqual([expect.stringMatching(/^META_APP_SECRET is not set: callbacks/)])
 })
 

@@ -30,12 +30,12 @@ test.each([
   { query: 'sslrootcert=/nowhere/ca.pem', says: 'sslrootcert names a file that cannot be read (ENOENT): /nowhere' },
   { query: 'sslmode=require&sslcert=a.crt', says: 'sslcert and sslkey belong together' },
   { query: `sslrootcert=${import.meta.filename}`, says: 'sslrootcert must name a file in PEM format' },
-])('refuses ?$query', ({ query, says }) => {
+])('rejects ?$query', ({ query, says }) => {
   expect(() => readTls(`postgres://u:hush@db/d?${query}`)).toThrow(says)
   expect(() => readTls(`postgres://u:hush@db/d?${query}`)).not.toThrow('hush')
 })
 
-test('leaves a URL without TLS parameters as it is', () => {
+test('leaves a URL without TLS parameters unchanged', () => {
   const url = 'postgres://u:p%25@db/d?application_name=a%20b'
   expect(readTls(url)).toEqual({ url })
 })
@@ -100,7 +100,7 @@ describe('DATABASE_PASSWORD_COMMAND', () => {
     expect(await new PasswordCommand(text, passed).read()).not.toContain(secretKey)
   })
 
-  test('prints a password of which only the last newline is dropped', async () => {
+  test('removes only the last newline of the password', async () => {
     expect(await new PasswordCommand(`printf ' a b \\n\\n'`, environment).read()).toBe(' a b \n')
   })
 

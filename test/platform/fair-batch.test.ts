@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFairBatcher, type FairBatchOptions } from '../../src/platform/fair-batch.ts'
 
-/** Batches that end when the test ends them. The result of a part is its items. */
+/** Runs batches that the test ends. The result of a part is its items. */
 function openBatches(options: Partial<FairBatchOptions<string, string[]>> = {}) {
   const batches: { parts: string[][]; end: () => void; fail: (error: Error) => void }[] = []
   const call = createFairBatcher<string, string[]>({
@@ -60,7 +60,7 @@ test('spreads a large call over successive batches of at most maxItems', async (
   expect(await result).toEqual(items('a', 6))
 })
 
-test('gives each key its share of the next batch, whatever another key has queued', async () => {
+test('gives each key its share of the next batch, even if another key has queued many items', async () => {
   const { call, batches, parts } = openBatches()
   const large = [call('a', items('a', 9)), call('a', items('a', 9))]
   await turn()

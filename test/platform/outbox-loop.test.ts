@@ -3,13 +3,13 @@ import { afterEach, expect, test } from 'vitest'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { OutboxLoop, retryDelay } from '../../src/platform/outbox-loop.ts'
 
-/** Less than until the next poll. */
+/** Shorter than the time until the next poll. */
 const soon = { timeout: 2_000, interval: 5 }
 
 const stops: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
 
-/** Starts to send the given batches, one for each claim. An error in place of a batch fails its claim. */
+/** Starts to send the given batches, one for each claim. An error instead of a batch fails its claim. */
 function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) => Promise.resolve()) {
   const announcements = createLocalAnnouncements()
   const logged: { level: number; msg: string; err?: { message: string } }[] = []
@@ -54,7 +54,7 @@ test('sends batch after batch until none is due', async () => {
   await expect.poll(() => outbox.countClaims(), soon).toBe(3)
 })
 
-test('sends what is added as soon as it is announced', async () => {
+test('sends new items as soon as they are announced', async () => {
   const outbox = startOutbox([])
   await expect.poll(() => outbox.countClaims(), soon).toBe(1)
 
@@ -63,7 +63,7 @@ test('sends what is added as soon as it is announced', async () => {
   await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
 })
 
-test('finishes the attempts under way when it stops, and claims no more', async () => {
+test('finishes the attempts in progress when it stops, and claims no more', async () => {
   const held = Promise.withResolvers<void>()
   const outbox = startOutbox([['a'], ['b']], () => held.promise)
   await expect.poll(() => outbox.attempted, soon).toEqual(['a'])

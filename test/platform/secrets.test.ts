@@ -33,7 +33,7 @@ test('names a key that is missing from the ring', () => {
   )
 })
 
-test('caches what it decrypts, apart from the purposes that are not cached', () => {
+test('caches decrypted secrets, except for purposes that are not cached', () => {
   const box = createSecretBox([oldKey], randomBytes)
   const decrypted: string[] = []
   const counting = {
@@ -87,12 +87,12 @@ test.each([
   { what: 'no nonce', change: (sealed: string) => sealed.split('.').slice(0, 2).join('.') },
   { what: 'a shortened tag', change: (sealed: string) => sealed.slice(0, -8) },
   { what: 'another nonce', change: (sealed: string) => sealed.replace(/\.[^.]+\.([^.]+)$/, '.AAAAAAAAAAAAAAAA.$1') },
-])('refuses to decrypt what has $what', ({ change }) => {
+])('refuses to decrypt a ciphertext with $what', ({ change }) => {
   const box = createSecretBox([oldKey], randomBytes)
   expect(() => box.decrypt(change(box.encrypt('token', 'a')), 'a')).toThrow(Error)
 })
 
-test('refuses a tag of fewer than 16 bytes, which could be found by trying', () => {
+test('rejects a tag of fewer than 16 bytes, which could be found by trying', () => {
   const box = createSecretBox([oldKey], randomBytes)
   const [version, key, nonce, tag = ''] = box.encrypt('', 'a').split('.')
   const sealed = (bytes: number) => {
@@ -117,7 +117,7 @@ test('fingerprints a text with each key of the ring, bound to its purpose', () =
   expect(box.fingerprints('481516', 'code')).toEqual([hmac(newKey, 'code\n481516'), hmac(oldKey, 'code\n481516')])
 })
 
-test('caches by purpose too, because the ciphertext is bound to it', () => {
+test('caches by purpose too, because a ciphertext is bound to it', () => {
   const box = createSecretBox([oldKey], randomBytes)
   const cached = cacheSecrets(box, () => true)
   const sealed = box.encrypt('token', 'a')

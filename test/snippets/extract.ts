@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { contents } from '../../src/http/docs/site/contents.ts'
 
-/** A code block of a guide, in the place where a reader finds it. */
+/** A code block of a guide, with its position. */
 export interface Snippet {
   guide: string
   line: number
   language: string
-  /** What the snippet does, as its info string says after `run=`; undefined for what is not run. */
+  /** What the snippet does, from `run=` in its info string; undefined if it is not run. */
   run: string | undefined
   code: string
 }

@@ -23,7 +23,7 @@ for (const [language, command] of missing)
 
 let server: TestServer
 
-/** What one snippet runs with. Tests run at the same time, so each has an `expect` of its own. */
+/** The context of one snippet. Tests run concurrently, so each has its own `expect`. */
 interface Setting {
   account: TestAccount
   folder: string
@@ -41,7 +41,7 @@ async function prepare(expect: ExpectStatic): Promise<Setting> {
   return { account: await server.account(), folder, expect }
 }
 
-test('every snippet in a programming language is run, and so is every call of this API', () => {
+test('runs every snippet in a programming language and every call of the API', () => {
   const notRun = snippets.filter(
     ({ language, run, code }) =>
       run === undefined &&
@@ -61,7 +61,7 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect(output).toContain(message?.id)
   },
 
-  // The first answer is lost after the message was sent.
+  // The first response is lost after the message was sent.
   retry: async (snippet, setting) => {
     const { expect } = setting
     const proxy = await startLossyProxy(server.url)
@@ -280,7 +280,7 @@ async function post(port: number, secret: string, at: Date): Promise<number> {
   return response.status
 }
 
-/** Passes requests on, and closes the first connection instead of answering. */
+/** Forwards requests, and closes the first connection instead of responding. */
 async function startLossyProxy(target: string) {
   let requests = 0
   const proxy = createServer((incoming, outgoing) => {

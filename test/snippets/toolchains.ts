@@ -10,7 +10,7 @@ interface Toolchain {
   file: string
   /** Fails if the toolchain is not installed. */
   check: readonly [string, ...string[]]
-  /** What a receiver needs before it runs: packages, or a compiled program. */
+  /** Prepares a receiver: installs packages or compiles a program. */
   prepare?: (folder: string) => Promise<void>
   command: (port: number | undefined) => readonly [string, ...string[]]
   environment?: (folder: string) => Record<string, string>
@@ -80,7 +80,7 @@ export function findMissing(language: string): string | undefined {
   }
 }
 
-/** The packages of this repository, as an application has them installed. Node runs no TypeScript below `node_modules`. */
+/** The packages of this repository, installed like in an application. Node runs no TypeScript below `node_modules`. */
 async function linkPackages(folder: string): Promise<void> {
   const own = path.join(folder, 'waybill-client')
   await mkdir(own)
@@ -119,7 +119,7 @@ export function start(
   [command, ...args]: readonly [string, ...string[]],
   environment: Record<string, string> = {},
 ): Program {
-  // In a group of its own, so that what it starts ends with it.
+  // In a separate process group, so that its child processes end with it.
   const child: ChildProcess = spawn(command, args, {
     cwd: folder,
     env: { ...process.env, ...environment },

@@ -42,7 +42,7 @@ async function statusOf(name = template.name): Promise<unknown> {
 }
 
 describe('creates a template', () => {
-  test('that is listed as PENDING at once, approved by the review, and then sendable', async () => {
+  test('that is listed as PENDING immediately, approved by the review, and then sendable', async () => {
     const created = await change('create', template)
 
     expect(created.json()).toMatchObject({
@@ -60,7 +60,7 @@ describe('creates a template', () => {
     expect(sent.json()).toMatchObject({ success: true, data: { status: 'sent' } })
   })
 
-  test('once, whether the request is repeated here or after its answer was lost', async () => {
+  test('once, even if the request is repeated or its response was lost', async () => {
     await change('create', template)
     expect((await change('create', template)).json().data).toMatchObject({ changed: false, status: 'PENDING' })
 
@@ -75,7 +75,7 @@ describe('creates a template', () => {
     ).toHaveLength(1)
   })
 
-  test('and refuses other content under the same name', async () => {
+  test('and rejects other content under the same name', async () => {
     await change('create', template)
     const other = await change('create', { ...template, footer: 'Other' })
 
@@ -83,7 +83,7 @@ describe('creates a template', () => {
     expect(other.json().error.code).toBe('TEMPLATE_EXISTS')
   })
 
-  test('and says that WhatsApp changed its category', async () => {
+  test('and reports that WhatsApp changed its category', async () => {
     template = { ...template, name: `sale_${names}_promotional` }
     const created = await change('create', template)
 
@@ -107,7 +107,7 @@ describe('creates a template', () => {
     expect(row.rejected_reason).toBe('INVALID_FORMAT')
   })
 
-  test('of one product, which each message names', async () => {
+  test('of one product, which each message specifies', async () => {
     const { footer: _, ...rest } = template
     const product = {
       ...rest,
@@ -148,7 +148,7 @@ describe('creates a template', () => {
     expect((await change('create', { ...code, authentication })).json().data).toMatchObject({ changed: false })
   })
 
-  test('only if the rules allow it, with every problem named and nothing asked of WhatsApp', async () => {
+  test('only if the rules allow it, reporting every problem without calling WhatsApp', async () => {
     const before = server.simulator.requests.length
     const refused = await change('create', { ...template, body: { text: 'Hello {{1}}' }, footer: 'By {{1}}' })
 
@@ -192,7 +192,7 @@ describe('creates a template', () => {
   })
 })
 
-describe('translates a refusal of WhatsApp', () => {
+describe('translates an error of WhatsApp', () => {
   test.each([
     [2388293, 'TEMPLATE_REFUSED', 422, 'The body has too many variables for its length.'],
     [2388019, 'TEMPLATE_REFUSED', 422, 'The business account has reached its template limit.'],
@@ -215,7 +215,7 @@ describe('translates a refusal of WhatsApp', () => {
     expect(refused.json().error.message).toContain(`WhatsApp said (100/${subcode}): Nein, danke.`)
   })
 
-  test('that its limit of calls is reached', async () => {
+  test('when its rate limit is reached', async () => {
     const error = { message: 'Too many calls', code: 80007 }
     server.simulator.intercept(({ path }) =>
       path.endsWith('/message_templates') ? { kind: 'json', status: 400, body: { error } } : undefined,
@@ -227,7 +227,7 @@ describe('translates a refusal of WhatsApp', () => {
     expect(refused.json().error.code).toBe('WHATSAPP_THROTTLED')
   })
 
-  test('that a connection broke, after which a repetition finds the template', async () => {
+  test('when the connection broke, after which a repetition finds the template', async () => {
     let cut = 0
     server.simulator.intercept(({ path, method }) =>
       method === 'POST' && path.endsWith('/message_templates') && ++cut === 1 ? { kind: 'drop' } : undefined,
@@ -274,7 +274,7 @@ describe('changes a template', () => {
     expect(refused.json().error.message).toContain('The template is PENDING.')
   })
 
-  test('without asking WhatsApp if it is the same', async () => {
+  test('without calling WhatsApp if nothing changed', async () => {
     await change('create', template)
     const before = server.simulator.requests.length
 
@@ -319,7 +319,7 @@ describe('deletes a template', () => {
     ).toContain('This language of the template is being deleted.')
   })
 
-  test('in all languages only if told so', async () => {
+  test('in all languages only on request', async () => {
     expect((await change('delete', { name: 'order_shipped' })).json().error.message).toBe(
       'language: is required, or set allLanguages to true.',
     )
@@ -403,7 +403,7 @@ describe('uploads a sample', () => {
   const create = (by: TestAccount, path: string) =>
     by.post('/api/v1/template/create', { ...withImage(url + path), name: `order_${++names}` })
 
-  test('from links that count towards the uploads of the account, without keeping others from theirs', async () => {
+  test('from links that count towards the uploads of the account, without blocking other accounts', async () => {
     const waiting = Array.from({ length: 8 }, () => create(account, '/held'))
     await expect.poll(() => held.length).toBe(8)
     const other = await server.account()

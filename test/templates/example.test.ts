@@ -174,7 +174,7 @@ function toGraph({ category, named, components }: Made): GraphTemplate {
   }
 }
 
-/** What the contract, the send, the published schema and the simulator say of a template's own example. */
+/** Checks a template's own example with the contract, the send, the published schema and the simulator. */
 function judge(graph: GraphTemplate) {
   const { name, language, components, parameter_format: parameterFormat } = graph
   const template = { name, language, components, parameterFormat }
@@ -192,7 +192,7 @@ function judge(graph: GraphTemplate) {
 
 const accepted = { contract: true, problems: [], schema: [], simulator: undefined }
 
-test('the example of any template is accepted by the contract, the send, its schema and WhatsApp', () => {
+test('generates an example of any template that the contract, the send, its schema and WhatsApp accept', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 4, arbitrary: ordinary }, carousel, authentication), (made) => {
       expect(judge(toGraph(made))).toEqual(accepted)
@@ -211,7 +211,7 @@ test.each(demoTemplates.map((template) => ({ name: `${template.name} ${template.
   },
 )
 
-test('the example uses the values of the template, but not the address of its sample', () => {
+test('uses the values of the template in its example, but not the URL of its sample', () => {
   const template = {
     name: 'invoice',
     language: 'en',
@@ -246,7 +246,7 @@ test.each([
   { what: 'without the required button', change: { buttons: [{ index: 0, payload: 'x' }] } },
   { what: 'with a field that the template has no use for', change: { code: '1' } },
   { what: 'for another template', change: { template: 'other' } },
-])('the schema of a template refuses a send $what', ({ change }) => {
+])('rejects a send $what by the schema of a template', ({ change }) => {
   const template = {
     name: 'invoice',
     language: 'en',
@@ -270,7 +270,7 @@ test.each([
   expect(validate(JSON.parse(JSON.stringify({ ...good, ...change })))).toBe(false)
 })
 
-test('a template with an unknown part has neither example nor schema', () => {
+test('generates neither example nor schema for a template with an unknown part', () => {
   const components = [{ type: 'BODY', text: 'Hi.' }, { type: 'HOLOGRAM' }]
   const template = { name: 'new', language: 'en', parameterFormat: 'POSITIONAL', components }
 

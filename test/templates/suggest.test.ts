@@ -27,7 +27,7 @@ describe('the nearest template', () => {
     expect(suggest({ name: 'a', language: 'en' }, many)).toBe('It exists in en_GB, af, ar, bg, bn and other languages.')
   })
 
-  test('is no further away than three changes', () => {
+  test('differs by at most three changes', () => {
     const near = { name: 'order_shipped_today_at_noon', language: 'en' }
 
     expect(suggest({ name: 'ordre_shiped_todayat_noon', language: 'en' }, [near])).toContain(near.name)
@@ -49,20 +49,20 @@ describe('an unknown template', () => {
   const misspelled = { ...sendMessage.example.input, template: 'order_shiped' }
   const suggestion = 'There is no template "order_shiped" in language en. Did you mean "order_shipped" in language en?'
 
-  test.each(['/api/v1/message/send', '/api/v1/message/preview'])('gets a suggestion from %s', async (path) => {
+  test.each(['/api/v1/message/send', '/api/v1/message/preview'])('receives a suggestion from %s', async (path) => {
     const response = await account.post(path, misspelled)
 
     expect(response.statusCode).toBe(404)
     expect(response.json().error).toEqual({ code: 'TEMPLATE_NOT_FOUND', message: suggestion })
   })
 
-  test('gets a suggestion when it is read', async () => {
+  test('receives a suggestion when it is read', async () => {
     const response = await account.get('/api/v1/template/order_shiped/en')
 
     expect(response.json().error).toEqual({ code: 'TEMPLATE_NOT_FOUND', message: suggestion })
   })
 
-  test('never gets one of another account, nor one that is not approved', async () => {
+  test('never receives a suggestion of another account or of an unapproved template', async () => {
     const other = await server.account()
     const body = [{ type: 'BODY', text: 'Hi' }]
     await other.template({

@@ -102,16 +102,16 @@ test('makes a template sendable when it is listed again', async () => {
   expect(await statuses()).toEqual({ '1 back en': 'APPROVED' })
 })
 
-test('ignores the list of a sync that a later one overtook', async () => {
+test('ignores the list of a sync that ends after a later one', async () => {
   await add('1', 'A')
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const response = Promise.withResolvers<ReturnType<typeof found>>()
   const listTemplates = () => {
-    asked.resolve()
+    requested.resolve()
     return response.promise
   }
   const overtaken = syncTemplates({ ...deps, whatsapp: { ...deps.whatsapp, listTemplates } }, accountId)
-  await asked.promise
+  await requested.promise
   deps.listings['1 A'] = found(listed('both', { status: 'PAUSED' }))
   await syncTemplates(deps, accountId)
 
@@ -121,7 +121,7 @@ test('ignores the list of a sync that a later one overtook', async () => {
   expect(await statuses()).toEqual({ '1 both en': 'PAUSED' })
 })
 
-test('lists each WABA once with its own token, however many numbers share it', async () => {
+test('lists each WABA once with its own token, even if several numbers share it', async () => {
   await add('1', 'A')
   await add('1', 'B')
   await add('2', 'C')

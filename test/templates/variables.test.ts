@@ -131,7 +131,7 @@ function fillHelloTo(characters: number): Record<string, string> {
   return { '1': 'x'.repeat(characters - 'Hello '.length) }
 }
 
-test('limits the body to 1,024 characters beside other components and to 32,768 alone', () => {
+test('limits the body to 1,024 characters with other components and to 32,768 without', () => {
   const text = 'Hello {{1}}'
   const alone = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text }] }
   const withFooter = { parameterFormat: 'POSITIONAL', components: [...alone.components, { type: 'FOOTER', text: 'x' }] }
@@ -173,7 +173,7 @@ test('counts a character of two units once', () => {
   expect(countCharacters('', 0)).toBe(0)
 })
 
-test('measures the filled body against the limit of the caller, and says both', () => {
+test('compares the filled body with the limit of the caller, and reports both', () => {
   const template = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text: 'Hello {{1}}' }] }
   expect(findVariableProblems(template, { '1': '\u{1F98A}\u{1F98A}' }, 8)).toEqual([])
   expect(findVariableProblems(template, { '1': 'Ada' }, 8)).toEqual([

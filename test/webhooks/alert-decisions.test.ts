@@ -180,16 +180,16 @@ test('describes a failure rate without codes, and its end', () => {
   )
   expect(raised?.text?.paragraphs[0]).toBe('21 of 100 messages of the last hour failed.')
 
-  const asked: string[][] = []
+  const queried: string[][] = []
   const recovered = compareFailureRate(
     { ...number, traffic: { sent: 99, failed: 1, failures: [] } },
     { failureRatePercent: 20, failureRateMinMessages: 20 },
     (...about) => {
-      asked.push(about)
+      queried.push(about)
       return 'critical'
     },
   )
-  expect(asked).toEqual([['failure_rate', 'acc_1', 'wa_1']])
+  expect(queried).toEqual([['failure_rate', 'acc_1', 'wa_1']])
   expect(recovered).toEqual({
     accountId: 'acc_1',
     code: 'failure_rate',
@@ -218,10 +218,10 @@ test.each([
 })
 
 test('describes a lag and its end', () => {
-  const asked: string[][] = []
+  const queried: string[][] = []
   const compare = (seconds: number, open: 'warning' | undefined) =>
     compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: 300 }, (...about) => {
-      asked.push(about)
+      queried.push(about)
       return open
     })
   const about = { accountId: 'acc_1', code: 'delivery_lag', subjectId: 'acc_1', severity: 'warning' }
@@ -242,7 +242,7 @@ test('describes a lag and its end', () => {
     kind: 'recovered',
     text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
   })
-  expect(asked).toEqual([
+  expect(queried).toEqual([
     ['delivery_lag', 'acc_1', 'acc_1'],
     ['delivery_lag', 'acc_1', 'acc_1'],
   ])
@@ -264,13 +264,13 @@ test.each([
 })
 
 test('describes missing statuses and their end', () => {
-  const asked: string[][] = []
+  const queried: string[][] = []
   const compare = (withoutStatus: number, open: 'critical' | undefined) =>
     compareStatuses(
       { ...number, withoutStatus, resumed: open !== undefined },
       { noStatusMinMessages: 1 },
       (...about) => {
-        asked.push(about)
+        queried.push(about)
         return open
       },
     )
@@ -298,8 +298,8 @@ test('describes missing statuses and their end', () => {
       paragraphs: ['WhatsApp reports the statuses of messages again.'],
     },
   })
-  expect(asked).toHaveLength(3)
-  expect(new Set(asked.map((about) => about.join(' ')))).toEqual(new Set(['no_statuses acc_1 wa_1']))
+  expect(queried).toHaveLength(3)
+  expect(new Set(queried.map((about) => about.join(' ')))).toEqual(new Set(['no_statuses acc_1 wa_1']))
 })
 
 test('lists the codes that have thresholds', () => {

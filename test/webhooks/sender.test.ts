@@ -272,9 +272,9 @@ test('does not connect to a host if any of its addresses is private', async () =
 
 test('does not connect to an address other than the checked one', async () => {
   const { port, connections, close } = await startTcp(() => {})
-  let asked = 0
+  let lookups = 0
   // Returns our address on every second query, like a DNS rebinding server.
-  const resolve = () => Promise.resolve(asked++ % 2 === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
+  const resolve = () => Promise.resolve(lookups++ % 2 === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
   const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false }, { resolve })
   const results = await Promise.all(
     Array.from({ length: 6 }, () => strict.attempt(requestTo(`https://rebound.example:${port}/`))),

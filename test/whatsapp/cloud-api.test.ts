@@ -103,7 +103,7 @@ test('keeps the path of the base URL', async () => {
   await proxied.close()
 })
 
-test("returns our error code, WhatsApp's message and the retry delay of a rejection", async () => {
+test("returns Waybill's error code, WhatsApp's message and the retry delay of a rejection", async () => {
   expect(await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131056' })).toEqual({
     kind: 'refused',
     errorCode: 'WHATSAPP_THROTTLED',

@@ -29,9 +29,9 @@ function item(name: string, extra: object = {}): object {
 }
 
 async function namesListed(): Promise<string[]> {
-  const answer = await whatsapp.listTemplates(waba)
-  if (!answer.ok) throw new Error(answer.reason)
-  return answer.value.map(({ name }) => name)
+  const response = await whatsapp.listTemplates(waba)
+  if (!response.ok) throw new Error(response.reason)
+  return response.value.map(({ name }) => name)
 }
 
 test('lists all pages in order', async () => {
@@ -87,35 +87,35 @@ test('never follows the URL of the next page', async () => {
   await elsewhere.stop()
 })
 
-test.each<{ says: string; answer: (call: number) => SimulatedResponse; reason: string }>([
+test.each<{ says: string; response: (call: number) => SimulatedResponse; reason: string }>([
   {
     says: 'a repeating list',
-    answer: () => ok({ data: [], paging: { cursors: { after: 'same' }, next: 'http://x/' } }),
+    response: () => ok({ data: [], paging: { cursors: { after: 'same' }, next: 'http://x/' } }),
     reason: 'the list of templates repeats itself',
   },
   {
     says: 'an endless list',
-    answer: (call) => ok({ data: [], paging: { cursors: { after: `page-${call}` }, next: 'http://x/' } }),
+    response: (call) => ok({ data: [], paging: { cursors: { after: `page-${call}` }, next: 'http://x/' } }),
     reason: 'the list of templates does not end',
   },
   {
     says: 'a page that is not a list',
-    answer: () => ok({ data: 'none' }),
+    response: () => ok({ data: 'none' }),
     reason: 'an unreadable response',
   },
   {
     says: 'a truncated page',
-    answer: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),
+    response: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),
     reason: 'an unreadable response',
   },
   {
     says: "a proxy's error page",
-    answer: () => ({ kind: 'text', status: 502, contentType: 'text/html', text: '<html></html>' }),
+    response: () => ({ kind: 'text', status: 502, contentType: 'text/html', text: '<html></html>' }),
     reason: 'an unreadable response with HTTP 502',
   },
-])('fails for $says instead of returning part of it', async ({ answer, reason }) => {
+])('fails for $says instead of returning part of it', async ({ response, reason }) => {
   let call = 0
-  simulator.intercept(() => answer(call++))
+  simulator.intercept(() => response(call++))
   expect(await whatsapp.listTemplates(waba)).toEqual({ ok: false, refused: false, accountUnusable: false, reason })
 })
 

@@ -33,7 +33,7 @@ function addNumber(more: { status?: string; pin?: string } = {}, token: Paramete
   return number
 }
 
-/** Answers like a callback URL whose verify token is `expected`. */
+/** Responds like a callback URL whose verify token is `expected`. */
 async function startCallback(expected: string): Promise<string> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams
@@ -42,7 +42,7 @@ async function startCallback(expected: string): Promise<string> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
-  // A TCP server has no other kind of address.
+  // A TCP server always has an address of this type.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
@@ -61,7 +61,7 @@ test('describes a token with its app, permissions and business accounts', async 
   })
 })
 
-test('an expired token cannot describe itself, but its app can describe it', async () => {
+test('describes an expired token only with the credentials of its app', async () => {
   const { accessToken } = addNumber({}, { expiresAt: 1_700_000_000 })
 
   expect(await whatsapp.inspectToken({ accessToken })).toMatchObject({ ok: false, error: { code: 190 } })
@@ -115,7 +115,7 @@ test('needs business_management to list businesses', async () => {
   expect(await whatsapp.listBusinessAccounts({ accessToken })).toMatchObject({ ok: false, error: { code: 200 } })
 })
 
-test('the first registration sets the PIN, and later ones must match it', async () => {
+test('sets the PIN with the first registration, and requires it for later ones', async () => {
   const number = addNumber({ status: 'PENDING' })
 
   expect(await whatsapp.registerNumber({ ...number, pin: '111111' })).toEqual({ ok: true, value: undefined })
@@ -124,7 +124,7 @@ test('the first registration sets the PIN, and later ones must match it', async 
     expect(await whatsapp.registerNumber({ ...number, pin: '222222' })).toMatchObject({ ok: false, error: { code } })
 })
 
-test('refuses more than ten registrations of a number', async () => {
+test('rejects more than ten registrations of a number', async () => {
   const number = addNumber()
   for (let attempt = 0; attempt < 10; attempt++)
     expect(await whatsapp.registerNumber({ ...number, pin: '111111' })).toMatchObject({ ok: true })
@@ -132,7 +132,7 @@ test('refuses more than ten registrations of a number', async () => {
   expect(await whatsapp.registerNumber({ ...number, pin: '111111' })).toMatchObject({ error: { code: 133016 } })
 })
 
-test('subscribes the app of the token, as often as it is asked to', async () => {
+test('subscribes the app of the token, even repeatedly', async () => {
   const number = addNumber()
   expect(await whatsapp.listSubscribedApps(number)).toEqual({ ok: true, value: [] })
 
@@ -142,7 +142,7 @@ test('subscribes the app of the token, as often as it is asked to', async () => 
   expect(await whatsapp.listSubscribedApps(number)).toEqual({ ok: true, value: [app.appId] })
 })
 
-test('an override of the callback URL needs a subscription and the handshake; DELETE unsubscribes', async () => {
+test('requires a subscription and the handshake to override the callback URL; DELETE unsubscribes', async () => {
   const { wabaId, accessToken } = addNumber()
   const url = await startCallback('right')
   const request = async (method: string, body?: object) => {
@@ -185,7 +185,7 @@ test('sets the callback URL of an app after a handshake with it', async () => {
   })
 })
 
-test('exchanges a token of the app for another one, and repeats no secret when it is refused', async () => {
+test('exchanges a token of the app for another one, and repeats no secret in an error', async () => {
   const { accessToken } = addNumber()
   const issued = await whatsapp.refreshToken({ accessToken, app })
   expect(issued).toMatchObject({ ok: true })
@@ -207,7 +207,7 @@ test('exchanges a token of the app for another one, and repeats no secret when i
   }
 })
 
-test('an app secret that is not the app’s is refused, and not repeated', async () => {
+test('rejects an app secret of another app without repeating it', async () => {
   addNumber()
   const refused = await whatsapp.getAppSubscription({ ...app, appSecret: 'wrong-secret' })
 
@@ -215,7 +215,7 @@ test('an app secret that is not the app’s is refused, and not repeated', async
   expect(JSON.stringify(refused)).not.toContain('wrong-secret')
 })
 
-test('an error that quotes tokens is redacted', async () => {
+test('redacts tokens in an error', async () => {
   const { accessToken } = addNumber()
   simulator.intercept(({ headers, query }) => ({
     kind: 'json',
@@ -235,7 +235,7 @@ test('an error that quotes tokens is redacted', async () => {
   expect(JSON.stringify(refused)).not.toMatch(/token-\d|secret-of-the-app/)
 })
 
-test('items that cannot be parsed do not hide the others', async () => {
+test('skips items that cannot be parsed', async () => {
   const { accessToken, wabaId } = addNumber()
   simulator.intercept(({ path }) =>
     path === `/${wabaId}/phone_numbers` ? ok({ data: [null, { id: 4711 }, { name: 'without an ID' }] }) : undefined,
@@ -279,7 +279,7 @@ test.each(sandboxTokens.map(({ token, does }) => ({ token, does })))(
   },
 )
 
-test('the app of sandbox-token-callback-unreachable cannot set a callback URL', async () => {
+test('rejects a callback URL for the app of sandbox-token-callback-unreachable', async () => {
   const appSecret = 'secret-of-the-sandbox'
   simulator.reportTo({ url: `${simulator.url}/callbacks`, appSecret })
   const inspected = await whatsapp.inspectToken({ accessToken: 'sandbox-token-callback-unreachable' })

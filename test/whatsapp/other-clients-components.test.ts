@@ -24,7 +24,7 @@ import {
 } from 'whatsapp-api-js/messages'
 import { toComponents } from '../../src/whatsapp/client/components.ts'
 
-/** What clients that others wrote build for the same message (reference, section 7.1). */
+/** The components that third-party clients build for the same message (reference, section 7.1). */
 
 type Message = Parameters<typeof toComponents>[0]
 
@@ -32,7 +32,7 @@ function plain(value: unknown): object[] {
   return JSON.parse(JSON.stringify(value)) as object[]
 }
 
-/** Positions are text in some clients and numbers in others; WhatsApp takes both. */
+/** Positions are text in some clients and numbers in others; WhatsApp accepts both. */
 function withNumbers(components: object[]): object[] {
   return components.map((component) =>
     'index' in component ? { ...component, index: Number(component.index) } : component,

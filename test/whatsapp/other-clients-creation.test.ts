@@ -5,7 +5,7 @@ import { findTemplateProblems } from '../../contracts/templates/rules.ts'
 import type { StoredComponent } from '../../src/platform/db/schema.ts'
 import { toComponents, toDefinition, toParameterFormat } from '../../src/whatsapp/template-components.ts'
 
-/** What a client that others wrote posts to create the same template. Its inputs follow those of its own tests. */
+/** What a third-party client posts to create the same template. Its inputs follow its own tests. */
 
 type Input = Parameters<typeof kapsoTemplates.buildTemplateDefinition>[0]
 type Body = {
@@ -245,7 +245,7 @@ test.each<Row>([
       parameter_format: toParameterFormat(definition),
       components: toComponents(definition),
     })
-    // And back: what the client has written, read as a definition.
+    // And back: parses the client's request as a definition.
     expect(toDefinition(body)).toEqual(withoutSamples(definition))
   },
 )

@@ -9,7 +9,7 @@ import { WhatsAppAPI } from 'whatsapp-api-js'
 import { BodyComponent, BodyParameter, Template } from 'whatsapp-api-js/messages'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 
-/** Other authors' Cloud API clients (reference, section 7.1) must work with the simulator as with Meta. */
+/** Third-party Cloud API clients (reference, section 7.1) must work with the simulator as with Meta. */
 
 let simulator: Simulator
 let kapso: WhatsAppClient

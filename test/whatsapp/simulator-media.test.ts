@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 
-/** The media endpoints of the simulated Graph API, as a client that is not ours uses them. */
+/** Tests the media endpoints of the simulated Graph API with plain HTTP, like a third-party client. */
 
 let simulator: Simulator
 let other: string
@@ -53,7 +53,7 @@ function send(image: object) {
   return call('POST', `${simulator.phoneNumberId}/messages`, { body })
 }
 
-test('takes a file, describes it and deletes it', async () => {
+test('accepts a file, describes it and deletes it', async () => {
   const { body: uploaded } = await upload('image/png', 'abc')
   const id = String(uploaded['id'])
 
@@ -95,7 +95,7 @@ test('rejects an image of more than 5 MB, a form without the product, and a toke
   expect(foreign.body).toMatchObject({ error: { code: 100, error_subcode: 33 } })
 })
 
-test('hides the files of a number from others', async () => {
+test('hides the files of a number from other numbers', async () => {
   const { body: uploaded } = await upload('image/png', 'abc')
   const id = String(uploaded['id'])
 
@@ -113,6 +113,6 @@ test.each([
   { image: { id: '9000000000000033' }, status: 400 },
   { image: { id: '123' }, status: 400 },
   { image: { link: 'https://fails.example/403' }, status: 200 },
-])('answers a send with $image with $status', async ({ image, status }) => {
+])('responds to a send with $image with $status', async ({ image, status }) => {
   expect((await send(image)).status).toBe(status)
 })

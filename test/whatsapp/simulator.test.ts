@@ -59,7 +59,7 @@ function post(body: unknown, phoneNumberId = simulator.phoneNumberId) {
 const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }))
 const body = (...values: unknown[]) => ({ type: 'body', parameters: text(...values) })
 
-test('answers an accepted send like Meta, with the number in the message ID', async () => {
+test('responds to an accepted send like Meta, with the number in the message ID', async () => {
   const answer = await post(message({ components: [body('Ada', 'A-1024')] }, { biz_opaque_callback_data: 'msg_1' }))
 
   expect(answer).toEqual({
@@ -267,14 +267,14 @@ test.each(['v99.0', 'v25.1', 'v0.9'])('rejects the version %s, which was never r
 })
 
 test.each([
-  { asked: 'v21.0', at: '2026-11-22', served: 'v21.0' },
-  { asked: 'v21.0', at: '2027-02-01', served: 'v22.0' },
-  { asked: undefined, at: '2026-11-22', served: 'v26.0' },
-])('$asked is served as $served on $at', ({ asked, at, served }) => {
-  expect(servedVersion(asked, Date.parse(at))).toBe(served)
+  { requested: 'v21.0', at: '2026-11-22', served: 'v21.0' },
+  { requested: 'v21.0', at: '2027-02-01', served: 'v22.0' },
+  { requested: undefined, at: '2026-11-22', served: 'v26.0' },
+])('serves $requested as $served on $at', ({ requested, at, served }) => {
+  expect(servedVersion(requested, Date.parse(at))).toBe(served)
 })
 
-test('returns the requested fields of a business account, its subscribed apps among them', async () => {
+test('returns the requested fields of a business account, including its subscribed apps', async () => {
   const fields = 'name,subscribed_apps{id,name},account_review_status'
   expect((await call(`${simulator.wabaId}?fields=${fields}`)).body).toEqual({
     id: simulator.wabaId,
@@ -360,7 +360,7 @@ test.each<{ says: string; path: string; options: Parameters<typeof call>[1]; sta
     status: 404,
     error: { type: 'GraphMethodException', code: 803 },
   },
-])('answers $says with HTTP $status', async ({ path, options, status, error }) => {
+])('responds to $says with HTTP $status', async ({ path, options, status, error }) => {
   expect(await call(path, options)).toMatchObject({ status, body: { error } })
 })
 
@@ -401,7 +401,7 @@ test('names the component and the button of an invalid phone number', async () =
 
   const answer = await call(`${simulator.wabaId}/message_templates`, { method: 'POST', body: template })
 
-  // The wording of Meta.
+  // Meta's wording.
   expect(answer).toMatchObject({
     status: 400,
     body: {
@@ -419,8 +419,8 @@ test('returns quality and rejection reason only on request', async () => {
   expect(Object.keys(plain ?? {}).toSorted()).toEqual(
     ['category', 'components', 'id', 'language', 'name', 'parameter_format', 'status'].toSorted(),
   )
-  const [asked] = (await call(`${path}?fields=name,quality_score,rejected_reason`)).body.data
-  expect(asked).toEqual({
+  const [withFields] = (await call(`${path}?fields=name,quality_score,rejected_reason`)).body.data
+  expect(withFields).toEqual({
     id: expect.any(String),
     name: 'order_shipped',
     quality_score: { score: 'GREEN', date: expect.any(Number) },
@@ -481,7 +481,7 @@ test('documents every test recipient with a number that the public API accepts',
   expect(new Set(sandboxRecipients.map(({ to }) => to)).size).toBe(sandboxRecipients.length)
 })
 
-test('subscribes the demo app to all fields that Waybill reads, so that a sandbox is set up completely', async () => {
+test('subscribes the demo app to all fields that Waybill reads, so that the sandbox needs no setup', async () => {
   const sandbox = await startSimulator({ sandbox: true })
   sandbox.reportTo({ url: 'http://127.0.0.1:9/', appSecret: 'secret' })
   expect(sandbox.callbackOf('300000000000001')).toEqual({

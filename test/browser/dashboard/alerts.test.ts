@@ -70,7 +70,7 @@ test('counts open alerts in the navigation until they are acknowledged', async (
   expect(pageErrors).toEqual([])
 })
 
-test('lists the alerts first, then the problems, who gets them by email, the rules and the chat', async () => {
+test('lists the alerts first, then the problems, the email recipients, the rules and the chat', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByRole('heading', { level: 2, name: 'Email' }).waitFor()
@@ -83,7 +83,7 @@ test('lists the alerts first, then the problems, who gets them by email, the rul
   ])
 })
 
-test('names the problems that are sent, how severe they are, and which are turned off', async () => {
+test('lists the problems with their severity, and those that are turned off', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await updateAlertRules(dashboard.server.deps, account.accountId, { deliveryLagSeconds: null })
   await openOfAccount('alerts')
@@ -125,7 +125,7 @@ test('sends a test email to a member, a few at a time', async () => {
   expect(pageErrors.filter((error) => !error.includes('429'))).toEqual([])
 })
 
-test('names what is wrong with the URL of a chat at its field', async () => {
+test('shows the problem of a chat URL at its field', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   const url = page.getByLabel('Webhook URL', { exact: true })
@@ -140,7 +140,7 @@ test('names what is wrong with the URL of a chat at its field', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('keeps rules and quiet hours', async () => {
+test('saves rules and quiet hours', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByLabel('Failure rate in percent').fill('35')
@@ -175,7 +175,7 @@ test('keeps rules and quiet hours', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows wrong rules at their fields', async () => {
+test('shows the problems of invalid rules at their fields', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('alerts')
   const rate = page.getByLabel('Failure rate in percent')

@@ -16,7 +16,7 @@ async function openPalette({ page, openOfAccount }: SignedInVisit) {
   return field
 }
 
-test('opens a page by keyboard alone', async () => {
+test('opens a page by keyboard only', async () => {
   const visit = await dashboard.signedIn()
   const field = await openPalette(visit)
 

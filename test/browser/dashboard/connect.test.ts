@@ -93,7 +93,7 @@ test.each([
     await page.getByText('Ready to send').waitFor()
     await expectAccessible(page)
 
-    // Another browser, or this one after it was closed, shows the same ticks.
+    // Another browser, or this one after a restart, shows the same ticks.
     await page.reload()
     await page.getByText('7 of 7 steps done').waitFor()
     expect(dashboard.server.simulator.callbackOf(app.id)?.callbackUrl).toBe(`${dashboard.server.url}/webhooks/whatsapp`)
@@ -113,7 +113,7 @@ test.each([
   },
   { refuses: { 'GET phone_numbers': 80007 as const }, says: 'limit of API calls', does: 'Wait a few minutes' },
   { wabaIds: [], says: 'It has no access to a phone number', does: 'assign the account to the system user' },
-])('a token that cannot be used is explained: $says', async ({ token, says, does, ...properties }) => {
+])('explains an unusable token: $says', async ({ token, says, does, ...properties }) => {
   const number = newNumber(properties)
   const { page, openOfAccount, pageErrors } = await emptyAccount()
   await openOfAccount('whatsapp-accounts/connect')
@@ -128,7 +128,7 @@ test.each([
   expect(pageErrors).toEqual([])
 })
 
-test('a wrong PIN, a refused subscription and an unreachable callback URL are explained, and the steps repeated', async () => {
+test('explains a wrong PIN, a rejected subscription and an unreachable callback URL, and can repeat the steps', async () => {
   const number = newNumber({ refuses: { 'POST subscribed_apps': 200 } })
   dashboard.server.simulator.addPhoneNumber({ ...number, status: 'PENDING', pin: '123456' })
   const { page, openOfAccount, pageErrors } = await emptyAccount()
@@ -161,7 +161,7 @@ test('a wrong PIN, a refused subscription and an unreachable callback URL are ex
 
 const top = async (what: ReturnType<Page['locator']>) => (await what.boundingBox())?.y ?? Number.NaN
 
-test('says where a token is found at Meta, and puts the result next to the button', async () => {
+test('explains where to find a token at Meta, and shows the result next to the button', async () => {
   const { page, openOfAccount, pageErrors } = await emptyAccount({ viewport: { width: 390, height: 844 } })
   await openOfAccount('whatsapp-accounts/connect')
   const systemUsers = page.getByRole('link', { name: 'Business settings → Users → System users' })
@@ -185,7 +185,7 @@ interface Extent {
   clientHeight: number
 }
 
-/** Whether nothing of the value of a field is cut off. Runs in the browser. */
+/** Whether the whole value of a field is visible. Runs in the browser. */
 function isWhole({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Extent): boolean {
   return scrollWidth <= clientWidth && scrollHeight <= clientHeight + 1
 }
@@ -197,7 +197,7 @@ test.each([
     says: 'operator of this server to set WAYBILL_PUBLIC_URL',
   },
   { lacks: 'the app secret', callbacks: { appSecret: undefined }, says: 'select Add app secret below' },
-])('without $lacks it shows all values to enter at Meta, whole on a phone', async ({ callbacks, says }) => {
+])('shows all values to enter at Meta in full on a phone without $lacks', async ({ callbacks, says }) => {
   const before = dashboard.server.deps.callbacks
   dashboard.server.deps.callbacks = { ...before, ...callbacks }
   const viewport = { width: 390, height: 844 }
@@ -217,7 +217,7 @@ test.each([
   expect(pageErrors).toEqual([])
 })
 
-test('a limit of calls in the middle is explained, and nothing is lost', async () => {
+test('explains a rate limit between two steps, and keeps the entered values', async () => {
   const number = newNumber()
   const { page, openOfAccount, pageErrors } = await emptyAccount()
   await openOfAccount('whatsapp-accounts/connect')
@@ -281,7 +281,7 @@ test.each(['light', 'dark'] as const)(
   },
 )
 
-test('a viewer sees the checklist, changes nothing, and learns whom to ask', async () => {
+test('shows a viewer the checklist without changes, and explains whom to contact', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ role: 'viewer' })
   const { email } = await signedInOwner(dashboard.server, account.accountId)
   await openOfAccount('whatsapp-accounts/connect')

@@ -64,7 +64,7 @@ test('shows billable counts without a rate card, then costs by category and coun
   expect(await costs.getByRole('row').allTextContents()).toEqual([
     'CountryBillableFreeEUR',
     'Germany10€0.11',
-    // Cents would say too little about less than 0.10.
+    // Two decimals are not precise enough below 0.10.
     'Spain21€0.0679',
     'Brazil10No rate',
   ])

@@ -36,7 +36,7 @@ const pages = [
   'audit-log',
 ] as const
 
-/** Makes the browser ask for a language, as its settings would. */
+/** Makes the browser request languages, like its settings. */
 async function preferLanguages(page: Page, tags: string[]): Promise<void> {
   await page.addInitScript(`Object.defineProperty(navigator, 'languages', { get: () => ${JSON.stringify(tags)} })`)
 }
@@ -85,7 +85,7 @@ test('shows numbers, dates and statuses in the locale of the reader', async () =
 
   await openOfAccount('overview')
   await page.getByRole('heading', { name: 'Últimos mensajes' }).waitFor()
-  // A number and its percent sign stand apart.
+  // A space separates a number and its percent sign.
   await page
     .getByText(/^100,0\s% de los intentados$/)
     .first()
@@ -148,7 +148,7 @@ test('offers the languages before sign-in', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('falls back to English for a language that it does not have', async () => {
+test('falls back to English for an unsupported language', async () => {
   const { page, open } = await dashboard.visit()
   await preferLanguages(page, ['fr-FR', 'fr'])
   await open('/sign-in')
@@ -178,7 +178,7 @@ test('Spanish pages are accessible and fit a phone', { timeout: 180_000 }, async
 
 const [opening, closing] = ['⟦', '⟧']
 
-/** A catalogue in which every text stands between marks, as the module that the dashboard loads. */
+/** Returns the module of a catalogue with every text between marks. */
 async function makeMarkedCatalogue(): Promise<string> {
   const [catalogue] = await getCatalogs(makeConfig(linguiConfig, { skipValidation: true }))
   const texts = Object.entries((await catalogue?.collect()) ?? {})
@@ -186,12 +186,12 @@ async function makeMarkedCatalogue(): Promise<string> {
   return `export const messages = ${JSON.stringify(Object.fromEntries(messages))}`
 }
 
-/** Returns the text on the page that stands outside the marks. */
+/** Returns the text on the page outside the marks. */
 function listUnmarked(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(${findUnmarked.toString()})(document)`)
 }
 
-/** Runs in the browser. Code, times and what carries a language of its own are data. */
+/** Runs in the browser. Code, times and elements with their own language are data. */
 function findUnmarked(document: {
   body: unknown
   createTreeWalker: (root: unknown, what: number) => { nextNode: () => unknown; currentNode: unknown }
@@ -239,7 +239,7 @@ const dataPatterns: readonly RegExp[] = [
   /\((?:[a-z]{2,3})(?:_[A-Z]{2})?\)$/,
   // Programming languages and generators.
   /^(?:TypeScript|Python|Go|Java|PHP|Ruby|Rust)(?:: [\w-]+)?$/,
-  // Mantine's copy of a text area, which nobody sees.
+  // Mantine's invisible copy of a text area.
   'aria-label: autosize measurement',
 ].map((pattern) => (typeof pattern === 'string' ? new RegExp(`^${RegExp.escape(pattern)}$`) : pattern))
 

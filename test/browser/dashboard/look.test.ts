@@ -34,7 +34,7 @@ test('centres the content on a wide screen, and makes it wider there', async () 
   expect(pageErrors).toEqual([])
 })
 
-test('an open message leaves the whole log visible on a wide screen', async () => {
+test('keeps the whole log visible beside an open message on a wide screen', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({
     viewport: { width: 2200, height: 1000 },
   })
@@ -49,7 +49,7 @@ test('an open message leaves the whole log visible on a wide screen', async () =
   expect(pageErrors).toEqual([])
 })
 
-test('rows of logs are 36 px high', async () => {
+test('shows log rows that are 36 px high', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await account.trpc.message.send.mutate(sendMessage.example.input)
   await account.trpc.message.send.mutate(sendMessage.example.input)
@@ -77,7 +77,7 @@ test('does not animate for readers who prefer less motion', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('what floats is lighter than the page in the dark', async () => {
+test('shows floating surfaces lighter than the page in the dark theme', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ colorScheme: 'dark' })
   await openOfAccount('people')
   await page.getByRole('button', { name: 'Invite' }).click()
@@ -103,7 +103,7 @@ test('what floats is lighter than the page in the dark', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('the skeleton of a log is as high as its rows', async () => {
+test('shows a skeleton as high as the rows of the log', async () => {
   const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await account.trpc.message.send.mutate(sendMessage.example.input)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -159,9 +159,9 @@ test.each([
   expect(pageErrors).toEqual([])
 })
 
-test('the first page loads less than 250 kB of script, and other pages load theirs later', async () => {
+test('loads less than 250 kB of script with the first page, and the scripts of other pages later', async () => {
   const { page, context, openOfAccount, pageErrors } = await dashboard.signedIn()
-  // Tests before this one have left the files in the cache.
+  // Earlier tests have left the files in the cache.
   const session = await context.newCDPSession(page)
   await session.send('Network.enable')
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })

@@ -49,7 +49,7 @@ async function report(
   await applyStatuses(dashboard.server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
 }
 
-/** The messages beside an open one, where the screen has no room for columns. */
+/** The messages beside an open one on a screen too narrow for columns. */
 const listBeside = (page: Page) => page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
 
 test('updates the timeline of an open message', async () => {
@@ -103,7 +103,7 @@ test('explains a failed message and retries its webhook', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows what to do about a failure before the actions, and the age of new messages only', async () => {
+test('shows how to fix a failure before the actions, and the age of new messages only', async () => {
   const { page, openOfAccount, account } = await dashboard.signedIn()
   const message = await send(account, 'order-1')
   const { messageId } = message
@@ -197,7 +197,7 @@ test('filters by the sending number, in views and exports too', async () => {
 
 const isCut = (cell: Locator) => cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
 
-test.each([1280, 1440, 1920])('nothing that matters is cut at %i px, also beside a message', async (width) => {
+test.each([1280, 1440, 1920])('shows important cells in full at %i px, also beside a message', async (width) => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ viewport: { width, height: 900 } })
   const message = await send(account, 'order-1', '888888888888888')
   await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
@@ -206,12 +206,12 @@ test.each([1280, 1440, 1920])('nothing that matters is cut at %i px, also beside
   await row.waitFor()
   expect(await isCut(row.getByRole('cell').nth(0))).toBe(false)
   expect(await isCut(row.getByRole('cell').nth(1))).toBe(false)
-  // The reason is in the title, whatever of it fits.
+  // The title contains the whole reason, even if the cell is cut off.
   expect(await row.getByTitle('The message cannot reach this recipient.').count()).toBe(1)
 
   await page.getByRole('link', { name: '+888888888888888' }).click()
   await page.getByRole('region', { name: '+888888888888888' }).waitFor()
-  // With too little room for columns, the log is a list beside the message.
+  // On a screen too narrow for columns, the log is a list beside the message.
   const shown = width < 1700 ? listBeside(page) : row
   for (const text of [
     '+888888888888888',
@@ -226,7 +226,7 @@ test.each([1280, 1440, 1920])('nothing that matters is cut at %i px, also beside
   expect(pageErrors).toEqual([])
 })
 
-test('keeps the opened message in sight when the table becomes a list', async () => {
+test('keeps the opened message visible when the table becomes a list', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   for (let index = 1; index <= 20; index++) await send(account, `order-${index}`, `3460011${2000 + index}`)
   await openOfAccount('messages')
@@ -244,7 +244,7 @@ test('keeps the opened message in sight when the table becomes a list', async ()
   expect(pageErrors).toEqual([])
 })
 
-test('says what was looked for if a prefix was left out', async () => {
+test('explains the search if it ignored a prefix', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account, 'order-1', '34600110042')
   await openOfAccount('messages?search=0042')
@@ -259,7 +259,7 @@ test('says what was looked for if a prefix was left out', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('stops messages to the recipient of a message', async () => {
+test('suppresses messages to the recipient of a message', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const { messageId } = await send(account, 'order-1')
   await openOfAccount(`messages?message=${messageId}`)
@@ -352,7 +352,7 @@ test('filters by template and error code and shows the reason', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('says that only exact matches are listed, and searches for parts on request', async () => {
+test('explains that only exact matches are listed, and searches for parts on request', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account, 'order-1')
   await send(account, 'order-12')
@@ -397,7 +397,7 @@ test('opens a message beside the log by a click anywhere in its row', async () =
   await panel.waitFor({ state: 'detached' })
   expect(new URL(page.url()).search).toBe('?search=order')
 
-  // The middle button and Ctrl open a tab.
+  // A click with the middle button or Ctrl opens a tab.
   for (const options of [{ button: 'middle' as const }, { modifiers: ['Control' as const] }]) {
     const [tab] = await Promise.all([
       context.waitForEvent('page'),
@@ -461,7 +461,7 @@ test('walks through the log by keyboard', async () => {
   await page.getByRole('region', { name: /^\+/ }).waitFor({ state: 'detached' })
   expect(await focused()).toBe('+34600111003')
 
-  // In a field, the same keys are text.
+  // In a field, the same keys enter text.
   await page.keyboard.press('/')
   await page.keyboard.type('j/k?')
   expect(await page.getByRole('searchbox', { name: 'Search messages' }).inputValue()).toBe('j/k?')
@@ -482,7 +482,7 @@ test('walks through the log by keyboard', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows what was sent, its webhook and the request as curl', async () => {
+test('shows the sent content, its webhook and the request as curl', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(accept, '/payload')
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/payload` })
@@ -542,7 +542,7 @@ test('sends a message again with new values', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows what a message said, and repeats it with the same values', async () => {
+test('shows the content of a message, and repeats it with the same values', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await updateAccount(dashboard.server.deps, account.accountId, { messageContentsDays: 30 })
   await account.template({ name: 'ready', body: 'Dear {{1}}, parcel {{2}} is ready.' })
@@ -578,7 +578,7 @@ test('shows what a message said, and repeats it with the same values', async () 
   expect(pageErrors).toEqual([])
 })
 
-test('shows the text that was sent after its template changed, and why a text is unknown', async () => {
+test('shows the sent text after its template changed, and why a text is unknown', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { deps } = dashboard.server
   const before = await send(account, 'order-0')
@@ -791,12 +791,12 @@ test('lets a viewer read deliveries but not retry them', async () => {
 // axe takes seconds for each page.
 const slow = { timeout: 150_000 }
 
-test.each(['light', 'dark'] as const)('message pages are accessible in %s', slow, async (colorScheme) => {
+test.each(['light', 'dark'] as const)('shows accessible message pages in %s', slow, async (colorScheme) => {
   const visit = await dashboard.signedIn({ colorScheme })
   await expectAccessible(visit)
 })
 
-test('message pages are accessible on a phone', slow, async () => {
+test('shows accessible message pages on a phone', slow, async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   await expectAccessible(visit)
 })

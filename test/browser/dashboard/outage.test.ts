@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard?.close())
 
-/** Counts what appears and disappears in the page from now on. */
+/** Counts elements that appear and disappear in the page from now on. */
 function watchPlaceholders(page: Page): Promise<void> {
   return page.evaluate(`{
     window.seen = { skeletons: 0, removedAlerts: 0 }
@@ -27,7 +27,7 @@ function watchPlaceholders(page: Page): Promise<void> {
   }`)
 }
 
-/** The connection breaks, as it does while a server restarts. */
+/** Breaks the connection, like a restart of the server. */
 async function breakConnection(route: Route): Promise<void> {
   await route.abort('connectionrefused')
 }

@@ -167,7 +167,7 @@ test('counts failures by reason and links to the messages', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('a bar ends at the number of attempted messages', async () => {
+test('ends a bar at the number of attempted messages', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
@@ -183,11 +183,11 @@ test('a bar ends at the number of attempted messages', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('says how many delivery times are known', async () => {
+test('shows how many delivery times are known', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const [timed, untimed] = [await send(account), await send(account)]
   await report(timed, 'delivered', 7)
-  // WhatsApp can report a message as read without having reported its delivery.
+  // WhatsApp can report a message as read without reporting its delivery.
   await report(untimed, 'read', 7)
   await openOfAccount('overview')
 
@@ -216,7 +216,7 @@ test('shows a first message and its status changes without a reload', async () =
   const latest = page.getByRole('list', { name: 'Latest messages' }).getByRole('listitem')
   await latest.getByText('Sent').waitFor()
   await page.locator(bars).first().waitFor()
-  // Without deliveries there is no share of them.
+  // Without deliveries, there is no delivery rate.
   expect(await readFigures(page)).toMatchObject({
     Accepted: ['1', '100.0% of attempted'],
     Delivered: ['0', '0.0% of attempted'],
@@ -275,7 +275,7 @@ test('changes the period by keyboard and keeps it on reload', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows the change against the period before in words', async () => {
+test('shows the change against the previous period in words', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await seedMessages(account)
   const count = (ago: number, status: MessageStatus, accepted: boolean, of: number) =>
@@ -311,13 +311,13 @@ test('shows the change against the period before in words', async () => {
   const tones = await Promise.all(
     (await page.locator('dl > div dd:last-of-type').all()).map((change) => change.getAttribute('data-tone')),
   )
-  // A small difference of few messages is no news.
+  // A small difference between few messages is not significant.
   expect(tones).toEqual(['neutral', 'bad', 'bad', 'neutral', 'bad', 'neutral'])
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
 
-test.each(['en-US', 'es-MX'])('the figures fit their tiles at every width in %s', async (language) => {
+test.each(['en-US', 'es-MX'])('fits the figures into their tiles at every width in %s', async (language) => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await page.addInitScript(`Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`)
   const count = (ago: number, status: MessageStatus, accepted: boolean, of: number) =>
@@ -385,7 +385,7 @@ test('compares any two periods, which are kept on reload', async () => {
 
   const description = page.getByText(`${range(2, 0)}, compared with ${range(9, 5)}`)
   await description.waitFor()
-  // One control has the dates as its name, and no preset is chosen.
+  // One control shows the dates, and no preset is selected.
   expect(await page.getByRole('button', { name: /^Dates/ }).allTextContents()).toEqual([range(2, 0)])
   expect(await page.getByRole('radio', { name: 'Dates' }).count()).toBe(0)
   expect(await page.getByRole('radio', { checked: true, name: /days|hours/ }).count()).toBe(0)
@@ -511,7 +511,7 @@ test('sorts the breakdown by failed messages and links to them', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('the figures of failed messages link to them', async () => {
+test('links the figures of failed messages to those messages', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
@@ -527,7 +527,7 @@ test('the figures of failed messages link to them', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('says what needs attention, and that everything is in order once it is fixed', async () => {
+test('lists what needs attention, and confirms once everything is fixed', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
   const { db } = dashboard.server.deps
@@ -572,7 +572,7 @@ test('lets an owner change the time zone of days', async () => {
 
   await page.getByText('in Pacific/Auckland.', { exact: false }).first().waitFor()
   await page.getByRole('table', { name: 'Messages by day, in Pacific/Auckland' }).waitFor({ state: 'attached' })
-  // The time zone of lists is another matter, on a line of its own.
+  // A separate line shows the time zone of lists, which is another setting.
   const change = await page.getByRole('button', { name: 'Change time zone' }).boundingBox()
   const lists = await page.getByText(/^Lists show times in the time zone of your computer/).boundingBox()
   expect(lists?.y).toBeGreaterThanOrEqual((change?.y ?? 0) + (change?.height ?? 0) - 4)
@@ -621,16 +621,16 @@ test('reports a failed request and retries it', async () => {
 test('loads the chart library only on pages with a chart', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await send(account)
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  const requestedUrls: string[] = []
+  page.on('request', (request) => requestedUrls.push(request.url()))
   await openOfAccount('messages')
   await page.getByRole('link', { name: '+34600111222' }).waitFor()
-  expect(asked.filter((url) => url.includes('chart'))).toEqual([])
+  expect(requestedUrls.filter((url) => url.includes('chart'))).toEqual([])
 
   await page.getByRole('link', { name: 'Overview' }).click()
 
   await page.locator(bars).first().waitFor()
-  expect(asked.filter((url) => url.includes('chart'))).not.toEqual([])
+  expect(requestedUrls.filter((url) => url.includes('chart'))).not.toEqual([])
   expect(pageErrors).toEqual([])
 })
 

@@ -85,7 +85,7 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
   expect([...owner.pageErrors, ...guest.pageErrors]).toEqual([])
 })
 
-test('shows a link to pass on where no SMTP server is set up, and revokes it', async () => {
+test('shows a link to share without an SMTP server, and revokes it', async () => {
   dashboard.server.deps.mail = undefined
   const owner = await dashboard.signedIn()
   const { page } = owner
@@ -140,7 +140,7 @@ test('resets a forgotten password by email', async () => {
   const { page } = guest
   await guest.open('/sign-in')
   await page.getByRole('link', { name: 'Forgot password?' }).click()
-  // The sign-in page has a field of this name too.
+  // The sign-in page has a field with the same name.
   await page.getByRole('button', { name: 'Send link' }).waitFor()
   await page.getByLabel('Email address').fill(owner.email)
   await page.getByRole('button', { name: 'Send link' }).click()
@@ -164,7 +164,7 @@ test('resets a forgotten password by email', async () => {
   expect([...owner.pageErrors, ...guest.pageErrors]).toEqual([])
 })
 
-test('says whom to ask for a new password where no SMTP server is set up', async () => {
+test('explains whom to ask for a new password without an SMTP server', async () => {
   dashboard.server.deps.mail = undefined
   const { page, open, pageErrors } = await dashboard.visit()
   await open('/forgot-password')

@@ -157,7 +157,7 @@ test('rejects requests while API access is off', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('stores message contents for some days, and asks before it deletes them', async () => {
+test('stores message contents for some days, and asks before deleting them', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await openOfAccount('public-api')
   const section = page.getByRole('region', { name: 'Message contents' })
@@ -209,7 +209,7 @@ test('asks before a user locks out their own address and warns afterwards', asyn
   expect(pageErrors).toEqual([])
 })
 
-test('asks before a list leaves out addresses that called the API lately, and adds them', async () => {
+test('asks before a list excludes addresses that called the API recently, and adds them', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.deps.db
     .insertInto('api_requests')

@@ -113,7 +113,7 @@ test('shows viewers the log on a phone', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('has the filters behind a button on a phone, with the number of active ones', async () => {
+test('shows the filters behind a button with the number of active ones on a phone', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({
     viewport: { width: 390, height: 844 },
   })
@@ -129,7 +129,7 @@ test('has the filters behind a button on a phone, with the number of active ones
   expect(pageErrors).toEqual([])
 })
 
-test('opens a link to a request that is not kept any more', async () => {
+test('explains a link to a request that is no longer recorded', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('requests?request=req_000000000000_1')
 

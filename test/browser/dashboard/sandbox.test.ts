@@ -19,7 +19,7 @@ const template = 'templates?name=order_shipped&language=en'
 test.each([
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 390 },
-] as const)('every page of the sandbox says so in $colorScheme at $width px', async ({ colorScheme, width }) => {
+] as const)('labels every page of the sandbox in $colorScheme at $width px', async ({ colorScheme, width }) => {
   const { page, open, openOfAccount, pageErrors } = await sandbox.signedIn({
     colorScheme,
     viewport: { width, height: 800 },
@@ -36,7 +36,7 @@ test.each([
   expect(pageErrors).toEqual([])
 })
 
-test('a test message in the sandbox costs nothing and can simulate an outcome', async () => {
+test('explains that a test message in the sandbox costs nothing, and simulates an outcome', async () => {
   const { page, openOfAccount, pageErrors } = await sandbox.signedIn()
   await openOfAccount(template)
   await page.getByText('WhatsApp is simulated here: the message reaches no phone and costs nothing.').waitFor()
@@ -53,7 +53,7 @@ test('a test message in the sandbox costs nothing and can simulate an outcome', 
   expect(pageErrors).toEqual([])
 })
 
-test('a production server says that a test message is real and simulates nothing', async () => {
+test('warns on a production server that a test message is real, and simulates nothing', async () => {
   const { page, openOfAccount, pageErrors } = await production.signedIn()
   await openOfAccount(template)
   await page.getByText('Sends a real message from your WhatsApp number. WhatsApp may charge for it.').waitFor()

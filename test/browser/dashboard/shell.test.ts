@@ -87,7 +87,7 @@ test('switches between accounts and stays on the same page', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('informs a user without accounts', async () => {
+test('shows a message to a user without accounts', async () => {
   const { page, open, account, pageErrors } = await dashboard.signedIn()
   await dashboard.server.deps.db.deleteFrom('owner_roles').where('account_id', '=', account.accountId).execute()
   await open('/')

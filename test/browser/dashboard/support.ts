@@ -18,7 +18,7 @@ export interface DashboardBrowser {
 }
 
 interface VisitOptions {
-  /** Opens a browser context that the caller or the end of the browser closes, such as for all tests of a file. */
+  /** Opens a browser context that stays open until the caller or the browser closes it, such as for all tests of a file. */
   outlivesTest?: boolean
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
@@ -64,8 +64,8 @@ export async function startDashboard(options?: TestServerOptions): Promise<Dashb
 }
 
 /**
- * Browser contexts that are cleared after each test and used again: their caches hold the dashboard, which makes the
- * first page of a test open in half the time. Pages that stayed open would go on asking the server.
+ * Browser contexts that are cleared after each test and reused. Their caches contain the dashboard, which halves the
+ * load time of the first page of a test. Open pages are closed, because they would continue to poll the server.
  */
 class Contexts {
   private readonly free: BrowserContext[] = []
@@ -77,7 +77,7 @@ class Contexts {
     this.origin = origin
   }
 
-  /** Returns a context without a session, for the running test alone. */
+  /** Returns a context without a session, only for the running test. */
   async lease(): Promise<BrowserContext> {
     const context = this.free.pop() ?? (await this.create())
     onTestFinished(async () => {
@@ -132,7 +132,7 @@ async function startVisit(
   return { context, page, pageErrors, open: async (path) => void (await page.goto(`${server.url}/settings${path}`)) }
 }
 
-/** Says what a test saw when it failed. */
+/** Prints the page that a failed test saw. */
 async function showIfFailed(state: string | undefined, page: Page): Promise<void> {
   if (state !== 'fail' || page.isClosed()) return
   console.log(`${page.url()} showed:\n${await page.locator('body').innerText()}`)

@@ -54,7 +54,7 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   expect(pageErrors).toEqual([])
 })
 
-test('stops all messages to one recipient', async () => {
+test('suppresses all messages to one recipient', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('suppressions')
   await page.getByLabel('Numbers').fill('+34 600 000 004')

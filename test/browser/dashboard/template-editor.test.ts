@@ -14,7 +14,7 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-test('walks from the gallery over the editor and the review to a sent message', async () => {
+test('goes from the gallery through editor and review to a sent message', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
   await page.getByRole('link', { name: 'New template' }).click()
@@ -47,7 +47,7 @@ test('walks from the gallery over the editor and the review to a sent message', 
   expect(pageErrors).toEqual([])
 })
 
-test('names every problem at its field and asks WhatsApp nothing', async () => {
+test('shows every problem at its field without calling WhatsApp', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates/edit')
   const before = dashboard.server.simulator.requests.length
@@ -143,7 +143,7 @@ test('uploads the sample of a header from this device, with progress and a previ
   expect(pageErrors).toEqual([])
 })
 
-test('drops an upload whose card is removed meanwhile', async () => {
+test('discards an upload whose card is removed before it ends', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates/edit')
   await page.getByRole('combobox', { name: 'Category' }).click()
@@ -193,7 +193,7 @@ test.each(['light', 'dark'] as const)('previews carousels and offers on a phone 
   expect(pageErrors).toEqual([])
 })
 
-test('viewers cannot submit', async () => {
+test('does not let viewers submit', async () => {
   const { page, openOfAccount } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('templates?name=order_shipped&language=en')
   await page.getByRole('figure').waitFor()

@@ -12,7 +12,7 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
-test('finds templates by name and status and says why some cannot be sent', async () => {
+test('finds templates by name and status and explains why some cannot be sent', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   dashboard.server.simulator.templatesOf(account.wabaId).remove('invoice_ready', 'en')
   await account.template({
@@ -128,7 +128,7 @@ test('sends a test and links to its message', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test.each(sendableDemoTemplates)('sends a test of $name ($language) as it is filled', async ({ name, language }) => {
+test.each(sendableDemoTemplates)('sends a prefilled test of $name ($language)', async ({ name, language }) => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount(`templates?name=${name}&language=${language}`)
   await page.getByLabel('Your phone number').fill('34600111222')

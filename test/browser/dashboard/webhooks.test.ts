@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => deliveries?.close())
 
-/** Sends a message and reports it delivered, which is an event. */
+/** Sends a message and reports it as delivered, which emits an event. */
 async function deliver({ accountId, trpc }: TestAccount): Promise<void> {
   const { messageId, waMessageId } = await trpc.message.send.mutate({
     to: '34600111222',
@@ -132,7 +132,7 @@ test('edits an endpoint and keeps its secret', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('refuses limits that are out of range, and keeps what was typed', async () => {
+test('rejects limits that are out of range, and keeps the input', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/limits` })
   await openOfAccount(`webhooks/${endpointId}`)
@@ -155,7 +155,7 @@ test('refuses limits that are out of range, and keeps what was typed', async () 
   expect(pageErrors).toEqual([])
 })
 
-test('says why an endpoint fails, on its page and in the list', async () => {
+test('shows why an endpoint fails, on its page and in the list', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(respond(401), '/forbidden')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, {
@@ -177,7 +177,7 @@ test('says why an endpoint fails, on its page and in the list', async () => {
   await warning.getByText('Test event delivered. The endpoint works again.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   await page.keyboard.press('Escape')
-  // Added later, so it would come first if it did not work.
+  // Added later, so it would be listed first if failing endpoints were not.
   await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/fine` })
 
   await page.getByRole('link', { name: 'Webhooks' }).first().click()
@@ -200,7 +200,7 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   await page.getByText('Test event not delivered').waitFor()
 
   await deliver(account)
-  // It moves the list down.
+  // The alert moves the list down.
   await page.getByRole('alert').waitFor()
   const deliveries = sectionOf(page, 'Deliveries')
   await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*HTTP 500.*1 attempt.*next/ }).click()
@@ -226,7 +226,7 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   expect(pageErrors).toEqual([])
 })
 
-test('groups failures by answer and redelivers those of one answer', async () => {
+test('groups failures by response and redelivers those of one group', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   receiver.behave(respond(500), '/grouped')
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/grouped` })
@@ -274,7 +274,7 @@ test('shows deliveries that look the same in one row', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/same` })
   for (let sent = 0; sent < 4; sent += 1) await deliver(account)
-  // In one hour, whenever the test runs.
+  // All within one hour, at any time of the test run.
   const createdAt = new Date(Date.now() - 86_400_000)
   createdAt.setMinutes(30)
   await expect.poll(() => receiver.at('/same').length, soon).toBe(4)
@@ -322,7 +322,7 @@ test('redelivers the events that an endpoint missed', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('says how many deliveries wait since before the chosen time', async () => {
+test('shows how many deliveries have waited since before the chosen time', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { deps } = dashboard.server
   receiver.behave(respond(500), '/early')
@@ -339,7 +339,7 @@ test('says how many deliveries wait since before the chosen time', async () => {
   const dialog = await openRedelivery(page)
   const sinceHoursAgo = (hours: number) =>
     dialog.getByLabel('Events created since').fill(new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 16))
-  // All of it, at first.
+  // Initially, the whole period.
   await dialog.getByText('2 deliveries waiting.').waitFor()
   await sinceHoursAgo(1)
   await dialog.getByText('1 delivery waiting. 1 more waits since an earlier time.').waitFor()
@@ -350,13 +350,13 @@ test('says how many deliveries wait since before the chosen time', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('stops a redelivery between two parts and starts it again', async () => {
+test('stops a redelivery between two batches and starts it again', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await deliver(account)
   const { endpointId } = await addEndpoint(dashboard.server.deps, account.accountId, { url: `${receiver.url}/long` })
   await openOfAccount(`webhooks/${endpointId}`)
   const dialog = await openRedelivery(page)
-  // Simulates a redelivery of several parts whose second part is slow.
+  // Simulates a redelivery of several batches whose second batch is slow.
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let parts = 0
   await page.route('**/settings.webhook.recover', async (route) => {
@@ -460,7 +460,7 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
     .click()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Test event not delivered').waitFor()
-  // The chart is refreshed every 15 seconds, and its table of failures then moves what is below.
+  // The chart refreshes every 15 seconds, and its table of failures then moves the content below.
   await page.getByRole('img', { name: /^Attempts in the last 24 hours: 1/ }).waitFor({ timeout: 30_000 })
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()

@@ -9,7 +9,7 @@ const locales: string[] = config.locales
 
 const opened = openCatalogue()
 
-/** The texts in the code are collected once: this takes seconds. */
+/** Collects the texts in the code only once, because this takes seconds. */
 async function openCatalogue() {
   const [catalogue] = await getCatalogs(config)
   if (!catalogue) throw new Error('no catalogue is configured')
@@ -49,7 +49,7 @@ function listPluralForms(message: string): string[][] {
   )
 }
 
-test.each(locales)('the catalogue of %s has every text, and none that is gone', async (locale) => {
+test.each(locales)('the catalogue of %s has every text and no obsolete ones', async (locale) => {
   const { inCode, translated } = await readTexts(locale)
   const missing = Object.entries(inCode).filter(([id]) => (translated[id]?.translation ?? '') === '')
   const orphans = Object.keys(translated).filter((id) => !(id in inCode))
@@ -72,7 +72,7 @@ test.each(locales)('the texts of %s have the same placeholders as the English on
 
 test.each(locales)('the plurals of %s have the forms of the language', async (locale) => {
   const { inCode, translated } = await readTexts(locale)
-  // Numbers for which only millions differ use the form of all others.
+  // The form `many` is only for millions, which may use the form `other`.
   const needed = new Intl.PluralRules(locale).resolvedOptions().pluralCategories.filter((form) => form !== 'many')
   const plurals = Object.entries(inCode).filter(([, { message = '' }]) => listPluralForms(message).length > 0)
   const incomplete = plurals.filter(([id]) => {

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 const root = path.resolve(import.meta.dirname, '../../../src/dashboard')
 
 /**
- * Finds text that stands outside the catalogue: what a person would read, and no macro of Lingui has. Names of props,
- * keys and styles look different: they are single words in lower case, or hold characters that sentences do not.
+ * Finds text outside the catalogue: readable text that is in no Lingui macro. Names of props, keys and styles look
+ * different: they are single words in lower case, or contain characters that sentences do not.
  */
 async function findUntranslated(file: string): Promise<string[]> {
   const code = await readFile(path.join(root, file), 'utf8')
@@ -58,7 +58,7 @@ function isSentence(text: string): boolean {
   return /^\p{Lu}\p{Ll}+/u.test(text) || /\p{Ll}{2,} [\p{Ll}(…]|[…] \p{Ll}{2,}|^ \p{Ll}|\p{Ll} $/u.test(text)
 }
 
-/** Places where no text is shown. */
+/** Positions in the code that show no text. */
 function isTechnical(literal: NodePath): boolean {
   const { parent } = literal
   if (types.isImportDeclaration(parent) || types.isTSLiteralType(parent) || types.isSwitchCase(parent)) return true
@@ -68,7 +68,7 @@ function isTechnical(literal: NodePath): boolean {
   if (types.isNewExpression(parent) && nameOf(parent.callee) === 'Error') return true
   if (types.isCallExpression(parent) && technicalCalls.has(nameOf(parent.callee))) return true
   if (literal.findParent((one) => one.isTSInterfaceDeclaration() || one.isTSTypeAliasDeclaration())) return true
-  // `plural` and `msg` take the texts of the catalogue.
+  // `plural` and `msg` mark texts of the catalogue.
   if (literal.findParent((one) => one.isCallExpression() && macros.has(nameOf(one.node.callee)))) return true
   const attribute = literal.findParent((one) => one.isJSXAttribute() || one.isFunction())
   return attribute?.isJSXAttribute() === true && technicalProps.has(nameOf(attribute.node.name))
@@ -122,13 +122,13 @@ const exceptions: readonly string[] = [
   'pages/public-api/fill-snippet.ts',
   "import { createFetchWebhookHandler } from 'waybill/webhook'",
   'lingui.config.ts',
-  // Part of what the server said, which is matched and replaced.
+  // Parts of server texts, which are matched and replaced.
   'api/upload-sample.ts Must',
-  // Keys of groups, which `groupNames` names.
+  // Keys of groups, whose names are in `groupNames`.
   ...['Pages', 'Actions', 'Templates', 'Messages', 'Accounts'].map(
     (key) => `layout/command-palette/commands.ts ${key}`,
   ),
-  // Steps of a form that nobody reads.
+  // Steps of a form, which are never shown.
   'pages/profile/authenticator-section.tsx',
   // WhatsApp's own text, in the language of the template.
   'pages/templates/editor/draft.ts',
@@ -137,7 +137,7 @@ const exceptions: readonly string[] = [
   '… ms',
 ]
 
-test('no text of the dashboard stands outside the catalogue', async () => {
+test('every text of the dashboard is in the catalogue', async () => {
   const files: string[] = []
   for await (const file of glob('**/*.{ts,tsx}', { cwd: root })) if (!file.startsWith('built')) files.push(file)
   const found = await Promise.all(files.sort().map(findUntranslated))

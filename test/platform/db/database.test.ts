@@ -43,10 +43,13 @@ test.each([
   { error: new Error('Connection terminated unexpectedly'), unavailable: true, unknown: true },
   { error: Object.assign(new Error('shutdown'), { code: '57P01' }), unavailable: true, unknown: true },
   { error: Object.assign(new Error('duplicate'), { code: '23505' }), unavailable: false, unknown: false },
-])('after "$error.message", the outcome of the statement is unknown: $unknown', ({ error, unavailable, unknown }) => {
-  expect(isDatabaseUnavailable(error)).toBe(unavailable)
-  expect(isOutcomeUnknown(error)).toBe(unknown)
-})
+])(
+  'treats the outcome of a statement as unknown after "$error.message": $unknown',
+  ({ error, unavailable, unknown }) => {
+    expect(isDatabaseUnavailable(error)).toBe(unavailable)
+    expect(isOutcomeUnknown(error)).toBe(unknown)
+  },
+)
 
 test('closes a connection whose statement timed out', async (context) => {
   if (database.url === undefined) return context.skip()

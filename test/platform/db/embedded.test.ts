@@ -28,7 +28,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('is created by another process, and says why that failed', async () => {
+  test('is created by another process, and reports why that failed', async () => {
     const file = path.join(folder, 'file')
     fs.writeFileSync(file, '')
     await expect(createCluster(path.join(file, 'pgdata'))).rejects.toThrow(/ENOTDIR|EEXIST|not a directory/i)
@@ -44,7 +44,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
 
   test('flushes the write-ahead log before a data file that depends on it', async () => {
     const flushes = vi.spyOn(fs, 'fdatasyncSync')
-    // On one connection, so that nothing between the statements waits for a flush.
+    // Uses one connection, so that no other statement waits for a flush in between.
     await db.connection().execute(async (connection) => {
       await sql`insert into notes values (-1, 'in the log')`.execute(connection)
       expect(flushes).not.toHaveBeenCalled()
@@ -92,7 +92,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     expect((await sql`select * from notes`.execute(db)).rows).toEqual([])
   })
 
-  test('answers readiness and other work in the process while statements wait', async () => {
+  test('responds to readiness checks and runs other work in the process while statements wait', async () => {
     const order: string[] = []
     const statements = Array.from({ length: 400 }, (_, index) =>
       sql`insert into notes values (${index}, repeat('x', 100))`.execute(db).then(() => order.push('insert')),
@@ -104,7 +104,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
     expect(order.indexOf('timer')).toBeLessThan(200)
   })
 
-  test('keeps statements of others out of a transaction and its rollback', async () => {
+  test('keeps concurrent statements out of a transaction and its rollback', async () => {
     await sql`delete from notes`.execute(db)
     const inserted = Promise.withResolvers<unknown>()
     await db

@@ -21,7 +21,7 @@ async function send(): Promise<{ messageId: string; waMessageId: string }> {
   return account.trpc.message.send.mutate(sendMessage.example.input)
 }
 
-/** A status without our message ID. */
+/** A status without Waybill's message ID. */
 function reportByWamid(waMessageId: string, status: 'delivered' | 'read') {
   const report = { waMessageId, status, at: new Date(), error: undefined }
   return applyStatuses(server.deps, [{ accountId: account.accountId, messageId: undefined, waMessageId, report }])

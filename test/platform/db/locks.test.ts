@@ -61,7 +61,7 @@ test('fails only the sends of an account whose rate limit is locked', async (con
   for (const { statusCode } of await Promise.all(times(6, () => send(blocked)))) expect(statusCode).toBe(200)
 })
 
-test('answers readiness and unrelated reads, and fails sends, while a table is locked', async (context) => {
+test('serves readiness and unrelated reads, and fails sends, while a table is locked', async (context) => {
   const { url } = server.database
   if (url === undefined) return context.skip()
   const [account, other] = await Promise.all([server.account(), server.account()])

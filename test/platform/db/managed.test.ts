@@ -45,7 +45,7 @@ async function readSession(db: Kysely<Database>) {
   return rows[0]
 }
 
-/** PostgreSQL as a managed service offers it: TLS with a private authority, and users that may not do without. */
+/** PostgreSQL like a managed service: TLS with a private certificate authority, which users must use. */
 describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', () => {
   let folder: string
   let postgres: RunningPostgres
@@ -191,7 +191,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     expect(findings[0]).toMatchObject({ check: 'database', ok: true, message: expect.stringContaining(says) })
   })
 
-  test('explains a server that does not answer', async () => {
+  test('explains a server that does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo // A TCP server always has an address of this type.
@@ -208,7 +208,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     await run(postgres.url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'rotated'`)
   }
 
-  test('is asked with a new password from PGPASSFILE once it has changed', async () => {
+  test('receives a new password from PGPASSFILE once it has changed', async () => {
     const file = path.join(folder, 'pgpass')
     const { port } = new URL(postgres.url)
     const write = (password: string) => writePrivate(file, `localhost:${port}:*:rotated:${password}\n`)
@@ -233,7 +233,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     )
   })
 
-  test('is asked with a new password from a command once it rejects the old one', async () => {
+  test('receives a new password from a command once it rejects the old one', async () => {
     const [file, log] = [path.join(folder, 'token'), path.join(folder, 'runs')]
     await writePrivate(file, 'hush-1\n')
     await changePassword('hush-1')
@@ -280,7 +280,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
     )
   })
 
-  test('is asked to cancel statements as configured, except for migrations', async () => {
+  test('receives the configured statement timeout, except for migrations', async () => {
     const config = { url: urlOf({}), statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 }
     await withDatabase(config, async (db) => {
       await expect(sql`select pg_sleep(3)`.execute(db)).rejects.toMatchObject({ code: '57014' })

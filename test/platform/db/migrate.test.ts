@@ -37,7 +37,7 @@ test("waits for another process's migration longer than the statement timeout", 
   await db.destroy()
 })
 
-test.skipIf(inject('database').kind === 'pglite')('lets others read a table that it waits for', async () => {
+test.skipIf(inject('database').kind === 'pglite')('does not block reads while it waits for a lock', async () => {
   const { db, url, close } = await openTestDatabase()
   for (const statement of undoHotUpdates) await sql.raw(statement).execute(db)
   const backup = new pg.Client({ connectionString: url })

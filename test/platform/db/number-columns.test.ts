@@ -36,7 +36,7 @@ test('decides for each column with text whether it can contain the number of a r
   expect(listed.filter((name) => !stored.has(name))).toEqual([])
 })
 
-test('can find the account of each row with a number', async () => {
+test('finds the account of each row with a number', async () => {
   const stored = await readTextColumns()
   const tables = Object.entries(numberColumns)
     .filter(([, columns]) => Object.values(columns).some((decision) => typeof decision === 'string'))

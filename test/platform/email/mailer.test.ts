@@ -56,7 +56,7 @@ async function enqueue(to: string, validSeconds = 3600): Promise<boolean> {
   return stored
 }
 
-/** As if the delay before the next attempt had passed. */
+/** Makes waiting emails due, as if the delay before the next attempt had passed. */
 async function makeDue(): Promise<void> {
   await sql`update emails set due_at = now()`.execute(server.deps.db)
   server.deps.announcements.announce('emails')
@@ -78,7 +78,7 @@ test('stores the content encrypted, and with the new key after a rotation', asyn
   const row = await server.deps.db.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
   expect(JSON.stringify(row)).not.toContain('secret link')
   const stored = await listStoredSecrets(server.deps.db)
-  // So the server does not keep it in its cache of secrets.
+  // So that the server does not cache the secret.
   expect(stored.filter(({ purpose }) => isEmailPurpose(purpose)).map(({ recordId }) => recordId)).toEqual([row.id])
   const box = createSecretBox([Buffer.alloc(32, 1)], server.deps.randomBytes)
   // Decrypts with the earlier key, encrypts with the new one.
@@ -116,7 +116,7 @@ test('retries while the SMTP server is down, and logs the change of state once',
   expect(server.log.join('')).not.toMatch(/secret link|ada@example/)
 })
 
-test('retries a temporary refusal and drops a permanent one', async () => {
+test('retries after a temporary rejection and drops an email after a permanent one', async () => {
   const outcomes = start()
   smtp.refuse = { recipient: 450 }
   await enqueue('greylisted@example.com')
@@ -131,7 +131,7 @@ test('retries a temporary refusal and drops a permanent one', async () => {
   expect(await countWaiting()).toBe(0)
 })
 
-test('sends the others while one recipient is refused', async () => {
+test('sends other emails while one recipient is rejected', async () => {
   const outcomes = start()
   smtp.refuse = { recipient: 450 }
   await enqueue('slow@example.com')
@@ -145,7 +145,7 @@ test('sends the others while one recipient is refused', async () => {
   expect(server.log.join('')).not.toContain('not accepting email')
 })
 
-test('drops an email whose time has passed', async () => {
+test('drops an expired email', async () => {
   await enqueue('late@example.com', 0)
   const outcomes = start()
 
@@ -173,7 +173,7 @@ test('sends each email once with several servers', async () => {
   expect(new Set(recipients()).size).toBe(30)
 })
 
-test('sends what a crashed server had claimed once its lease has ended', async () => {
+test('sends emails claimed by a crashed server once its lease expires', async () => {
   await enqueue('ada@example.com')
   await sql`update emails set due_at = now() + interval '120 seconds', attempts = 1`.execute(server.deps.db)
   start()

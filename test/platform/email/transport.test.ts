@@ -69,7 +69,7 @@ test.each([
   expect(smtp.received[0]?.raw).toMatch(/^Content-Type: multipart\/alternative/m)
 })
 
-test('refuses a certificate that nobody trusts, and sends nothing', async () => {
+test('rejects an untrusted certificate, and sends nothing', async () => {
   const smtp = await open({ tls: 'implicit' })
   tls.setDefaultCACertificates(trusted)
 
@@ -80,7 +80,7 @@ test('refuses a certificate that nobody trusts, and sends nothing', async () => 
   expect(smtp.received).toEqual([])
 })
 
-test('refuses a server without STARTTLS before it presents the password', async () => {
+test('rejects a server without STARTTLS before it sends the password', async () => {
   const smtp = await open({ tls: 'none', auth: { user: 'waybill', pass: 'secret' } })
 
   const failure = await failureOf(createMailTransport({ ...smtp.config, requireTls: true }).send(email))
@@ -105,7 +105,7 @@ test.each([
   { refuse: { recipient: 451 }, permanent: false },
   { refuse: { content: 554 }, permanent: true },
   { refuse: { content: 452 }, permanent: false },
-])('tells a permanent rejection from a temporary one: $refuse', async ({ refuse, permanent }) => {
+])('distinguishes permanent from temporary rejections: $refuse', async ({ refuse, permanent }) => {
   const smtp = await open()
   smtp.refuse = refuse
 
@@ -173,7 +173,7 @@ test.each([
   ['smtp://localhost:1025', { port: 1025, requireTls: false }],
   ['smtp://127.0.0.1:1025', { requireTls: false }],
   ['smtp://[::1]:1025', { host: '::1', requireTls: false }],
-  // A name that only looks like this machine.
+  // A host name that only looks local.
   ['smtp://127.0.0.1.example.com', { host: '127.0.0.1.example.com', requireTls: true }],
   ['smtp://localhost.example.com', { requireTls: true }],
 ])('reads %s', (url, server) => {

@@ -164,7 +164,7 @@ test('links a batch with the sends that share it', async () => {
   expect(statement.name).toBe('record_many_unclaimed')
 })
 
-test('continues no trace that the caller asked not to sample, and passes that on', async () => {
+test('does not sample a trace that the caller does not sample, and propagates that decision', async () => {
   const unsampled = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
   const { messageId = '', waMessageId = '' } = (await node.send(apiKey, example)).body.data ?? {}
 
