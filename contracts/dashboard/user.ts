@@ -34,6 +34,11 @@ export const Invitation = z.object({
   expiresAt: Timestamp,
   /** Whether the link only sets a new password for an existing member. */
   setsPassword: z.boolean(),
+  /**
+   * Whether the link proves the address of an existing user who never proved it. Accepting it removes their password,
+   * sessions and authenticator app, which somebody else may have set up, and starts as for a new user.
+   */
+  replacesCredentials: z.boolean(),
 })
 
 /** Reads an invitation by its link before it is accepted. */
@@ -47,7 +52,8 @@ export const getInvitation = dashboardProcedure({
 
 /**
  * Creates the user with the role of the invitation. The link becomes invalid. Without a password, the user signs in with
- * the organisation's provider, if there is one. An existing user keeps their name.
+ * the organisation's provider, if there is one. An existing user keeps their name and enters their password; without it,
+ * the answer is SIGN_IN_REQUIRED, and they sign in and join instead.
  */
 export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',

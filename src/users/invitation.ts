@@ -8,6 +8,7 @@ import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
+import { recordOwnChange } from './audit/audit.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/options.ts'
@@ -15,10 +16,12 @@ import { normalizeEmail } from './member.ts'
 import {
   deleteSessions,
   findInvitation,
-  findUserByEmail,
+  findInvitedUser,
   type InvitationRow,
+  type InvitedUser,
   lockOwners,
   markEmailVerified,
+  replaceCredentials,
   saveInvitation,
   saveRole,
   spendInvitation,
@@ -80,6 +83,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
     email: invitation.email,
     role: invitation.role,
     setsPassword: invitation.sets_password,
+    replacesCredentials: doesReplaceCredentials(invitation, await findInvitedUser(deps.db, invitation.email)),
     expiresAt: invitation.expires_at.toISOString(),
   }
 }
@@ -93,8 +97,9 @@ interface SignInContext {
 }
 
 /**
- * Accepts an invitation, or sets a new password. An existing user confirms their identity with their password, unless
- * an operator reset it: then the link is the proof.
+ * Accepts an invitation, or sets a new password. An existing user needs more than the link: their password here, or
+ * their session in `joinAccount`. There are two exceptions: an operator's link for a new password, and a link that
+ * proves an address that was never proved, which replaces all earlier credentials.
  */
 export async function acceptInvitation(
   deps: AuditDeps,
@@ -105,14 +110,16 @@ export async function acceptInvitation(
   if (!invitation) throw invitationNotFound()
   const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
-  const known = await findUserByEmail(deps.db, email)
-  if (known && password !== undefined && !setsPassword)
+  const known = await findInvitedUser(deps.db, email)
+  const replaces = doesReplaceCredentials(invitation, known)
+  if (known && !setsPassword && !replaces)
     await verifyPassword(deps, userAuth, { userId: known.id, email, password, address })
-  if (!known && name === undefined) throw missing('name')
-  const needsHash = password !== undefined && (!known || setsPassword)
+  if ((!known || replaces) && name === undefined) throw missing('name')
+  const needsHash = password !== undefined && (!known || setsPassword || replaces)
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
+    if (known && replaces) await replaceCredentials(trx, { userId: known.id, email, name: name ?? email })
     const userId =
       known?.id ?? (await userAuth.createUser(trx, { email, name: name ?? email, passwordHash, provesEmail })).userId
     if (known && provesEmail) await markEmailVerified(trx, known.id)
@@ -123,7 +130,22 @@ export async function acceptInvitation(
     // A link for a new password has the role at its creation, which may have been changed or revoked since.
     if (!known || !setsPassword) await saveRole(trx, { account_id, owner_id: userId, role })
   })
+  if (known && replaces)
+    await recordOwnChange(deps, { userId: known.id, email }, { what: replacedCredentials, address, outcome: 'done' })
   return { email, accountId: account_id }
+}
+
+const replacedCredentials = 'verified their email address, which removed their earlier password and authenticator app'
+
+/**
+ * Whether a link proves the address of a user who never proved it. Somebody else may have registered the address with
+ * a link that they were shown, and would otherwise share the new role.
+ */
+function doesReplaceCredentials(
+  { sets_password: setsPassword, proves_email: provesEmail }: InvitationRow,
+  user: InvitedUser | undefined,
+): boolean {
+  return user !== undefined && !user.isVerified && provesEmail && !setsPassword
 }
 
 /**
@@ -143,6 +165,11 @@ export async function joinAccount(
     throw new ServiceError(
       'SETTING_REFUSED',
       `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
+    )
+  if (doesReplaceCredentials(invitation, await findInvitedUser(deps.db, invitation.email)))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
     )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   const what = `accepted an invitation as ${role}`
@@ -175,8 +202,13 @@ async function applyInvitation(
 async function verifyPassword(
   deps: Pick<Deps, 'db'>,
   { checkPassword }: Pick<UserAuth, 'checkPassword'>,
-  { userId, password, ...who }: { userId: string; password: string; email: string; address: string },
+  { userId, password, ...who }: { userId: string; password: string | undefined; email: string; address: string },
 ): Promise<void> {
+  if (password === undefined)
+    throw new ServiceError(
+      'SIGN_IN_REQUIRED',
+      'You can already sign in to this server. Sign in, then open this link again.',
+    )
   // Limited like sign-in, so that a leaked link cannot be used to guess the password.
   const lock = await takePasswordAttempt(deps, who)
   if (lock)

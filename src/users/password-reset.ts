@@ -14,9 +14,11 @@ import type { UserAuth } from './sign-in/better-auth.ts'
 import { type AttemptLimit, type Lockout, takeAttempt } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
 import {
+  deleteAuthenticator,
   deletePasswordLinks,
   deleteSessions,
   deleteVerifications,
+  findInvitedUser,
   findUserByEmail,
   markEmailVerified,
 } from './store.ts'
@@ -91,14 +93,21 @@ export async function resetPassword(
   await deleteSessions(deps.db, userId)
   await deleteVerifications(deps.db, userId)
   await deletePasswordLinks(deps.db, user.email)
+  // Whoever set up the app of an unverified user did not prove the address. Otherwise a mailbox must not replace it.
+  if (!user.isVerified) await deleteAuthenticator(deps.db, userId)
   await markEmailVerified(deps.db, userId)
   const what = 'set a new password with a link from an email'
   await recordOwnChange(deps, { userId, email: user.email }, { what, address, outcome: 'done' })
-  return user
+  return { email: user.email }
 }
 
-function findUser({ db }: Pick<Deps, 'db'>, userId: string): Promise<{ email: string } | undefined> {
-  return db.selectFrom('owners').select('email').where('id', '=', userId).executeTakeFirst()
+async function findUser(
+  { db }: Pick<Deps, 'db'>,
+  userId: string,
+): Promise<{ email: string; isVerified: boolean } | undefined> {
+  const row = await db.selectFrom('owners').select('email').where('id', '=', userId).executeTakeFirst()
+  const user = row && (await findInvitedUser(db, row.email))
+  return user && { ...user, ...row }
 }
 
 function assertNotLocked(lock: Lockout | undefined): void {

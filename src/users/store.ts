@@ -44,6 +44,25 @@ export function findUserByEmail(db: Kysely<Database>, email: string): Promise<{ 
   return db.selectFrom('owners').select('id').where('email', '=', email).executeTakeFirst()
 }
 
+export interface InvitedUser {
+  id: string
+  /**
+   * False if nobody has proved to receive emails at the address, so that somebody else may have set the password and
+   * the authenticator app. Operators count as verified, because the command line granted them their role.
+   */
+  isVerified: boolean
+}
+
+export async function findInvitedUser(db: Kysely<Database>, email: string): Promise<InvitedUser | undefined> {
+  const row = await db
+    .selectFrom('owners')
+    .leftJoin('operators', 'operators.owner_id', 'owners.id')
+    .select(['owners.id', 'owners.emailVerified', 'operators.owner_id as operatorId'])
+    .where('owners.email', '=', email)
+    .executeTakeFirst()
+  return row && { id: row.id, isVerified: row.emailVerified || row.operatorId !== null }
+}
+
 export function findMembers(
   db: Kysely<Database>,
   accountId: string,
@@ -94,6 +113,17 @@ export async function deleteOtherSessions(db: Kysely<Database>, userId: string, 
   await db.deleteFrom('owner_sessions').where('userId', '=', userId).where('id', '!=', keptId).execute()
 }
 
+/** Deletes everything that a user signs in with, so that only the person who has just proved the address can go on. */
+export async function replaceCredentials(
+  db: Kysely<Database>,
+  { userId, email, name }: { userId: string; email: string; name: string },
+): Promise<void> {
+  await deletePasswordLinks(db, email)
+  await deletePassword(db, userId)
+  await deleteSessions(db, userId)
+  await db.updateTable('owners').set({ name }).where('id', '=', userId).execute()
+}
+
 /** Records that the user has proved to receive emails at their address. */
 export async function markEmailVerified(db: Kysely<Database>, userId: string): Promise<void> {
   await db.updateTable('owners').set({ emailVerified: true }).where('id', '=', userId).execute()
@@ -111,6 +141,11 @@ export async function deleteVerifications(db: Kysely<Database>, userId: string):
 export async function deletePassword(db: Kysely<Database>, userId: string): Promise<void> {
   await db.deleteFrom('owner_credentials').where('userId', '=', userId).where('providerId', '=', 'credential').execute()
   await deleteVerifications(db, userId)
+  await deleteAuthenticator(db, userId)
+}
+
+/** Also deletes the backup codes. */
+export async function deleteAuthenticator(db: Kysely<Database>, userId: string): Promise<void> {
   await db.deleteFrom('owner_two_factors').where('userId', '=', userId).execute()
   await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', userId).execute()
 }

@@ -634,6 +634,11 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'is not valid' }),
   msg({ message: 'accepted an invitation as {role}' }),
   msg({ message: 'This link sets a new password. Sign out, then open it again.' }),
+  msg({ message: 'verified their email address, which removed their earlier password and authenticator app' }),
+  msg({
+    message: 'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
+  }),
+  msg({ message: 'You can already sign in to this server. Sign in, then open this link again.' }),
   msg({ message: 'Too many attempts. Try again later.' }),
   msg({ message: 'is not needed: you sign in with your organisation' }),
   msg({ message: 'must be your existing password: a user with this email address already exists' }),

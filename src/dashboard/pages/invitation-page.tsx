@@ -38,8 +38,8 @@ export function InvitationPage() {
   })
   const { organisation, isPending } = useSignInOptions()
   const session = useOptionalSession()
-  // Setting a new password ignores an existing session.
-  const user = data?.setsPassword === false ? session.data : undefined
+  // A session from before a new password, or from before the address was verified, cannot accept.
+  const user = data && !data.setsPassword && !data.replacesCredentials ? session.data : undefined
   if (data && !isPending && !session.isPending)
     return (
       <SignedOutLayout
@@ -150,7 +150,7 @@ interface AcceptFormProps {
 
 function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
   const [problem, setProblem] = useState<string>()
-  const { setsPassword } = invitation
+  const { setsPassword, replacesCredentials } = invitation
   const [choosesPassword, setChoosesPassword] = useState(setsPassword || organisation === undefined)
   const form = useForm({
     mode: 'uncontrolled',
@@ -170,6 +170,14 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
         {problem !== undefined && (
           <ErrorAlert title={setsPassword ? t`Password not set` : t`Invitation not accepted`} error={problem} />
         )}
+        {replacesCredentials && (
+          <Alert color="yellow" icon={<IconAlertTriangle />} title={t`Your email address was not verified yet`}>
+            <Trans>
+              This link verifies it. When you accept, the password, authenticator app and sessions that were set up for
+              it before are removed.
+            </Trans>
+          </Alert>
+        )}
         {/* Without it, password managers store the person's name as the username. */}
         <input type="hidden" autoComplete="username" name="username" value={invitation.email} readOnly />
         {!setsPassword && (
@@ -180,7 +188,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
             <PasswordField
               label={setsPassword ? t`New password` : t`Password`}
               description={
-                setsPassword
+                setsPassword || replacesCredentials
                   ? t`At least 12 characters.`
                   : t`At least 12 characters. If you can already sign in here, enter your current password.`
               }
@@ -236,7 +244,9 @@ function useAcceptInvitation(
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async ({ token, name, password }: Acceptance): Promise<Destination> => {
-      const { email, accountId } = await api.invitation.accept.mutate({ token, name, password })
+      const accepted = await acceptUnlessKnown({ token, name, password })
+      if (!accepted) return enterWithOrganisation(`/invitation/${token}`)
+      const { email, accountId } = accepted
       // The invitation is accepted. Errors from here on concern only the sign-in.
       try {
         return await enter({ email, password }, `/${accountId}`)
@@ -257,15 +267,27 @@ function useAcceptInvitation(
   })
 }
 
+/** Returns undefined if the user exists. They sign in with their organisation, and this page then lets them join. */
+async function acceptUnlessKnown(acceptance: Acceptance) {
+  try {
+    return await api.invitation.accept.mutate(acceptance)
+  } catch (error) {
+    if (readFailure(error).code === 'SIGN_IN_REQUIRED') return undefined
+    throw error
+  }
+}
+
 async function enter(
   { email, password }: { email: string; password: string | undefined },
   to: string,
 ): Promise<Destination> {
-  if (password === undefined) {
-    await signInWithOrganisation(to)
-    // Reached only if the user came back without signing in.
-    return { path: signInPath(to) }
-  }
+  if (password === undefined) return enterWithOrganisation(to)
   const { needsCode } = await signIn({ email, password })
   return needsCode ? { path: signInPath(to), state: codeNeeded } : { path: to }
+}
+
+async function enterWithOrganisation(to: string): Promise<Destination> {
+  await signInWithOrganisation(to)
+  // Reached only if the user came back without signing in.
+  return { path: signInPath(to) }
 }

@@ -58,6 +58,45 @@ test('accepts an invitation with the organisation and signs in with it later', a
   expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
 })
 
+test('leads an existing user to the organisation and back, to join with one click', async () => {
+  const email = 'margaret@example.com'
+  provider.person = { email, email_verified: true }
+  const link = await invite(email)
+  const guest = await dashboard.visit()
+  await guest.open(link)
+  await guest.page.getByLabel('Your name').fill('Margaret Hamilton')
+  await guest.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await guest.page.getByRole('button', { name: /Margaret Hamilton/ }).waitFor()
+
+  const elsewhere = await dashboard.visit()
+  await elsewhere.open(await invite(email))
+  await elsewhere.page.getByLabel('Your name').fill('Margaret')
+  await elsewhere.page.getByRole('button', { name: `Accept and sign in with ${host}` }).click()
+  await elsewhere.page.getByRole('button', { name: /^Join / }).click()
+
+  await elsewhere.page.getByRole('button', { name: /Margaret Hamilton/ }).waitFor()
+  await elsewhere.page.getByRole('button', { name: /Switch account/ }).waitFor()
+  expect([...unexpected(guest), ...unexpected(elsewhere)]).toEqual([])
+})
+
+test('warns that an invitation replaces credentials that nobody verified', async () => {
+  const { email, page, open, pageErrors } = await dashboard.signedIn()
+  await dashboard.server.deps.db
+    .updateTable('owners')
+    .set({ emailVerified: false })
+    .where('email', '=', email)
+    .execute()
+  await open(await invite(email))
+  await page.getByText('Your email address was not verified yet').waitFor()
+  await page.getByLabel('Your name').fill('Ada Byron')
+  await page.getByRole('button', { name: 'Use a password instead' }).click()
+  await page.getByLabel('Password', { exact: true }).fill('another horse battery staple')
+  await page.getByRole('button', { name: 'Accept and sign in', exact: true }).click()
+
+  await page.getByRole('button', { name: /Ada Byron/ }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test('accepts an invitation with a password if an organisation is configured', async () => {
   const guest = await dashboard.visit()
   await guest.open(await invite('alan@example.com'))
