@@ -1,4 +1,4 @@
-/** Process: a stand-in for the Graph API that takes files of any size and keeps none. */
+/** Process: a stand-in for the Graph API that accepts files of any size and keeps none. */
 import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 

@@ -18,7 +18,7 @@ const clockJumps = [-3600, -60, -5, 5, 60, 3600] as const
 export interface FaultyParts {
   nodes: [ChaosNode, ...ChaosNode[]]
   upstream: Upstream
-  /** Absent on the embedded database, which has no process of its own. */
+  /** Absent on the embedded database, which has no separate process. */
   postgres: FaultyPostgres | undefined
   /** The file that sets the clocks of the nodes (jumping-clock.ts). */
   nodeClockFile: string

@@ -47,7 +47,7 @@ export interface Installation {
   /** The environment of its processes. */
   environment: NodeJS.ProcessEnv
   /**
-   * A command without input needs no process of its own if it locks no data folder: on PostgreSQL, or while a server of
+   * A command without input needs no separate process if it locks no data folder: on PostgreSQL, or while a server of
    * this installation holds the folder and runs the command.
    */
   run(args: string[], options?: RunOptions): Promise<Ended>

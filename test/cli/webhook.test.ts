@@ -250,7 +250,7 @@ test('lists, retries and recovers deliveries with progress', async () => {
   const retried = await json(['webhook', 'retry', deliveryId])
   expect(retried).toMatchObject({ deliveryId, endpointId, endpointState: 'disabled' })
 
-  // Retried once more, and failed with the same answer.
+  // Retried once more, and failed with the same response.
   await sql`
     with gone as (delete from webhook_deliveries where id = ${deliveryId} returning *)
     insert into webhook_finished_deliveries
@@ -277,7 +277,7 @@ test('lists, retries and recovers deliveries with progress', async () => {
   expect(await json(['webhook', 'remove', endpointId])).toEqual({ endpointId, dropped: 6002 })
 })
 
-test('says why an endpoint fails', async () => {
+test('shows why an endpoint fails', async () => {
   const accountId = await createAccount()
   const { endpointId } = await add(accountId)
   await sql`

@@ -74,7 +74,7 @@ describe('accepts', () => {
 
 const left = 'must be left out'
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each<[string, object, string]>([
     ['a name with capitals', { ...base, name: 'OrderShipped' }, 'name: must have lower-case letters'],
     [

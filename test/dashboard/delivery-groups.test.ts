@@ -50,6 +50,6 @@ test.each([
   { answers: [], says: undefined },
   { answers: [500, 200], says: 'HTTP 200' },
   { answers: ['connection refused'], says: 'Connection refused' },
-])('describes the answers $answers as $says', ({ answers, says }) => {
+])('describes the responses $answers as $says', ({ answers, says }) => {
   expect(describeLastAttempt(delivery({ answers }))).toBe(says)
 })

@@ -39,7 +39,7 @@ function replayOf(message: StoredMessage, { mayBeRunning = false, hash = request
   return replay({ requestHash: hash, mayBeRunning, message }, request)
 }
 
-const answer = {
+const response = {
   messageId: 'msg_1',
   waMessageId: 'wamid.x',
   status: 'sent',
@@ -48,31 +48,31 @@ const answer = {
 }
 
 test.each([
-  { what: 'a message that was sent', message: sent, answers: answer },
-  { what: 'a message that was delivered since', message: { ...sent, status: 'delivered' as const }, answers: answer },
+  { what: 'a message that was sent', message: sent, response },
+  { what: 'a message that was delivered since', message: { ...sent, status: 'delivered' as const }, response },
   {
     what: 'an accepted message that failed later',
     message: { ...sent, status: 'failed' as const, failedAt: at, errorCode: '131026' },
-    answers: answer,
+    response,
   },
   {
     what: 'an external ID',
     message: { ...sent, externalId: 'order-1042' },
-    answers: { ...answer, externalId: 'order-1042' },
+    response: { ...response, externalId: 'order-1042' },
   },
   {
     what: 'a message that an operator found sent',
     message: { ...pending, status: 'sent' as const, sentAt: at },
-    answers: { ...answer, waMessageId: '' },
+    response: { ...response, waMessageId: '' },
   },
   {
-    what: 'a message that a status webhook settled before the answer was stored',
+    what: 'a message that a status webhook settled before the response was stored',
     message: { ...pending, waMessageId: 'wamid.x' },
-    answers: answer,
+    response,
   },
-])('answers a retry with $what as the first request', ({ message, answers }) => {
-  expect(replayOf(message)).toEqual(answers)
-  expect(replayOf(message, { mayBeRunning: true })).toEqual(answers)
+])('returns the response of the first request to a retry with $what', ({ message, response }) => {
+  expect(replayOf(message)).toEqual(response)
+  expect(replayOf(message, { mayBeRunning: true })).toEqual(response)
 })
 
 test.each([
@@ -103,7 +103,7 @@ test.each([
   )
 })
 
-test('refuses a key whose first request may still be running', () => {
+test('rejects a key whose first request may still be running', () => {
   expect(() => replayOf(pending, { mayBeRunning: true })).toThrow(
     expect.objectContaining({
       code: 'IDEMPOTENCY_KEY_IN_USE',
@@ -114,7 +114,7 @@ test('refuses a key whose first request may still be running', () => {
   )
 })
 
-test('reports the unknown outcome of a request that ended without an answer', () => {
+test('reports the unknown outcome of a request that ended without a response', () => {
   expect(() => replayOf(pending)).toThrow(
     expect.objectContaining({
       code: 'SEND_OUTCOME_UNKNOWN',
@@ -126,7 +126,7 @@ test('reports the unknown outcome of a request that ended without an answer', ()
   )
 })
 
-test('reports an unknown outcome as the first answer by itself', () => {
+test('reports an unknown outcome of the first request as not replayed', () => {
   expect(unknownOutcome('msg_1', 'WhatsApp did not answer')).toMatchObject({
     message: expect.stringMatching(/^WhatsApp did not answer, so message msg_1 /),
     replayed: false,
@@ -150,7 +150,7 @@ test.each([
     message:
       'The recipient of the first request with this Idempotency-Key was erased. Use a new key for a new message.',
   },
-])('refuses a key of $what, whatever happened to its message', ({ hash, message }) => {
+])('rejects a key of $what in any state of its message', ({ hash, message }) => {
   for (const earlier of [sent, pending, rejected])
     expect(() => replayOf(earlier, { hash })).toThrow(
       expect.objectContaining({ code: 'IDEMPOTENCY_KEY_REUSED', message, replayed: false }),
@@ -160,7 +160,7 @@ test.each([
 test('accepts any of the fingerprints from before the rotation of the server key', () => {
   const earlier = { requestHash, mayBeRunning: false, message: sent }
   const rotated = { key: 'order-1', requestHash: Uint8Array.of(9), earlierHashes: [Uint8Array.of(8), requestHash] }
-  expect(replay(earlier, rotated)).toEqual(answer)
+  expect(replay(earlier, rotated)).toEqual(response)
   expect(() => replay(earlier, { ...rotated, earlierHashes: [Uint8Array.of(8)] })).toThrow('another request body')
 })
 
@@ -169,5 +169,5 @@ test('describes what WhatsApp rejected without a code or a reason', () => {
 })
 
 test('shows a sent message without an external ID', () => {
-  expect(toSentMessage(sent, 'wamid.y')).toEqual({ ...answer, waMessageId: 'wamid.y' })
+  expect(toSentMessage(sent, 'wamid.y')).toEqual({ ...response, waMessageId: 'wamid.y' })
 })

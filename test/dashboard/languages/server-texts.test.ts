@@ -132,11 +132,11 @@ test('translates the name of every job that the operator console shows', async (
   expect([...names].filter((name) => translateServerText(name) === name)).toEqual([])
 })
 
-test('leaves what nobody translated as it came', () => {
+test('leaves an untranslated text unchanged', () => {
   expect(translateServerText('Message undeliverable')).toBe('Message undeliverable')
 })
 
-test('leaves a text that is longer than any of its own as it came', () => {
+test('leaves a text that is longer than every known text unchanged', () => {
   const long = `changed the role of ${'a'.repeat(100_000)} to viewer`
 
   expect(translateServerText(long)).toBe(long)

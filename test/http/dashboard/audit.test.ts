@@ -45,7 +45,7 @@ test('records the user, action, time and address of a change', async () => {
   ])
 })
 
-test('records a refused change as refused', async () => {
+test('records a rejected change as refused', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
   const response = await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['not an address'] })
