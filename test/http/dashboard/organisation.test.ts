@@ -256,7 +256,7 @@ test('lets a user of the organisation sign in and join another account', async (
   })
 })
 
-test('rejects a user without an invitation, whatever the provider claims', async () => {
+test('rejects a user without an invitation, even with a verified email address', async () => {
   provider.person = { email: 'uninvited@example.com', email_verified: true }
   const browser = openCookieBrowser()
 
@@ -286,7 +286,7 @@ test.each([
 test('compares email addresses without case and accepts "true" as text', async () => {
   const { accountId } = await server.account()
   const { email } = await signedInOwner(server, accountId, { email: 'grace@example.com' })
-  // AWS Cognito sends it as text.
+  // AWS Cognito sends the claim as text.
   provider.person = { email: 'Grace@Example.com', email_verified: 'true' as unknown as boolean }
   const browser = openCookieBrowser()
 
