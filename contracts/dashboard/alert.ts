@@ -116,14 +116,13 @@ export const getAlertRecipients = dashboardProcedure({
   output: AlertRecipients,
 })
 
-/** Each member, including viewers, decides for themselves. */
+/** Each member, including viewers, decides for themselves. The handler writes the audit entry, if something changes. */
 export const setAlertEmails = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
   summary: 'Stop or resume the alerts that the caller gets by email',
   input: ofAccount({ receives: z.boolean() }),
   output: AlertRecipients,
-  audit: ({ receives }) => changes.setAlertEmails(receives),
 })
 
 export const EmailTest = z.object({

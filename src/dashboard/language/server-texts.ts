@@ -639,6 +639,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
     message: 'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
   }),
   msg({ message: 'You can already sign in to this server. Sign in, then open this link again.' }),
+  msg({ message: 'This user is being changed at the moment. Try again.' }),
   msg({ message: 'Too many attempts. Try again later.' }),
   msg({ message: 'is not needed: you sign in with your organisation' }),
   msg({ message: 'must be your existing password: a user with this email address already exists' }),
@@ -761,6 +762,18 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Endpoint {value} was not found.' }),
   // From webhooks/endpoints/rules.ts.
   msg({ message: 'The URL of an endpoint {value}.' }),
+  // From http/limits/test-calls.ts.
+  msg({
+    message:
+      'This account may send {limit} tests to its chat and endpoints per minute. Try again in {seconds} seconds.',
+  }),
+  msg({
+    message: 'This account may send {limit} tests to its chat and endpoints per hour. Try again in {seconds} seconds.',
+  }),
+  msg({
+    message: 'You may test or change your alert emails {limit} times per minute. Try again in {seconds} seconds.',
+  }),
+  msg({ message: 'You may test or change your alert emails {limit} times per hour. Try again in {seconds} seconds.' }),
   // From accounts/rate-limit.ts.
   msg({ message: 'This account may send {limit} requests per minute. Try again in {resetSeconds} seconds.' }),
   // From templates/changes/create.ts.

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/dashboard/changes.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
@@ -46,7 +47,7 @@ import { updateTemplate } from '../../templates/changes/update.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { listTemplateProblems } from '../../templates/problems.ts'
 import { syncTemplates } from '../../templates/sync.ts'
-import { listAudit } from '../../users/audit/audit.ts'
+import { audited, listAudit } from '../../users/audit/audit.ts'
 import { removeMember, setMemberRole } from '../../users/change-member.ts'
 import { acceptInvitation, joinAccount, readInvitation } from '../../users/invitation.ts'
 import { inviteMember, listInvitations, revokeInvitation } from '../../users/invite-member.ts'
@@ -255,9 +256,12 @@ const alertHandlers: DashboardHandlers<DashboardContracts['settings']['alert']> 
   acknowledge: (deps, call, { accountId, alertId }) =>
     acknowledgeAlert(deps, { accountId, alertId, by: call.user().email }),
   recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.user().userId }),
-  setEmails: (deps, call, { accountId, receives }) => {
+  setEmails: async (deps, call, { accountId, receives }) => {
     const { userId, email } = call.user()
-    return setAlertEmails(deps, { accountId, userId, email }, receives)
+    const current = await getAlertRecipients(deps, { accountId, userId })
+    if (current.receives === receives) return current
+    const change = { accountId, who: email, what: changes.setAlertEmails(receives), address: call.address }
+    return audited(deps, change, () => setAlertEmails(deps, { accountId, userId, email }, receives))
   },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
   removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),

@@ -10,6 +10,7 @@ import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { createSessionTracker } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { registerTrpc } from '../api/trpc.ts'
+import { limitTests } from '../limits/test-calls.ts'
 import type { LimitCalls } from '../limits/whatsapp-calls.ts'
 import type { ReadLimit } from '../limits/read-limit.ts'
 import { createBackgroundRunner } from './background.ts'
@@ -45,12 +46,13 @@ export async function registerDashboard(
       done()
     })
     await registerDashboardAuth(settings, deps, userAuth, options)
+    const limitTestCalls = limitTests()
     const procedures = pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers)
     await registerTrpc<SessionProcedure, DashboardCall>(settings, deps, {
       prefix: dashboardTrpcPath,
       procedures: limitProcedures(procedures, reads)
         .map((procedure) => auditProcedure(procedure))
-        .map((procedure) => limitCalls(procedure)),
+        .map((procedure) => limitTestCalls(limitCalls(procedure))),
       authorize: (contract, { request }, readInput) => authorizeUser(deps, authServices, contract, request, readInput),
       maxBatchSize: 1,
       showFields: true,

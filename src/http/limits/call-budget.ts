@@ -1,50 +1,48 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 
-const maxAccounts = 10_000
+const maxKeys = 10_000
 
-/** Throws RATE_LIMIT_EXCEEDED once an account has used up its calls for the period on this node. */
-export type CallBudget = (accountId: string) => void
+/** Throws RATE_LIMIT_EXCEEDED once an account or member has used up their calls for the period on this node. */
+export type CallBudget = (key: string) => void
 
-interface Period {
+export interface Period {
   milliseconds: number
-  /** What the account may do, such as `create 100 templates per hour`. */
+  /** Who may do what, such as `This account may create 100 templates per hour`. */
   describe: (limit: number) => string
 }
 
 const checksPerMinute: Period = {
   milliseconds: 60_000,
-  describe: (limit) => `ask WhatsApp for ${limit} checks and changes per minute`,
+  describe: (limit) => `This account may ask WhatsApp for ${limit} checks and changes per minute`,
 }
 
 /** WhatsApp's limit, per hour and WhatsApp Business Account (reference 2, section 3.3). */
 export const creationsPerHour: Period = {
   milliseconds: 3_600_000,
-  describe: (limit) => `create ${limit} templates per hour`,
+  describe: (limit) => `This account may create ${limit} templates per hour`,
 }
 
 /**
- * Limits the management calls of one account to WhatsApp. WhatsApp limits them per app, and the accounts of an
- * installation often share an app.
+ * Limits the calls of each key. By default, a key is an account and its calls are management calls to WhatsApp, which
+ * limits them per app: the accounts of an installation often share an app.
  */
 export function createCallBudget(
   limit: number,
   clock: () => number = () => performance.now(),
   { milliseconds, describe }: Period = checksPerMinute,
 ): CallBudget {
-  const windows = new BoundedMap<string, { endsAt: number; calls: number }>(maxAccounts)
-  return (accountId) => {
+  const windows = new BoundedMap<string, { endsAt: number; calls: number }>(maxKeys)
+  return (key) => {
     const now = clock()
-    const current = windows.get(accountId)
+    const current = windows.get(key)
     const window = current && current.endsAt > now ? current : { endsAt: now + milliseconds, calls: 0 }
-    windows.set(accountId, window)
+    windows.set(key, window)
     window.calls++
     if (window.calls <= limit) return
     const retryAfterSeconds = Math.ceil((window.endsAt - now) / 1000)
-    throw new ServiceError(
-      'RATE_LIMIT_EXCEEDED',
-      `This account may ${describe(limit)}. Try again in ${retryAfterSeconds} seconds.`,
-      { retryAfterSeconds },
-    )
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', `${describe(limit)}. Try again in ${retryAfterSeconds} seconds.`, {
+      retryAfterSeconds,
+    })
   }
 }
