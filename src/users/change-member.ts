@@ -25,14 +25,18 @@ import {
  */
 export async function removeUser({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   await requireAccount(db, accountId)
-  const wasInvited = await deleteInvitation(db, accountId, normalizeEmail(email))
-  const member = await findMember(db, accountId, email)
-  if (!member && wasInvited) return
-  if (!member) throw memberNotFound(accountId, email)
-  const { userId } = member
-  await deleteRole(db, accountId, userId)
-  await deleteSessions(db, userId)
-  await deleteUserWithoutRole(db, userId)
+  await db.transaction().execute(async (trx) => {
+    await lockOwners(trx, accountId)
+    const wasInvited = await deleteInvitation(trx, accountId, normalizeEmail(email))
+    const member = await findMember(trx, accountId, email)
+    if (!member && wasInvited) return
+    if (!member) throw memberNotFound(accountId, email)
+    const { userId } = member
+    await deleteRole(trx, accountId, userId)
+    await deleteUserWithoutRole(trx, userId)
+    // After the lock on the user, in the order of an accepted invitation.
+    await deleteSessions(trx, userId)
+  })
 }
 
 /**

@@ -15,10 +15,12 @@ import type { OidcProvider } from './sign-in/options.ts'
 import { normalizeEmail } from './member.ts'
 import {
   deleteSessions,
+  deletePasswordLinks,
   findInvitation,
   findInvitedUser,
   type InvitationRow,
   type InvitedUser,
+  lockInvitedUser,
   lockOwners,
   markEmailVerified,
   replaceCredentials,
@@ -103,6 +105,25 @@ interface SignInContext {
  */
 export async function acceptInvitation(
   deps: AuditDeps,
+  context: SignInContext,
+  input: z.output<(typeof contract)['input']>,
+): Promise<{ email: string; accountId: string }> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await tryToAccept(deps, context, input)
+    } catch (error) {
+      if (!(error instanceof UserChanged)) throw error
+      if (attempt === maxAttempts) throw tooManyChanges()
+    }
+}
+
+const maxAttempts = 3
+
+/** The user was created, deleted or verified since their proof was checked, which must be checked again. */
+class UserChanged extends Error {}
+
+async function tryToAccept(
+  deps: AuditDeps,
   { userAuth, oidc, address }: SignInContext,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string; accountId: string }> {
@@ -119,9 +140,12 @@ export async function acceptInvitation(
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
-    if (known && replaces) await replaceCredentials(trx, { userId: known.id, email, name: name ?? email })
+    // Before the lock on the user, as in the removal of a member, which deletes the invitation first.
+    if (replaces) await deletePasswordLinks(trx, email)
+    await assertUnchanged(trx, email, known)
+    if (known && replaces) await replaceCredentials(trx, { userId: known.id, name: name ?? email })
     const userId =
-      known?.id ?? (await userAuth.createUser(trx, { email, name: name ?? email, passwordHash, provesEmail })).userId
+      known?.id ?? (await createUser(trx, userAuth, { email, name: name ?? email, passwordHash, provesEmail }))
     if (known && provesEmail) await markEmailVerified(trx, known.id)
     if (known && passwordHash !== undefined) {
       await userAuth.setPassword(trx, known.id, passwordHash)
@@ -133,6 +157,28 @@ export async function acceptInvitation(
   if (known && replaces)
     await recordOwnChange(deps, { userId: known.id, email }, { what: replacedCredentials, address, outcome: 'done' })
   return { email, accountId: account_id }
+}
+
+async function assertUnchanged(trx: Kysely<Database>, email: string, known: InvitedUser | undefined): Promise<void> {
+  const user = await lockInvitedUser(trx, email)
+  if (user?.id !== known?.id || user?.isVerified !== known?.isVerified) throw new UserChanged()
+}
+
+async function createUser(
+  trx: Kysely<Database>,
+  userAuth: Pick<UserAuth, 'createUser'>,
+  user: Parameters<UserAuth['createUser']>[1],
+): Promise<string> {
+  try {
+    return (await userAuth.createUser(trx, user)).userId
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new UserChanged()
+    throw error
+  }
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 const replacedCredentials = 'verified their email address, which removed their earlier password and authenticator app'
@@ -166,14 +212,17 @@ export async function joinAccount(
       'SETTING_REFUSED',
       `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
     )
-  if (doesReplaceCredentials(invitation, await findInvitedUser(deps.db, invitation.email)))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
-    )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   const what = `accepted an invitation as ${role}`
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
+    const user = await lockInvitedUser(trx, invitation.email)
+    if (user?.id !== userId)
+      throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+    if (doesReplaceCredentials(invitation, user))
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
+      )
     if (provesEmail) await markEmailVerified(trx, userId)
     await saveRole(trx, { account_id: accountId, owner_id: userId, role })
   })
@@ -230,6 +279,12 @@ function wrongPassword(problem: string): ServiceError {
 
 function hash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
+}
+
+function tooManyChanges(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', 'This user is being changed at the moment. Try again.', {
+    retryAfterSeconds: 1,
+  })
 }
 
 function invitationNotFound(): ServiceError {

@@ -54,12 +54,25 @@ export interface InvitedUser {
 }
 
 export async function findInvitedUser(db: Kysely<Database>, email: string): Promise<InvitedUser | undefined> {
-  const row = await db
+  return toInvitedUser(await selectInvitedUser(db, email).executeTakeFirst())
+}
+
+/** Like `findInvitedUser`. Until the transaction ends, the user is not deleted and accepts no other invitation. */
+export async function lockInvitedUser(trx: Kysely<Database>, email: string): Promise<InvitedUser | undefined> {
+  return toInvitedUser(await selectInvitedUser(trx, email).forNoKeyUpdate('owners').executeTakeFirst())
+}
+
+function selectInvitedUser(db: Kysely<Database>, email: string) {
+  return db
     .selectFrom('owners')
     .leftJoin('operators', 'operators.owner_id', 'owners.id')
     .select(['owners.id', 'owners.emailVerified', 'operators.owner_id as operatorId'])
     .where('owners.email', '=', email)
-    .executeTakeFirst()
+}
+
+function toInvitedUser(
+  row: { id: string; emailVerified: boolean; operatorId: string | null } | undefined,
+): InvitedUser | undefined {
   return row && { id: row.id, isVerified: row.emailVerified || row.operatorId !== null }
 }
 
@@ -116,9 +129,8 @@ export async function deleteOtherSessions(db: Kysely<Database>, userId: string, 
 /** Deletes everything that a user signs in with, so that only the person who has just proved the address can go on. */
 export async function replaceCredentials(
   db: Kysely<Database>,
-  { userId, email, name }: { userId: string; email: string; name: string },
+  { userId, name }: { userId: string; name: string },
 ): Promise<void> {
-  await deletePasswordLinks(db, email)
   await deletePassword(db, userId)
   await deleteSessions(db, userId)
   await db.updateTable('owners').set({ name }).where('id', '=', userId).execute()
@@ -150,8 +162,12 @@ export async function deleteAuthenticator(db: Kysely<Database>, userId: string):
   await db.updateTable('owners').set({ twoFactorEnabled: false }).where('id', '=', userId).execute()
 }
 
-/** Deletes a user without any account, with their sessions and password. Operators of the server stay. */
+/**
+ * Deletes a user without any account, with their sessions and password. Operators of the server stay. Call it in a
+ * transaction: the user is locked first, so that the next statement sees a role that was just granted.
+ */
 export async function deleteUserWithoutRole(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.selectFrom('owners').select('id').where('id', '=', userId).forUpdate().execute()
   await db
     .deleteFrom('owners')
     .where('id', '=', userId)

@@ -640,6 +640,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   }),
   msg({ message: 'You can already sign in to this server. Sign in, then open this link again.' }),
   msg({ message: 'This user is being changed at the moment. Try again.' }),
+  msg({ message: 'This user is being changed at the moment. Try again.' }),
   msg({ message: 'Too many attempts. Try again later.' }),
   msg({ message: 'is not needed: you sign in with your organisation' }),
   msg({ message: 'must be your existing password: a user with this email address already exists' }),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { removeUser, resetPassword } from '../../../src/users/change-member.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
@@ -258,6 +258,93 @@ test('lets a new person accept once, even with two requests at the same time', a
   expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 404])
   expect((await visitor(server, email).signIn('a password of Bob')).statusCode).toBe(200)
 })
+
+test.each([
+  { how: 'the same password', passwords: ['a password of Bob', 'a password of Bob'], statuses: [200, 200] },
+  { how: 'different passwords', passwords: ['a password of Bob', 'a password of Eve'], statuses: [200, 400] },
+])(
+  'accepts the links of two accounts for a new person at the same time, with $how',
+  async ({ passwords, statuses }) => {
+    for (let round = 0; round < 4; round++) {
+      const email = newAddress()
+      const accounts = [await server.account(), await server.account()]
+      const paths: string[] = []
+      for (const { accountId } of accounts)
+        paths.push((await inviteUser(server.deps, accountId, { email, role: 'owner' })).path)
+
+      const responses = await Promise.all(
+        [server, node].map((at, index) =>
+          visitor(at).mutate('invitation.accept', {
+            token: tokenOf(paths[index]),
+            name: 'Bob',
+            password: passwords[index],
+          }),
+        ),
+      )
+
+      expect(responses.map(({ statusCode }) => statusCode).toSorted()).toEqual(statuses)
+      await server.deps.db.deleteFrom('owner_tries').execute()
+    }
+  },
+)
+
+test.each(['accept', 'join'] as const)(
+  'lets a person %s while they are removed from their last account',
+  async (how) => {
+    for (let round = 0; round < 6; round++) {
+      const other = await server.account()
+      const member = await signedInOwner(server, account.accountId)
+      const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+      const input = { token: tokenOf(path), ...(how === 'accept' && { name: 'Bob', password: member.password }) }
+
+      const [accepted, removed] = await Promise.all([
+        member.mutate(`invitation.${how}`, input),
+        of(account).remove(owner, member.email),
+      ])
+
+      expect(removed.statusCode).toBe(200)
+      expect([200, ...(how === 'join' ? [401] : [])]).toContain(accepted.statusCode)
+      const { rows } = await sql`
+      select from owner_roles where account_id = ${other.accountId}`.execute(server.deps.db)
+      expect(rows).toHaveLength(accepted.statusCode === 200 ? 1 : 0)
+      await server.deps.db.deleteFrom('owner_tries').execute()
+    }
+  },
+)
+
+test('waits for a removal that is under way, and then accepts as a new person', async () => {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const [deleted, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const removing = server.deps.db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('owners').where('email', '=', member.email).execute()
+    deleted.resolve()
+    await release.promise
+  })
+  await deleted.promise
+
+  const accepting = member.inOtherBrowser().mutate('invitation.accept', {
+    token: tokenOf(path),
+    name: 'Bob',
+    password: member.password,
+  })
+  await waitForLock()
+  release.resolve()
+  await removing
+
+  expect((await accepting).statusCode).toBe(200)
+  await member.signIn()
+  expect((await of(other).members(member)).data.items).toMatchObject([{ name: 'Bob', email: member.email }])
+})
+
+/** Waits until a statement waits for a lock. */
+async function waitForLock(): Promise<void> {
+  await vi.waitFor(async () => {
+    const { rows } = await sql`select from pg_locks where not granted`.execute(server.deps.db)
+    expect(rows.length).toBeGreaterThan(0)
+  })
+}
 
 test('keeps an invitation valid if the database fails while a new person accepts it', async () => {
   const { accountId } = await server.account()
