@@ -53,7 +53,8 @@ export const getInvitation = dashboardProcedure({
 /**
  * Creates the user with the role of the invitation. The link becomes invalid. Without a password, the user signs in with
  * the organisation's provider, if there is one. An existing user keeps their name and enters their password; without it,
- * the answer is SIGN_IN_REQUIRED, and they sign in and join instead.
+ * the answer is SIGN_IN_REQUIRED, and they sign in and join instead. The name may be absent only if the link sets a new
+ * password.
  */
 export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',

@@ -131,11 +131,13 @@ async function tryToAccept(
   if (!invitation) throw invitationNotFound()
   const { email, account_id, role, sets_password: setsPassword, proves_email: provesEmail } = invitation
   if (password === undefined && (setsPassword || !oidc)) throw missing('password')
+  // Also required of existing users, so that the answer does not reveal whether the address has one.
+  if (!setsPassword && name === undefined) throw missing('name')
   const known = await findInvitedUser(deps.db, email)
   const replaces = doesReplaceCredentials(invitation, known)
   if (known && !setsPassword && !replaces)
     await verifyPassword(deps, userAuth, { userId: known.id, email, password, address })
-  if ((!known || replaces) && name === undefined) throw missing('name')
+  if (!known && name === undefined) throw missing('name')
   const needsHash = password !== undefined && (!known || setsPassword || replaces)
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
   const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
@@ -264,9 +266,9 @@ async function verifyPassword(
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
-  const isCorrect = await checkPassword(userId, password)
-  if (isCorrect === undefined) throw wrongPassword('is not needed: you sign in with your organisation')
-  if (!isCorrect) throw wrongPassword('must be your existing password: a user with this email address already exists')
+  // The text is the same for a user without a password, who signs in with their organisation.
+  if (!(await checkPassword(userId, password)))
+    throw wrongPassword('must be your current password, because you can already sign in to this server')
 }
 
 function missing(field: 'name' | 'password'): ServiceError {

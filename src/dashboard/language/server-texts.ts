@@ -640,10 +640,8 @@ export const serverTexts: readonly MessageDescriptor[] = [
   }),
   msg({ message: 'You can already sign in to this server. Sign in, then open this link again.' }),
   msg({ message: 'This user is being changed at the moment. Try again.' }),
-  msg({ message: 'This user is being changed at the moment. Try again.' }),
   msg({ message: 'Too many attempts. Try again later.' }),
-  msg({ message: 'is not needed: you sign in with your organisation' }),
-  msg({ message: 'must be your existing password: a user with this email address already exists' }),
+  msg({ message: 'must be your current password, because you can already sign in to this server' }),
   msg({ message: 'is required' }),
   msg({ message: 'This invitation was already used or has expired. Ask your Waybill administrator for a new one.' }),
   // From users/invite-member.ts.

@@ -223,7 +223,7 @@ function AcceptForm({ token, invitation, organisation }: AcceptFormProps) {
 
 interface Acceptance {
   token: string
-  /** Absent for existing users. */
+  /** Absent if the link sets a new password. */
   name?: string
   /** Absent if the user signs in with their organisation. */
   password?: string

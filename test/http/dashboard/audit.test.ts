@@ -91,7 +91,7 @@ test('records changes to sign-in settings in every account of the user, includin
   const [first, second] = accounts.map(({ accountId }) => accountId)
   const owner = await signedInOwner(server, first ?? '')
   const { path } = await inviteUser(server.deps, second ?? '', { email: owner.email, role: 'viewer' })
-  await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+  await owner.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Ada', password: owner.password })
   const newPassword = 'another password that is long'
   const enabled = await owner.auth('/two-factor/enable', { password: owner.password })
   const secret = new URL(JSON.parse(enabled.text).totpURI).searchParams.get('secret') ?? ''
@@ -123,7 +123,7 @@ describe('sign-ins', () => {
     const [first = '', second = ''] = accounts.map(({ accountId }) => accountId)
     const owner = await signedInOwner(server, first)
     const { path } = await inviteUser(server.deps, second, { email: owner.email, role: 'viewer' })
-    await owner.mutate('invitation.accept', { token: path.split('/').at(-1), password: owner.password })
+    await owner.mutate('invitation.accept', { token: path.split('/').at(-1), name: 'Ada', password: owner.password })
     const otherBrowser = owner.inOtherBrowser()
 
     await otherBrowser.signIn('not the password')

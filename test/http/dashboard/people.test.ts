@@ -259,6 +259,35 @@ test('lets a new person accept once, even with two requests at the same time', a
   expect((await visitor(server, email).signIn('a password of Bob')).statusCode).toBe(200)
 })
 
+test('answers a link without a name or with a wrong password in the same way for every address', async () => {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const withoutPassword = await signedInOwner(server, account.accountId)
+  await server.deps.db
+    .deleteFrom('owner_credentials')
+    .where('userId', '=', ({ selectFrom }) =>
+      selectFrom('owners').select('id').where('email', '=', withoutPassword.email),
+    )
+    .execute()
+  const accept = async (email: string, input: object) => {
+    const { path } = await inviteUser(server.deps, other.accountId, { email, role: 'viewer', provesEmail: false })
+    const { statusCode, error } = await visitor(server).mutate('invitation.accept', { token: tokenOf(path), ...input })
+    return { statusCode, message: error.message, fields: error.data.fields }
+  }
+  const password = 'a guess of the password'
+
+  const nameless = []
+  for (const email of [newAddress(), member.email, withoutPassword.email])
+    nameless.push(await accept(email, { password }))
+  const wrong = []
+  for (const { email } of [member, withoutPassword]) wrong.push(await accept(email, { name: 'Bob', password }))
+
+  expect(new Set(nameless.map((response) => JSON.stringify(response)))).toHaveLength(1)
+  expect(nameless[0]).toMatchObject({ statusCode: 400, fields: { name: 'is required' } })
+  expect(wrong[0]).toEqual(wrong[1])
+  expect(wrong[0]).toMatchObject({ statusCode: 400, fields: { password: expect.any(String) } })
+})
+
 test.each([
   { how: 'the same password', passwords: ['a password of Bob', 'a password of Bob'], statuses: [200, 200] },
   { how: 'different passwords', passwords: ['a password of Bob', 'a password of Eve'], statuses: [200, 400] },
