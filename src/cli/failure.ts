@@ -3,7 +3,7 @@ import { ConfigError } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
 import { PoolerError } from '../platform/db/connect/pooler.ts'
-import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/unavailable.ts'
+import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
 

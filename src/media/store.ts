@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { isUniqueViolation } from '../platform/db/errors.ts'
 import type { Database, MediaTable } from '../platform/db/schema.ts'
 
 export type MediaRow = Selectable<MediaTable>
@@ -96,10 +97,6 @@ async function markStored(db: Kysely<Database>, row: MediaRow, now: Date): Promi
     if (isUniqueViolation(error)) return undefined
     throw error
   }
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 /** Returns undefined if the account has no such file. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Announcements, Topic } from './db/announcements.ts'
-import { isDatabaseUnavailable } from './db/unavailable.ts'
+import { isDatabaseUnavailable } from './db/errors.ts'
 import type { Logger } from './log.ts'
 
 interface Outbox<Item> {

@@ -6,6 +6,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
+import { isUniqueViolation } from '../platform/db/errors.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
@@ -177,10 +178,6 @@ async function createUser(
     if (isUniqueViolation(error)) throw new UserChanged()
     throw error
   }
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 const replacedCredentials = 'verified their email address, which removed their earlier password and authenticator app'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
-import { isTransient } from '../../platform/db/unavailable.ts'
+import { isTransient, isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 import { insertRequests, type RecordedRequest } from './store.ts'
 
@@ -149,7 +149,8 @@ export class RequestLog {
         this.#subtractCharacters(requests)
         this.#isUnavailable = false
       } catch (error) {
-        if (isAlreadyWritten(error)) this.#subtractCharacters(requests)
+        // An earlier insert of these requests was committed, although its result was lost.
+        if (isUniqueViolation(error)) this.#subtractCharacters(requests)
         else if (isTransient(error)) return this.#retryLater(requests)
         else {
           this.#log.warn({ err: error }, 'could not write to the log of API requests')
@@ -177,11 +178,6 @@ export class RequestLog {
   #subtractCharacters(requests: readonly RecordedRequest[]): void {
     for (const request of requests) this.#waitingCharacters -= countCharacters(request)
   }
-}
-
-/** A duplicate key means that an earlier insert of these requests was committed, although its result was lost. */
-function isAlreadyWritten(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 function countCharacters({ path, request, answer }: RecordedRequest): number {

@@ -1,7 +1,7 @@
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
-import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
+import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
 /** The failure envelope that the specification defines. */

@@ -2,7 +2,7 @@ import type { SendMessageRequest, SentMessage } from '../../../contracts/api/mes
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { isOutcomeUnknown } from '../../platform/db/unavailable.ts'
+import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { toSentMessage } from './responses.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { isTransient } from '../../platform/db/unavailable.ts'
+import { isTransient } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
 import { applyStatuses } from '../status/apply-statuses.ts'
 import type { IdempotentRequest } from './idempotency.ts'

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type BatchOptions, createBatcher } from '../batch.ts'
 import type { Database } from './schema.ts'
 import { createTracedBatcher, tracingOf } from './traced.ts'
-import { isLockTimeout } from './unavailable.ts'
+import { isLockTimeout } from './errors.ts'
 
 export interface BatchedOptions<Item, Result> {
   /** Names the spans of the calls. */

@@ -39,7 +39,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { createPartitions } from './partitions.ts'
 import { rejectPooler } from './connect/pooler.ts'
 import type { Database } from './schema.ts'
-import { isLockTimeout } from './unavailable.ts'
+import { isLockTimeout } from './errors.ts'
 
 /** Migrations run forward only, in this order. A released migration is never edited. */
 const migrations: Record<string, Migration> = {

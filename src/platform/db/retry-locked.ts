@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isLockTimeout } from './unavailable.ts'
+import { isLockTimeout } from './errors.ts'
 
 const retryMilliseconds = [100, 500, 1_000, 2_000, 5_000]
 

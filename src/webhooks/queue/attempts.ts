@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
-import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts'
+import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'

@@ -8,7 +8,7 @@ import {
   disableStatementTimeout,
   withoutTimeout,
 } from '../../../src/platform/db/database.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/unavailable.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase

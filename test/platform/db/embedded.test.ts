@@ -10,7 +10,7 @@ import { createCluster, hasCluster } from '../../../src/platform/db/embedded/cre
 import { ConnectionLock } from '../../../src/platform/db/embedded/embedded.ts'
 import { migrate } from '../../../src/platform/db/migrate.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
-import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../src/platform/db/unavailable.ts'
+import { isDatabaseUnavailable, isOutcomeUnknown } from '../../../src/platform/db/errors.ts'
 import { vacuumEmbedded } from '../../../src/platform/db/vacuum.ts'
 import { openTestDatabase } from '../../support/database.ts'
 

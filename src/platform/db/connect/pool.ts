@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { NotStartedError } from '../../batch.ts'
 import type { Passwords } from './connection.ts'
 import { nameOf } from '../statement.ts'
-import { isLockTimeout, isPasswordRejected } from '../unavailable.ts'
+import { isLockTimeout, isPasswordRejected } from '../errors.ts'
 
 /** Measured: more concurrent calls of one statement gain nothing on two cores. */
 const maxConnectionsOfStatement = 4

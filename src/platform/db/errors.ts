@@ -30,6 +30,11 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03'
 }
 
+/** Returns whether a statement would have stored a key twice. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
+}
+
 /** Returns whether the server did not accept the password of a new connection. */
 export function isPasswordRejected(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '28P01'
