@@ -168,7 +168,7 @@ test('reports an email address that the provider has not verified', async () => 
   await guest.open('/sign-in')
   await signInWithOrganisation(guest)
 
-  await guest.page.getByText('Your organisation has not verified your email address.').waitFor()
+  await guest.page.getByText('Your email address is not verified.').waitFor()
   expect(unexpected(guest)).toEqual([])
 })
 

@@ -62,7 +62,7 @@ const late = msg`Sign-in with your organisation expired or continued in another 
 
 const reasons: Partial<Record<string, MessageDescriptor>> = {
   signup_disabled: msg`There is no invitation for the email address that your organisation reported. Ask your administrator for one.`,
-  account_not_linked: msg`Your organisation has not verified your email address. Verify it there, or sign in with your password.`,
+  account_not_linked: msg`Your email address is not verified. Verify it at your organisation, or sign in with your password. If it is verified there, ask the operator of this server for a link.`,
   email_is_missing: msg`Your organisation did not report your email address. Contact its administrator, or sign in with your password.`,
   access_denied: msg`Your organisation denied access, or you cancelled the sign-in. Try again, or sign in with your password.`,
   state_mismatch: late,
