@@ -465,7 +465,14 @@ async function expectAccessible({ page, openOfAccount, pageErrors, account }: Si
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Hide' }).waitFor()
   await page.getByRole('button', { name: /^message.delivered/ }).click()
-  await page.getByRole('button', { name: 'Show payload' }).click()
+  // The retry after five seconds adds a row above the button, which can move it away from a click.
+  const hide = page.getByRole('button', { name: 'Hide payload' })
+  await expect
+    .poll(async () => {
+      if (!(await hide.isVisible())) await page.getByRole('button', { name: 'Show payload' }).click({ timeout: 1_000 })
+      return hide.isVisible()
+    }, soon)
+    .toBe(true)
   await page.getByRole('region', { name: 'Payload' }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await overflow()).toBe(0)
