@@ -27,7 +27,7 @@ export function useChange<Input = void, Output = unknown>({
   return useMutation<Output, unknown, Input>({
     mutationFn: change,
     onSuccess: async (output, input) => {
-      // Wait, so that whatever is shown next already has the new state.
+      // Wait, so that the next view already shows the new state.
       await Promise.all(invalidates.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
       onDone?.(output, input)
       if (done !== undefined) notifySuccess(typeof done === 'string' ? done : done(output))

@@ -484,6 +484,8 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'signed out' }),
   msg({ message: 'changed their password' }),
   msg({ message: 'began to set up an authenticator app' }),
+  msg({ message: 'disabled their authenticator app' }),
+  // Stored by earlier versions.
   msg({ message: 'put away their authenticator app' }),
   msg({ message: 'confirmed their authenticator app' }),
   // From http/limits/load-limit.ts.

@@ -20,7 +20,7 @@ const served: AuthRoute[] = [
     audit: 'changed their password',
   },
   { method: 'POST', path: '/two-factor/enable', fields: ['password'], audit: 'began to set up an authenticator app' },
-  { method: 'POST', path: '/two-factor/disable', fields: ['password'], audit: 'put away their authenticator app' },
+  { method: 'POST', path: '/two-factor/disable', fields: ['password'], audit: 'disabled their authenticator app' },
   { method: 'POST', path: '/two-factor/verify-totp', fields: ['code'], audit: 'confirmed their authenticator app' },
   { method: 'POST', path: '/two-factor/verify-backup-code', fields: ['code'] },
 ]

@@ -6,8 +6,8 @@ interface Exporter<Items> {
 }
 
 /**
- * Logs when exports start to fail and when they succeed again, and nothing in between. Callers are told that every
- * export succeeded, so that they neither log nor retry a failure. `log` is called each time, because it is set later.
+ * Logs when exports start to fail and when they succeed again, and nothing in between. Every export is reported to the
+ * SDK as successful, so that it neither logs nor retries a failure. `log` is called each time, because it is set later.
  */
 export function reportFailures<Items>(exporter: Exporter<Items>, signal: string, log: () => Logger | undefined): void {
   let isFailing = false

@@ -106,7 +106,7 @@ test('records changes to sign-in settings in every account of the user, includin
     expect(data.items.map(({ what, outcome }) => [what, outcome])).toEqual([
       ['changed their password', 'done'],
       ['changed their password', 'refused'],
-      ['put away their authenticator app', 'done'],
+      ['disabled their authenticator app', 'done'],
       ['confirmed their authenticator app', 'done'],
       ['began to set up an authenticator app', 'done'],
     ])
