@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -7,14 +7,13 @@ import { changeAccount } from './store.ts'
 
 /**
  * Returns the canonical form of an address for comparisons: v4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
- * becomes IPv4, and a zone (`%eth0`) is removed. Undefined if the text is not an address.
+ * becomes IPv4. Undefined if the text is not an address, or has a zone (`%eth0`), which means nothing to other hosts
+ * (RFC 4007, 6).
  */
 export function normalizeAddress(text: string): string | undefined {
   // Node accepts only four decimal parts without leading zeros, so there is nothing to normalize.
   if (isIPv4(text)) return text
-  const withoutZone = text.replace(/%.*/, '')
-  if (!isStrictAddress(withoutZone)) return undefined
-  return ipaddr.process(withoutZone).toString()
+  return isStrictAddress(text) ? ipaddr.process(text).toString() : undefined
 }
 
 /** Returns the network that counts as one address: a client with an IPv6 address controls its whole /64 (RFC 6177). */
@@ -45,9 +44,12 @@ function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): str
   return `${network.toString()}/${prefix}`
 }
 
-/** Accepts four decimal parts or plain IPv6, but not the octal, hexadecimal and short forms of `inet_aton`. */
+/**
+ * Accepts four decimal parts or IPv6 without a zone, but not the octal, hexadecimal and short forms of `inet_aton`,
+ * which ipaddr.js accepts even within v4-mapped addresses.
+ */
 function isStrictAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+  return isIP(text) !== 0 && !text.includes('%')
 }
 
 /** Replaces the whole list. With an empty list, any address may call (spec, Authentication, 6). */

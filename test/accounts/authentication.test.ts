@@ -1,8 +1,11 @@
+import { duplexPair } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { regenerateKey, revokeKey } from '../../src/accounts/api-key.ts'
 import { setAllowList } from '../../src/accounts/ip-allow-list.ts'
+import { createServer } from '../../src/http/server.ts'
 import { startHeldNode } from '../support/held-node.ts'
 import { startTestServer, type TestServer, through } from '../support/server.ts'
 
@@ -124,12 +127,43 @@ test.each([
   { list: ['0.0.0.0/0'], from: '2001:db8::1', allowed: false },
   { list: ['192.0.2.1', '2001:db8::1'], from: '2001:DB8:0:0::1', allowed: true },
   { list: ['203.0.113.9'], from: 'unknown', allowed: false },
+  { list: ['203.0.113.9'], from: '203.0.113.9%eth0', allowed: false },
+  { list: ['203.0.113.9'], from: '::ffff:203.0.113.9%eth0', allowed: false },
+  { list: ['203.0.113.9'], from: '::ffff:203.0.113.09', allowed: false },
+  { list: ['203.0.113.9'], from: '::ffff:0xcb.0.113.9', allowed: false },
+  { list: ['2001:db8::1'], from: '2001:db8::1%eth0', allowed: false },
+  { list: ['2001:db8::1'], from: '2001:db8::1%25eth0', allowed: false },
+  { list: ['fe80::1'], from: 'fe80::1%eth0', allowed: false },
+  { list: ['fe80::/10'], from: 'fe80::1%eth0', allowed: false },
+  { list: ['0.0.0.0/0', '::/0'], from: '203.0.113.9%eth0', allowed: false },
 ])('applies the allow-list $list to a request from $from: $allowed', async ({ list, from, allowed }) => {
   const account = await server.account()
   await setAllowList(server.deps, account.accountId, list)
   const response = await account.post(path, example, { 'x-forwarded-for': from })
   expect(response.json().error?.code).toBe(allowed ? undefined : 'IP_NOT_ALLOWED')
   expect(response.statusCode).toBe(allowed ? 200 : 403)
+})
+
+test('matches a directly connected link-local client without the name of its network interface', async () => {
+  const account = await server.account()
+  await setAllowList(server.deps, account.accountId, ['fe80::7'])
+  const node = await createServer(server.deps, {
+    trustedProxies: [],
+    metricsToken: undefined,
+    sandbox: true,
+    readState: () => 'serving',
+  })
+  await node.ready()
+  const callFrom = async (remoteAddress: string) => {
+    const [client, socket] = duplexPair()
+    node.server.emit('connection', Object.assign(socket, { remoteAddress }))
+    client.write(`GET /api/v1/message HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nConnection: close\r\n\r\n`)
+    return text(client)
+  }
+
+  expect(await callFrom('fe80::7%eth0')).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await callFrom('fe80::8%eth0')).toContain('IP_NOT_ALLOWED')
+  await node.close()
 })
 
 test('ignores X-Forwarded-For from an untrusted proxy', async () => {

@@ -234,6 +234,7 @@ test.each([
   { change: { maxAttempts: 100 }, problem: /^maxAttempts: must be at most 10/ },
   { change: { purpose: '' }, problem: /^purpose: must not be empty/ },
   { change: { clientIp: '203.0.113' }, problem: /^clientIp: must be an IP address/ },
+  { change: { clientIp: '203.0.113.7%eth0' }, problem: /^clientIp: must be an IP address/ },
 ])('rejects a send with $change before anything counts', async ({ change, problem }) => {
   const refused = await send(change)
   expect(refused.json().error.message).toMatch(problem)

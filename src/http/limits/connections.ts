@@ -95,7 +95,11 @@ export function limitConnections({
   function track(socket: Socket): void {
     // Node keeps the address from here on. If the client disconnects first, the address is unavailable, although
     // what it sent can still be read.
-    if (socket.remoteAddress === undefined) return void socket.destroy()
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined) return void socket.destroy()
+    // Node adds the name of the network interface to a link-local address. It is no part of the address.
+    const [address = ''] = remoteAddress.split('%', 1)
+    if (address !== remoteAddress) Object.defineProperty(socket, 'remoteAddress', { value: address })
     states.set(socket, {
       unanswered: 0,
       closing: false,
