@@ -1,8 +1,8 @@
 # Written where no container engine was at hand: test/package/container.test.ts does what these lines say in plain
 # folders, with this file's own COPY and RUN lines, and starts what comes out.
 
-# The version that src/packaging/runtime/package.json names too.
-ARG NODE_VERSION=26.10.0
+# The same version as for Linux in src/packaging/runtime/package.json.
+ARG NODE_VERSION=24.21.0
 
 FROM node:${NODE_VERSION}-slim AS build
 WORKDIR /app

