@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contracts/errors.ts'
 import { readAllHealth } from '../accounts/whatsapp/health/view.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
 import { accessTokenPurpose } from '../accounts/whatsapp/secrets.ts'
@@ -8,7 +9,7 @@ import { decryptContent } from '../messages/contents/content.ts'
 import { findOldestContents } from '../messages/contents/store.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
-import { listPendingMigrations } from '../platform/db/migrate.ts'
+import { listPendingMigrations } from '../platform/db/migrate/migrate.ts'
 import { findEmbeddedDatabase } from '../platform/db/database.ts'
 import { PoolerError, rejectPooler } from '../platform/db/connect/pooler.ts'
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
@@ -79,8 +80,13 @@ async function describeEncryption(db: Deps['db']): Promise<string> {
 }
 
 async function checkMigrations({ db }: Deps): Promise<Finding> {
-  const pending = await listPendingMigrations(db)
   const check = 'migrations'
+  const pending = await listPendingMigrations(db).catch((error: unknown) => {
+    if (error instanceof ServiceError) return error
+    throw error
+  })
+  if (pending instanceof ServiceError)
+    return { check, ok: false, message: 'the schema belongs to another version of Waybill', fix: pending.message }
   if (pending.length === 0) return { check, ok: true, message: 'up to date' }
   return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: 'waybill migrate' }
 }

@@ -5,7 +5,8 @@ import { type Drain, type ProcessRole, type Serving, startServing } from '../htt
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { migrate } from '../platform/db/migrate.ts'
+import { describeProgress, type MigrationProgress } from '../platform/db/migrate/migration.ts'
+import { migrate } from '../platform/db/migrate/migrate.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
@@ -45,7 +46,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   resources.defer(() => folder?.release())
   const app = buildApp(config, { log, tracing: telemetry?.tracing })
   resources.defer(() => app.close())
-  await migrate(app.deps.db)
+  await migrate(app.deps.db, { onProgress: (progress) => logProgress(log, progress) })
   await rejectUnfinishedMove(app.deps.db)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, member)
@@ -75,6 +76,10 @@ function createServerLog({ logLevel }: Config, member: Member | undefined, telem
 async function flush(telemetry: Telemetry): Promise<void> {
   // Pending requests to a collector that does not respond would keep the process alive, and nothing else is left to do.
   if ((await telemetry.stop()) === 'timed out') setTimeout(() => process.exit(), 0)
+}
+
+function logProgress(log: Logger, progress: MigrationProgress): void {
+  log.info(progress, describeProgress(progress))
 }
 
 /** Waits for a command to release the data folder, but not for another server. */

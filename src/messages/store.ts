@@ -207,7 +207,7 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
   if (template !== undefined) query = query.where('template_name', '=', template)
   if (whatsAppAccountId !== undefined) query = query.where('whatsapp_account_id', '=', whatsAppAccountId)
   if (country !== undefined) query = query.where(isToCountry(country))
-  // As the overview counts them (migration 0024).
+  // As the overview counts them (message-counts.ts).
   if (failure !== undefined)
     query = query.where('status', '=', 'failed').where('wa_message_id', failure === 'rejected' ? 'is' : 'is not', null)
   if (status !== undefined) query = query.where('status', '=', status)

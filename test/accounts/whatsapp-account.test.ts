@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
@@ -13,9 +12,7 @@ import { accessTokenPurpose, appSecretPurpose } from '../../src/accounts/whatsap
 import { replaceSecrets } from '../../src/accounts/whatsapp/update.ts'
 import { listWhatsAppAccounts } from '../../src/accounts/whatsapp/whatsapp-account.ts'
 import type { Deps } from '../../src/deps.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { undoSwitchedOff } from '../support/earlier-schema.ts'
 import { createTestDeps, nextPhoneNumberId, tokenRefused, unreachable } from './deps.ts'
 
 let database: TestDatabase
@@ -172,21 +169,6 @@ test("keeps a user's deactivation when the token is rejected or replaced", async
   })
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: true })
-})
-
-test('keeps the source and reason of each deactivation during migration', async () => {
-  const [off, refused, active] = [await add(), await add(), await add()]
-  await deactivateWhatsAppAccount(deps, accountId, off)
-  await deactivateRefused(deps, await stored(refused), 'token expired (190)')
-  for (const statement of undoSwitchedOff) await sql.raw(statement).execute(deps.db)
-
-  expect(await migrate(deps.db)).toContain('0008-switched-off')
-
-  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
-    { whatsAppAccountId: off, active: false, switchedOff: true },
-    { whatsAppAccountId: refused, active: false, switchedOff: false, reason: 'token expired (190)' },
-    { whatsAppAccountId: active, active: true },
-  ])
 })
 
 test('does not deactivate WhatsApp accounts of another account', async () => {

@@ -178,6 +178,20 @@ test('reports an SMTP server that works, rejects the password, or is down', asyn
   expect(await runChecks(deps)).not.toContainEqual(expect.objectContaining({ check: 'email' }))
 })
 
+test('reports a schema of a newer version before any other check', async () => {
+  await sql`insert into waybill_migrations values ('0901-future', '', '9.1.0')`.execute(deps.db)
+
+  const findings = await runChecks(deps)
+
+  expect(findings.at(-1)).toMatchObject({
+    check: 'migrations',
+    ok: false,
+    message: 'the schema belongs to another version of Waybill',
+    fix: expect.stringContaining('install Waybill 9.1.0 or newer'),
+  })
+  await sql`delete from waybill_migrations where name = '0901-future'`.execute(deps.db)
+})
+
 test('reports an outdated schema before any other check', async () => {
   await sql`alter table waybill_migrations rename to waybill_migrations_away`.execute(deps.db)
 

@@ -8,7 +8,7 @@ import { generateKey } from '../../src/accounts/api-key.ts'
 import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
 import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
+import { migrate } from '../../src/platform/db/migrate/migrate.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import type { Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 

@@ -66,7 +66,7 @@ function afterSend({ send, code }: History): MessageState {
 
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 
-/** Counts a message by each dimension, as the trigger of migration 0024 does. */
+/** Counts a message by each dimension, as the trigger in message-counts.ts does. */
 function toCounts(history: History): Count[] {
   const state = history.reports.reduce(
     (state, report) => applyReport(state, { ...report, waMessageId: 'wamid.1' }).state,

@@ -8,12 +8,10 @@ import { type Count, deleteOldCounts, findCounts, foldCounts } from '../../src/m
 import { lastDays, toPeriod } from '../../src/messages/queries/periods.ts'
 import { settleAccepted } from '../../src/messages/send/settle-store.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { createPartitions, dropOldPartitions } from '../../src/platform/db/partitions.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { adviseOnFailure } from '../../src/whatsapp/failure-advice.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { undoHotUpdates } from '../support/earlier-schema.ts'
 import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
@@ -309,34 +307,6 @@ test.each([7, 30, 90] as const)('lists %i days, oldest first, including days wit
     Array.from({ length: count }, (_, index) => dateOf(daysAgo(count - 1 - index))),
   )
   expect(new Set(days.map(({ attempted }) => attempted))).toEqual(new Set([0]))
-})
-
-test('counts existing messages during migration and new ones afterwards', async () => {
-  const [delivered, sent] = [await send(), await send()]
-  await report({ of: delivered, status: 'delivered', at: new Date(now.getTime() + 8_000) })
-  await send('15550131026')
-  const before = await overview()
-  for (const statement of [
-    ...undoHotUpdates,
-    'drop table message_counts, message_count_deltas',
-    'drop function note_message_counts cascade',
-    `delete from waybill_migrations where name = '0005-counts'`,
-  ])
-    await sql.raw(statement).execute(server.deps.db)
-
-  expect(await migrate(server.deps.db)).toContain('0005-counts')
-
-  const after = await overview()
-  expect({ ...after, until: '' }).toEqual({
-    ...before,
-    until: '',
-    breakdownSince: expect.any(String),
-    templates: [],
-    numbers: [],
-    countries: [],
-  })
-  await report({ of: sent, status: 'delivered' })
-  expect(await countsOf(now)).toMatchObject({ accepted: 2, delivered: 2, refused: 1 })
 })
 
 test('keeps the counts when messages move to another partition or are dropped', async () => {

@@ -5,14 +5,10 @@ import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
 import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
-import { encodeId } from '../../src/platform/ids.ts'
 import { listEvents } from '../../src/webhooks/events/list.ts'
 import { recordEvents, type UnrecordedEvent } from '../../src/webhooks/events/store.ts'
 import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { undoClocks } from '../support/earlier-schema.ts'
-import { insertEvents } from '../support/insert-events.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 
 let database: TestDatabase
@@ -194,20 +190,6 @@ test('continues after a cursor whose event was deleted', async () => {
   const page = await listEvents(deps, { accountId }, { limit: 100, cursor })
 
   expect(page.items.map(({ event }) => event.data.messageId)).toEqual([second])
-})
-
-test('lists migrated events before those recorded later', async () => {
-  const ahead = encodeId('evt', Date.now() + 3_600_000, deps.randomBytes(10))
-  const old = { ...newEvent('msg_old'), id: ahead, createdAt: new Date() }
-  await insertEvents(deps.db, [old], () => deps.newId('dlv'))
-  for (const statement of undoClocks) await sql.raw(statement).execute(deps.db)
-
-  expect(await migrate(deps.db)).toContain('0010-clocks')
-
-  const messageId = await recordMessage()
-  await deliver(messageId)
-  const page = await listEvents(deps, { accountId }, { limit: 100, cursor: ahead })
-  expect(page.items.map(({ event }) => event.data.messageId)).toEqual([messageId])
 })
 
 test('lists each event once in ID order during concurrent writes and a clock jump', async () => {

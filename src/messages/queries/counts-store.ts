@@ -28,7 +28,7 @@ const breakdown = sql.raw('whatsapp_account_id, template_name, country')
 const bucketKey = sql`${state}, ${breakdown}, pricing, start`
 const dayKey = sql`${state}, ${breakdown}, pricing, day`
 const utcDay = sql.raw(`(start at time zone 'UTC')::date`)
-/** Earlier messages are counted by UTC day, without a breakdown (migration 0024). */
+/** Earlier messages are counted by UTC day, without a breakdown (message-counts.ts). */
 const countsStart = sql.raw('(select at from message_counts_start)')
 
 /**

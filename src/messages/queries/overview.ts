@@ -27,7 +27,7 @@ import {
 } from './periods.ts'
 import { readClock } from './zoned-days.ts'
 
-/** Start of each bar, in seconds. The trigger of migration 0024 counts by these steps. */
+/** Start of each bar, in seconds. The trigger in message-counts.ts counts by these steps. */
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 const maxListed = 10
 

@@ -22,7 +22,7 @@ const firstMonday = Date.UTC(2024, 0, 1)
 /** A service that was stopped for this long still finds partitions for its rows when it restarts. */
 const weeksAhead = 4
 
-/** Each message is updated a few times, so space is left beside the row (migration 0006). */
+/** Each message is updated a few times, so space is left beside the row. */
 const storage: Partial<Record<string, string>> = { messages: ' with (fillfactor = 50)' }
 
 /** A partition that could not be created, and the reason. */

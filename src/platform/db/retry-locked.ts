@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isLockTimeout } from './errors.ts'
+import { isDeadlock, isLockTimeout } from './errors.ts'
 
 const retryMilliseconds = [100, 500, 1_000, 2_000, 5_000]
 
@@ -16,8 +16,4 @@ export async function retryLocked<Result>(run: () => Promise<Result>): Promise<R
     }
   }
   return run()
-}
-
-function isDeadlock(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '40P01'
 }

@@ -215,7 +215,7 @@ interface OverdueProgressTable {
   looked_until: Date
 }
 
-/** The state by which messages are counted, maintained by the trigger of migration 0027. */
+/** The state by which messages are counted, maintained by the trigger of `messages` (message-counts.ts). */
 interface CountedStateColumns {
   account_id: string
   status: MessageStatus

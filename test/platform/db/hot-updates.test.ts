@@ -2,9 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
-import { countStalePending } from '../../../src/messages/status/stale-pending.ts'
-import { migrate } from '../../../src/platform/db/migrate.ts'
-import { undoHotUpdates } from '../../support/earlier-schema.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -56,21 +53,4 @@ test('finds a message by a wamid that was first reported in a status', async () 
 
   expect(await reportByWamid(waMessageId, 'delivered')).toMatchObject({ applied: 1 })
   expect(await reportByWamid(`${waMessageId}x`, 'delivered')).toMatchObject({ unknown: 1 })
-})
-
-test('finds messages of a migrated database by wamid, and its pending messages', async () => {
-  const { db } = server.deps
-  const [settled, pending] = [await send(), await send()]
-  await db
-    .updateTable('messages')
-    .set({ status: 'pending', created_at: sql<Date>`now() - interval '2 minutes'` })
-    .where('id', '=', pending.messageId)
-    .execute()
-  for (const statement of undoHotUpdates) await sql.raw(statement).execute(db)
-
-  expect(await migrate(db)).toContain('0006-hot-updates')
-
-  expect(await countStalePending(db)).toMatchObject({ count: 1 })
-  expect(await reportByWamid(settled.waMessageId, 'read')).toMatchObject({ applied: 1 })
-  expect(await reportByWamid((await send()).waMessageId, 'delivered')).toMatchObject({ applied: 1 })
 })

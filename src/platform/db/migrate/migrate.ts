@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import { ServiceError } from '../../../../contracts/errors.ts'
+import { readDatabaseClock } from '../clock.ts'
+import { rejectPooler } from '../connect/pooler.ts'
+import { withoutTimeout } from '../database.ts'
+import { isDeadlock, isLockTimeout } from '../errors.ts'
+import { updateMessageCounts } from '../message-counts.ts'
+import * as baseline from '../migrations/0032-baseline.ts'
+import { createPartitions } from '../partitions.ts'
+import type { Database } from '../schema.ts'
+import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
+import type { Migration, MigrationProgress, Migrations } from './migration.ts'
+
+/**
+ * Migrations run forward only, in the order of their names. A released migration is never edited. Each one must be able to
+ * run while the version before serves traffic: docs/contributing/migrations.md.
+ */
+const allMigrations: Migrations = {
+  [baselineName]: baseline,
+}
+
+export interface MigrateOptions {
+  migrations?: Migrations
+  onProgress?: (progress: MigrationProgress) => void
+}
+
+/**
+ * Applies pending migrations and returns their names. If several processes start together, one migrates while the others
+ * wait. Each migration is recorded as soon as it is applied, so a failure keeps the migrations before it.
+ */
+export async function migrate(
+  db: Kysely<Database>,
+  { migrations = allMigrations, onProgress = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
+  await rejectPooler(db)
+  return db.connection().execute(async (connection) => {
+    await acquireLock(connection, onProgress)
+    try {
+      const pending = findPending(await readApplied(connection), Object.keys(migrations))
+      await withoutTimeout(connection, () => applyAll(connection, pending, migrations, onProgress))
+      await updateMessageCounts(connection)
+      // A partition that cannot be created now must not prevent the start: housekeeping retries every hour and logs a
+      // warning.
+      await createPartitions(connection, await readDatabaseClock(connection))
+      return pending
+    } finally {
+      await sql`select pg_advisory_unlock(${advisoryLock})`.execute(connection)
+    }
+  })
+}
+
+export async function listPendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  return findPending(await readApplied(db), Object.keys(allMigrations))
+}
+
+/** An arbitrary key that no other user of the database locks: "waybill" on a phone keypad. */
+const advisoryLock = 9_292_455
+const lockPollMilliseconds = 200
+
+/**
+ * Polls for the lock of the migrators. A statement that waits for it would hold a snapshot, and the other migrator could
+ * wait for the end of that snapshot (`create index concurrently`).
+ */
+async function acquireLock(db: Kysely<Database>, onProgress: (progress: MigrationProgress) => void): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_lock(${advisoryLock}) as locked`.execute(db)
+    if (rows[0]?.locked) return
+    if (isFirst) onProgress({ state: 'waiting for another process' })
+    await delay(lockPollMilliseconds)
+  }
+}
+
+async function applyAll(
+  db: Kysely<Database>,
+  pending: readonly string[],
+  migrations: Migrations,
+  onProgress: (progress: MigrationProgress) => void,
+): Promise<void> {
+  if (pending.length > 0) await prepareAppliedTable(db)
+  for (const name of pending) {
+    const migration = migrations[name]
+    if (!migration) continue
+    // A new schema is there in a moment.
+    if (name !== baselineName) onProgress({ state: 'applying', migration: name })
+    await withRetries(name, onProgress, () => apply(db, name, migration, onProgress))
+    if (name !== baselineName) onProgress({ state: 'applied', migration: name })
+  }
+}
+
+async function apply(
+  db: Kysely<Database>,
+  name: string,
+  migration: Migration,
+  onProgress: (progress: MigrationProgress) => void,
+): Promise<void> {
+  if ('up' in migration)
+    return db.transaction().execute(async (trx) => {
+      await limitLockWait(trx)
+      // A migration sees the schema of its time, not today's types.
+      await migration.up(trx as unknown as Kysely<unknown>)
+      await recordApplied(trx, name)
+    })
+  await migration.run(db, (rows) => onProgress({ state: 'filling', migration: name, rows }))
+  await recordApplied(db, name)
+}
+
+const maxLockWaitMilliseconds = 250
+
+/**
+ * While a migration waits for a table lock, all other statements on that table wait behind it. So it gives up early, and
+ * always before PostgreSQL looks for deadlocks: if it waits for a process that waits for it, the process goes on.
+ */
+async function limitLockWait(trx: Kysely<Database>): Promise<void> {
+  await sql`
+    select set_config('lock_timeout', greatest(1, least(${maxLockWaitMilliseconds}::integer, setting::integer / 2))::text, true)
+    from pg_settings where name = 'deadlock_timeout'`.execute(trx)
+}
+
+const maxAttempts = 150
+const maxPauseMilliseconds = 2_000
+
+async function withRetries(
+  name: string,
+  onProgress: (progress: MigrationProgress) => void,
+  run: () => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!isLockTimeout(error) && !isDeadlock(error)) throw describeFailure(name, error)
+      if (attempt === maxAttempts) throw new ServiceError('SERVICE_UNAVAILABLE', describeBlocked(name))
+    }
+    onProgress({ state: 'waiting for a lock', migration: name, attempt: attempt + 1 })
+    await delay(Math.min(100 * attempt, maxPauseMilliseconds))
+  }
+}
+
+function describeFailure(name: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new Error(`the migration ${name} failed: ${reason}`, { cause: error })
+}
+
+function describeBlocked(name: string): string {
+  return `The migration ${name} could not run because another program, such as a backup, holds a lock on a table. Migrations before it are applied, and both versions can use the database. Start again when that program has finished.`
+}
