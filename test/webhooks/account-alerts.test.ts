@@ -177,7 +177,7 @@ test('opens no transaction if there is nothing to announce', async () => {
 const minutes = 60_000
 
 /** Inserts a message of this age. */
-const insertMessage = (age: number, status: 'sent' | 'failed' | 'pending', code?: string) => {
+const insertMessage = (age: number, status: 'sent' | 'read' | 'failed' | 'pending', code?: string) => {
   const createdAt = new Date(Date.now() - age)
   return server.deps.db
     .insertInto('messages')
@@ -223,6 +223,38 @@ test('reports missing statuses in log, metric and health findings until the next
   expect(logged('no status has arrived since')).toHaveLength(1)
 
   await recordCallbacks(server.deps.db, [account.whatsAppAccountId], { withStatuses: true })
+  expect(await findingCodes()).not.toContain('no_statuses')
+})
+
+test('reports no missing statuses if the last one came within seconds of an earlier one', async () => {
+  const seconds = 1000
+  const statusAt = new Date(Date.now() - 6 * minutes)
+  // A server stores the time of the first of several statuses that arrive within ten seconds.
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ last_status_at: statusAt })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+  await insertMessage(6 * minutes + seconds, 'read')
+  await insertMessage(6 * minutes - 3 * seconds, 'read')
+  await measureAgain()
+  expect(await findingCodes()).not.toContain('no_statuses')
+
+  await insertMessage(6 * minutes - 3 * seconds, 'sent')
+  await measureAgain()
+  expect(await findingCodes()).not.toContain('no_statuses')
+
+  await insertMessage(6 * minutes - 15 * seconds, 'sent')
+  await measureAgain()
+  expect(await findingCodes()).toContain('no_statuses')
+})
+
+test('reports no missing statuses before the first stored time if messages have statuses', async () => {
+  await insertMessage(20 * minutes, 'sent')
+  await insertMessage(10 * minutes, 'read')
+
+  await measureAgain()
+
   expect(await findingCodes()).not.toContain('no_statuses')
 })
 

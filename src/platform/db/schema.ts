@@ -119,7 +119,7 @@ export interface StoredTraffic {
   failed: number
   /** Error codes with their counts, most frequent first. */
   failures: { code: string; count: number }[]
-  /** When WhatsApp accepted the newest message that should have a status by now. */
+  /** When WhatsApp accepted the newest message that should have a status by now and has none. */
   lastAcceptedAt?: string
   /** Messages that WhatsApp accepted since its last status, long enough ago to have one; absent if there are none. */
   withoutStatus?: { count: number; since: string }

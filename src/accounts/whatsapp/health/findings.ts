@@ -1,4 +1,5 @@
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
+import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredTraffic } from '../../../platform/db/schema.ts'
 import { toFailurePercent } from '../../alert-rules.ts'
 import { explainRejection, requestReview } from '../connect/advice.ts'
@@ -328,7 +329,7 @@ function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rul
           ),
         ]
       : []),
-    ...(lastAcceptedAt !== undefined && (lastStatusAt === undefined || lastStatusAt < new Date(lastAcceptedAt))
+    ...(lastAcceptedAt !== undefined && isAfterLastStatus(new Date(lastAcceptedAt), lastStatusAt)
       ? [
           error(
             'no_statuses',
@@ -338,6 +339,11 @@ function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rul
         ]
       : []),
   ]
+}
+
+/** The stored time of the last status is at most an interval older than the status itself. */
+function isAfterLastStatus(acceptedAt: Date, lastStatusAt: Date | undefined): boolean {
+  return lastStatusAt === undefined || acceptedAt.getTime() > lastStatusAt.getTime() + callbackTimeIntervalMilliseconds
 }
 
 function withoutDot(text: string): string {

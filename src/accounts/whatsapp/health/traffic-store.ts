@@ -21,7 +21,10 @@ interface TrafficRow {
   failed: boolean
   code: string | null
   count: number
-  lastAcceptedId: string | null
+  /** The newest message that should have a status by now and is still `sent`. */
+  lastWithoutStatusId: string | null
+  /** The newest message that was delivered or read. */
+  lastReportedId: string | null
 }
 
 /**
@@ -35,19 +38,21 @@ export async function countLastHour(
 ): Promise<Map<string, StoredTraffic>> {
   const { rows } = await sql<TrafficRow>`
     select whatsapp_account_id as "whatsAppAccountId", failed, code, count(*)::integer as count,
-      max(id) filter (where accepted and id < ${settledId}) as "lastAcceptedId"
+      max(id) filter (where status = 'sent' and id < ${settledId}) as "lastWithoutStatusId",
+      max(id) filter (where status in ('delivered', 'read')) as "lastReportedId"
     from (
-      select whatsapp_account_id, id, status = 'failed' as failed, status not in ('failed', 'pending') as accepted,
-        error_code as code
+      select whatsapp_account_id, id, status, status = 'failed' as failed, error_code as code
       from messages
       where account_id = ${accountId} and id >= ${firstId}
       order by id desc limit ${maxCounted}
     ) m group by whatsapp_account_id, failed, code order by count desc`.execute(db)
   const traffic = new Map<string, StoredTraffic>()
-  for (const row of rows) {
-    const known = traffic.get(row.whatsAppAccountId) ?? noTraffic()
-    traffic.set(row.whatsAppAccountId, known)
-    addRow(known, row)
+  for (const [whatsAppAccountId, group] of Map.groupBy(rows, (row) => row.whatsAppAccountId)) {
+    const known = noTraffic()
+    for (const row of group) addRow(known, row)
+    const withoutStatus = findUnreported(group)
+    if (withoutStatus !== undefined) known.lastAcceptedAt = timeOfId(withoutStatus).toISOString()
+    traffic.set(whatsAppAccountId, known)
   }
   return traffic
 }
@@ -56,14 +61,26 @@ export function noTraffic(): StoredTraffic {
   return { sent: 0, failed: 0, failures: [] }
 }
 
-function addRow(known: StoredTraffic, { failed, code, count, lastAcceptedId }: TrafficRow): void {
+function addRow(known: StoredTraffic, { failed, code, count }: TrafficRow): void {
   if (failed) {
     known.failed += count
     if (known.failures.length < maxFailureCodes) known.failures.push({ code: code ?? 'UNKNOWN', count })
   } else known.sent += count
-  if (lastAcceptedId === null) return
-  const at = timeOfId(lastAcceptedId).toISOString()
-  if (known.lastAcceptedAt === undefined || at > known.lastAcceptedAt) known.lastAcceptedAt = at
+}
+
+/** A later message that was delivered or read proves that statuses arrive, and that only the recipient is offline. */
+function findUnreported(rows: readonly TrafficRow[]): string | undefined {
+  const withoutStatus = findLatest(rows.map((row) => row.lastWithoutStatusId))
+  const reported = findLatest(rows.map((row) => row.lastReportedId))
+  return withoutStatus !== undefined && (reported === undefined || withoutStatus > reported) ? withoutStatus : undefined
+}
+
+/** IDs sort by time. */
+function findLatest(ids: readonly (string | null)[]): string | undefined {
+  return ids
+    .filter((id) => id !== null)
+    .toSorted()
+    .at(-1)
 }
 
 /**
