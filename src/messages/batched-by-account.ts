@@ -5,11 +5,11 @@ import { addUp, type StatusCounts } from './status/counts.ts'
 
 export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
-interface BatchedByAccountOptions<Item> {
+interface BatchedByAccountOptions<Item, Own extends ApplyDeps> {
   /** Names the spans of the batches. */
   name: string
   /** Applies all parts in one transaction and returns the counts of each, in order. */
-  run: (deps: ApplyDeps, parts: readonly (readonly Item[])[]) => Promise<StatusCounts[]>
+  run: (deps: Own, parts: readonly (readonly Item[])[]) => Promise<StatusCounts[]>
 }
 
 /** Maximum number of items per transaction. More would lock their messages for too long. */
@@ -27,13 +27,13 @@ const maxInFlight = 2
  * same database share a transaction, in which accounts take turns, so that many items of one account do not delay those
  * of others. If it throws, some items may have been applied; `run` must make repeating all of them safe.
  */
-export function batchedByAccount<Item extends { accountId: string } & Caused>({
+export function batchedByAccount<Item extends { accountId: string } & Caused, Own extends ApplyDeps = ApplyDeps>({
   name,
   run,
-}: BatchedByAccountOptions<Item>): (deps: ApplyDeps, items: readonly Item[]) => Promise<StatusCounts> {
+}: BatchedByAccountOptions<Item, Own>): (deps: Own, items: readonly Item[]) => Promise<StatusCounts> {
   const batchers = new WeakMap<ApplyDeps['db'], ReturnType<typeof createFairBatcher<Item, StatusCounts>>>()
   /** All calls on the same database have the same dependencies. */
-  const batcherOf = (deps: ApplyDeps) => {
+  const batcherOf = (deps: Own) => {
     const known = batchers.get(deps.db)
     if (known) return known
     const batcher = createFairBatcher<Item, StatusCounts>({

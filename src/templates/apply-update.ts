@@ -1,26 +1,91 @@
-import { scheduleSync } from '../accounts/whatsapp/store.ts'
-import type { Deps } from '../deps.ts'
+import type { Kysely } from 'kysely'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { unnamedStatement } from '../platform/db/statement.ts'
 import type { TemplateUpdate } from '../whatsapp/callbacks/read-callback.ts'
-import { changeTemplate } from './store.ts'
 
-/**
- * Applies a reported template change immediately, so that a paused template is not sent, and schedules a sync: events
- * are not authoritative, the list is (reference, section 8).
- */
-export async function applyTemplateUpdate(
-  deps: Pick<Deps, 'db'>,
-  accountId: string,
-  update: TemplateUpdate,
-): Promise<void> {
-  const { wabaId, name, language, change } = update
-  const key = { accountId, wabaId, name, language }
-  if (change !== 'resync') await changeTemplate(deps.db, key, toColumns(change))
-  await scheduleSync(deps.db, accountId, wabaId)
+/** What updates of a template change; absent values stay as they are. */
+export interface TemplateChange {
+  wabaId: string
+  name: string
+  language: string
+  status?: string
+  /** Changes with the status. */
+  rejectedReason?: string | null
+  qualityScore?: string
+  category?: string
 }
 
-function toColumns(change: Exclude<TemplateUpdate['change'], 'resync'>) {
-  if ('quality' in change) return { quality_score: change.quality }
-  if ('category' in change) return { category: change.category }
+export function toTemplateChange({ wabaId, name, language, change }: TemplateUpdate): TemplateChange {
+  const key = { wabaId, name, language }
+  if (change === 'resync') return key
+  if ('quality' in change) return { ...key, qualityScore: change.quality }
+  if ('category' in change) return { ...key, category: change.category }
   // Every other status ends an earlier rejection.
-  return { status: change.status, rejected_reason: change.status === 'REJECTED' ? (change.reason ?? null) : null }
+  const rejectedReason = change.status === 'REJECTED' ? (change.reason ?? null) : null
+  return { ...key, status: change.status, rejectedReason }
+}
+
+export interface ReportedTemplateChange {
+  accountId: string
+  template: TemplateChange
+}
+
+interface ChangedTemplate extends Required<TemplateChange> {
+  accountId: string
+}
+
+type ChangeRow = { [Field in keyof ChangedTemplate]: ChangedTemplate[Field] | null }
+
+const columns: Columns<ChangeRow> = {
+  accountId: { name: 'account_id', type: 'word' },
+  wabaId: { name: 'waba_id', type: 'text' },
+  name: { name: 'name', type: 'text' },
+  language: { name: 'language', type: 'text' },
+  status: { name: 'status', type: 'text' },
+  rejectedReason: { name: 'rejected_reason', type: 'text' },
+  qualityScore: { name: 'quality_score', type: 'text' },
+  category: { name: 'category', type: 'text' },
+}
+
+/** Rows are locked in order, so that concurrent batches cannot deadlock. */
+const changeAll = unnamedStatement<Lists<ChangeRow>>(
+  ($) => `with change as (
+    select * from unnest(${arraysOf($, columns)}) as c (${namesOf(columns)})
+  ), locked as (
+    select c.* from templates t
+    join change c on (c.account_id, c.waba_id, c.name, c.language) = (t.account_id, t.waba_id, t.name, t.language)
+    order by t.account_id, t.waba_id, t.name, t.language
+    for update of t
+  )
+  update templates t set
+    status = coalesce(c.status, t.status),
+    rejected_reason = case when c.status is null then t.rejected_reason else c.rejected_reason end,
+    quality_score = coalesce(c.quality_score, t.quality_score),
+    category = coalesce(c.category, t.category)
+  from locked c
+  where (c.account_id, c.waba_id, c.name, c.language) = (t.account_id, t.waba_id, t.name, t.language)`,
+)
+
+/**
+ * Applies reported changes immediately, so that a paused template is not sent. Events are not authoritative, the list is
+ * (reference, section 8), so a sync must follow. Each template may occur once.
+ */
+export async function changeTemplates(
+  db: Kysely<Database>,
+  reported: readonly ReportedTemplateChange[],
+): Promise<void> {
+  const rows = reported
+    .filter(({ template: { status, qualityScore, category } }) => status ?? qualityScore ?? category)
+    .map(({ accountId, template }) => ({
+      accountId,
+      wabaId: template.wabaId,
+      name: template.name,
+      language: template.language,
+      status: template.status ?? null,
+      rejectedReason: template.rejectedReason ?? null,
+      qualityScore: template.qualityScore ?? null,
+      category: template.category ?? null,
+    }))
+  if (rows.length > 0) await changeAll(db, listsOf(columns, rows))
 }

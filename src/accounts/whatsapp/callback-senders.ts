@@ -35,26 +35,30 @@ async function findSecretOfUrl(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   whatsAppAccountId: string,
   defaultAppSecret: string | undefined,
-): Promise<{ known: boolean; appSecret: string | undefined }> {
+): Promise<{ known: boolean; signer?: CallbackSigner }> {
   const [row] = await findById(deps.db, { id: whatsAppAccountId })
-  if (!row) return { known: false, appSecret: undefined }
-  return { known: true, appSecret: openSender(deps, row, defaultAppSecret)[0]?.appSecret }
+  if (!row) return { known: false }
+  const appSecret = openSender(deps, row, defaultAppSecret)[0]?.appSecret
+  if (appSecret === undefined) return { known: true }
+  const accountId = row.app_secret_encrypted === null ? undefined : row.account_id
+  return { known: true, signer: { appSecret, accountId } }
 }
 
-/** Returns the distinct app secrets for these phone numbers and WABAs, in the order of the IDs. */
+/** Returns the distinct app secrets, with the account of each, for these phone numbers and WABAs, in the order of the IDs. */
 async function findSecretsOfIds(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   ids: string[],
   maxSecrets: number,
-): Promise<string[]> {
+): Promise<CallbackSigner[]> {
   if (ids.length === 0) return []
-  const secrets = new Set<string>()
+  const signers = new Map<string, CallbackSigner>()
   for (const row of await findWithSecret(deps.db, { ids, limit: maxRows })) {
-    const secret = openSender(deps, row, undefined)[0]?.appSecret
-    if (secret !== undefined) secrets.add(secret)
-    if (secrets.size === maxSecrets) break
+    const appSecret = openSender(deps, row, undefined)[0]?.appSecret
+    if (appSecret !== undefined && !signers.has(appSecret))
+      signers.set(appSecret, { appSecret, accountId: row.account_id })
+    if (signers.size === maxSecrets) break
   }
-  return [...secrets]
+  return [...signers.values()]
 }
 
 function openSender(
@@ -132,12 +136,19 @@ export interface SignedCallback {
   whatsAppAccountId: string | undefined
 }
 
+/** The app that signed a callback. */
+export interface CallbackSigner {
+  appSecret: string
+  /** The account that configured the secret; undefined for the service's default secret, which is not any account's. */
+  accountId: string | undefined
+}
+
 const maxSecrets = 5
 /** Hashing takes a millisecond per megabyte, so a large body is checked against fewer secrets, but at least one. */
 const maxHashedBytes = 3 * 1024 * 1024
 
 /**
- * Returns the app secret that signed a callback; undefined if none of the known secrets did. The body is not parsed
+ * Returns the app that signed a callback; undefined if none of the known secrets did. The body is not parsed
  * first, because the sender is unauthenticated. The secret is that of the URL or the service's default; otherwise the
  * IDs in the body determine a few candidates. The URL of a removed WhatsApp account is treated like the shared one,
  * because its app can report on other numbers too.
@@ -146,17 +157,18 @@ export async function findCallbackSigner(
   deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
   { body, signature, whatsAppAccountId }: SignedCallback,
   defaultAppSecret: string | undefined,
-): Promise<string | undefined> {
+): Promise<CallbackSigner | undefined> {
   const isSigned = (secret: string) => isSignedWith(body, signature, secret)
   if (whatsAppAccountId !== undefined) {
-    const { known, appSecret } = await findSecretOfUrl(deps, whatsAppAccountId, defaultAppSecret)
-    if (known) return appSecret !== undefined && isSigned(appSecret) ? appSecret : undefined
+    const { known, signer } = await findSecretOfUrl(deps, whatsAppAccountId, defaultAppSecret)
+    if (known) return signer && isSigned(signer.appSecret) ? signer : undefined
   }
-  if (defaultAppSecret !== undefined && isSigned(defaultAppSecret)) return defaultAppSecret
+  if (defaultAppSecret !== undefined && isSigned(defaultAppSecret))
+    return { appSecret: defaultAppSecret, accountId: undefined }
   const maxAttempts = Math.max(1, Math.min(maxSecrets, Math.floor(maxHashedBytes / Math.max(1, body.length))))
   const candidates = await findSecretsOfIds(deps, scanIds(body), maxAttempts)
   for (const candidate of candidates) {
-    if (candidate !== defaultAppSecret && isSigned(candidate)) return candidate
+    if (candidate.appSecret !== defaultAppSecret && isSigned(candidate.appSecret)) return candidate
     // Yields to other requests, because each check of a large body takes milliseconds.
     await setImmediate()
   }

@@ -188,22 +188,6 @@ export async function scheduleSync(db: Kysely<Database>, accountId: string, waba
     .execute()
 }
 
-/** Reactivates accounts that WhatsApp rejected for a reason with this prefix. */
-export async function reactivate(
-  db: Kysely<Database>,
-  accountId: string,
-  whatsAppAccountId: string,
-  reasonStart: string,
-): Promise<void> {
-  await db
-    .updateTable('whatsapp_accounts')
-    .set({ inactive_reason: null })
-    .where('account_id', '=', accountId)
-    .where('id', '=', whatsAppAccountId)
-    .where('inactive_reason', 'like', `${reasonStart}%`)
-    .execute()
-}
-
 /**
  * Claims WABAs whose sync is due, so that only one of several nodes reads each. A crashed node releases its claims
  * without doing anything. Reads all accounts: the sync serves them all.

@@ -18,6 +18,8 @@ export interface CallbackOptions {
   appSecret: string | undefined
   /** Verify token that the handshake must present. */
   verifyToken: string | undefined
+  /** How long a callback may take from its arrival until it is applied. */
+  handlingMilliseconds?: number
 }
 
 /**
@@ -54,6 +56,9 @@ const bodyLimits: BodyLimits = {
   // 3 MB in segments of 500 bytes.
   maxChunks: 6_000,
 }
+
+/** After this time, Meta is asked to send the callback again. What was applied is not applied again. */
+const maxHandlingMilliseconds = 15_000
 
 const turnLimits: TurnLimits = {
   smallBytes: 64 * 1024,
@@ -105,6 +110,7 @@ export async function registerCallbacks(
   }
 
   async function receiveCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
+    const receivedAt = performance.now()
     const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
     const callback = {
       body: bytes,
@@ -121,8 +127,13 @@ export async function registerCallbacks(
       return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
     }
     signatures.accepted(request.params.whatsAppAccountId)
-    const handling = turns.run(signer, bytes.length, () =>
-      handleCallback(callbackDeps, bytes, { signer, default: options.appSecret }),
+    const client = {
+      isGone: () => request.socket.destroyed,
+      isLate: () => performance.now() - receivedAt > (options.handlingMilliseconds ?? maxHandlingMilliseconds),
+    }
+    // By account and not by secret: an account can have as many apps as it wants.
+    const handling = turns.run(signer.accountId ?? '', bytes.length, () =>
+      handleCallback(callbackDeps, bytes, { signer: signer.appSecret, default: options.appSecret }, client),
     )
     if (!handling) {
       counters.notReceived.inc({ reason: 'too_many' })
@@ -133,6 +144,7 @@ export async function registerCallbacks(
         .send('Too many large callbacks are waiting. Retry this callback.\n')
     }
     const results = await handling
+    if (!results) throw new CallbackRejectedError(client.isLate() ? 'too_long' : 'interrupted')
     counters.callbacks.inc({ result: 'accepted' })
     for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
       counters.statuses.inc({ result }, results[result])
@@ -197,7 +209,7 @@ function createCounters(metrics: Registry) {
     }),
     notReceived: new Counter({
       name: 'waybill_whatsapp_callbacks_unreceived_total',
-      help: 'Callbacks whose body was not received, by reason: too_large, too_slow, too_many or interrupted.',
+      help: 'Callbacks whose body was not received, by reason: too_large, too_slow, too_many, too_long or interrupted.',
       labelNames: ['reason'] as const,
       registers,
     }),

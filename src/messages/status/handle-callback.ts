@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../accounts/whatsapp/callback-senders.ts'
 import type { RecordCallbackTimes } from '../../accounts/whatsapp/health/callback-times.ts'
-import { applyAccountUpdate } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
-import { applyTemplateUpdate } from '../../templates/apply-update.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-replies.ts'
 import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
+import { applyUpdates } from './apply-updates.ts'
 import { addUp, noCounts, type StatusCounts } from './counts.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
@@ -27,17 +26,36 @@ export interface AppSecrets {
   default: string | undefined
 }
 
+/** The client that waits for the answer to a callback. */
+export interface CallbackClient {
+  /** Whether it has closed the connection, and so will send the callback again. */
+  isGone(): boolean
+  /** Whether the callback has taken too long. */
+  isLate(): boolean
+}
+
 /**
  * Handles a callback whose signature was verified. It is handled in parts, so that a large one does not block others.
  * When this returns, its statuses are durable. Only numbers that are set up with the signing app's secret are
  * considered: the owner of one app must not report on the messages of another.
+ *
+ * Returns undefined if the callback was not handled completely and must be sent again: when it took too long, or when
+ * its client is gone and the rest has no statuses or replies. Those are still applied, because they are then known when
+ * the callback arrives again.
  */
-export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: AppSecrets): Promise<CallbackResult> {
+export async function handleCallback(
+  deps: CallbackDeps,
+  body: Buffer,
+  secrets: AppSecrets,
+  client: CallbackClient,
+): Promise<CallbackResult | undefined> {
+  if (client.isGone() || client.isLate()) return undefined
   const findSenders = memoizeLast((ids: SenderIds) => findSendersOfApp(deps, ids, secrets))
   const results: CallbackResult[] = []
   for (const part of readCallback(parseLeniently(body))) {
     // Yields between parts, because a run of parts without database access would block the event loop.
     if (results.length > 0) await setImmediate()
+    if (client.isLate() || (client.isGone() && !hasMessages(part))) return undefined
     results.push(await applyPart(deps, part, await findSenders(listSenderIds(part))))
   }
   return {
@@ -45,6 +63,10 @@ export async function handleCallback(deps: CallbackDeps, body: Buffer, secrets: 
     ignored: results.reduce((sum, { ignored }) => sum + ignored, 0),
     replies: addUp(results.map(({ replies }) => replies)),
   }
+}
+
+function hasMessages({ statuses, replies, preferences }: Inbound): boolean {
+  return statuses.length + replies.length + preferences.length > 0
 }
 
 async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSender[]): Promise<CallbackResult> {
@@ -122,19 +144,4 @@ function splitStatuses(
     return accountId === undefined ? [] : [{ accountId, messageId, waMessageId: report.waMessageId, report }]
   })
   return { known, unknown: statuses.length - known.length }
-}
-
-async function applyUpdates(
-  deps: Pick<Deps, 'db' | 'log'>,
-  { templates, accounts }: Inbound,
-  senders: CallbackSender[],
-): Promise<void> {
-  for (const update of templates)
-    for (const accountId of new Set(
-      senders.filter((sender) => sender.wabaId === update.wabaId).map((sender) => sender.accountId),
-    ))
-      await applyTemplateUpdate(deps, accountId, update)
-  for (const update of accounts)
-    for (const sender of senders.filter(({ wabaId }) => wabaId === update.wabaId))
-      await applyAccountUpdate(deps, sender, update)
 }

@@ -1,0 +1,121 @@
+import {
+  type AccountChange,
+  changeAccounts,
+  mergeAccountChanges,
+  type ReportedChange,
+  scheduleChecks,
+  scheduleSyncs,
+  toAccountChange,
+} from '../../accounts/whatsapp/account-changes.ts'
+import type { CallbackSender } from '../../accounts/whatsapp/callback-senders.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caused } from '../../platform/db/traced.ts'
+import {
+  changeTemplates,
+  type ReportedTemplateChange,
+  type TemplateChange,
+  toTemplateChange,
+} from '../../templates/apply-update.ts'
+import type { AccountUpdate, TemplateUpdate } from '../../whatsapp/callbacks/read-callback.ts'
+import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
+import { noCounts, type StatusCounts } from './counts.ts'
+
+/** A change of a template, or of a WhatsApp account. */
+type IncomingChange = Caused & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
+
+type UpdateDeps = ApplyDeps & Pick<Deps, 'log'>
+
+const applyChanges = batchedByAccount<IncomingChange, UpdateDeps>({ name: 'apply_updates', run: applyAll })
+
+/**
+ * Applies what WhatsApp reported about templates and WhatsApp Business Accounts. Updates of one template or account are
+ * merged first, so a callback that repeats them costs no more than one that does not. Repeating all of it is safe.
+ */
+export async function applyUpdates(
+  deps: UpdateDeps,
+  updates: { templates: TemplateUpdate[]; accounts: AccountUpdate[] },
+  senders: readonly CallbackSender[],
+): Promise<void> {
+  const ofWaba = Map.groupBy(senders, ({ wabaId }) => wabaId)
+  const known = <Update extends { wabaId: string }>(update: Update) => ofWaba.has(update.wabaId)
+  const templates = mergeTemplates(updates.templates.filter(known).map(toTemplateChange))
+  const accounts = mergeByWaba(updates.accounts.filter(known))
+  const changes: IncomingChange[] = [
+    ...templates.flatMap((template) =>
+      accountsOf(ofWaba.get(template.wabaId) ?? []).map((accountId) => ({ accountId, template })),
+    ),
+    ...Array.from(accounts, ([wabaId, change]) =>
+      (ofWaba.get(wabaId) ?? []).map(({ accountId, whatsAppAccountId }) => ({
+        accountId,
+        whatsAppAccountId,
+        wabaId,
+        change,
+      })),
+    ).flat(),
+  ]
+  if (changes.length > 0) await applyChanges(deps, changes)
+}
+
+function accountsOf(senders: readonly CallbackSender[]): string[] {
+  return [...new Set(senders.map(({ accountId }) => accountId))]
+}
+
+function mergeTemplates(changes: readonly TemplateChange[]): TemplateChange[] {
+  const merged = new Map<string, TemplateChange>()
+  for (const change of changes) {
+    const key = JSON.stringify([change.wabaId, change.name, change.language])
+    merged.set(key, { ...merged.get(key), ...change })
+  }
+  return [...merged.values()]
+}
+
+function mergeByWaba(updates: readonly AccountUpdate[]): Map<string, AccountChange> {
+  const merged = new Map<string, AccountChange>()
+  for (const update of updates)
+    merged.set(update.wabaId, mergeAccountChanges(merged.get(update.wabaId), toAccountChange(update)))
+  return merged
+}
+
+async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly IncomingChange[])[]): Promise<StatusCounts[]> {
+  const changes = callbacks.flat()
+  const ofAccounts = changes.filter((change) => 'whatsAppAccountId' in change)
+  const ofTemplates = changes.filter((change) => 'template' in change)
+  await changeTemplates(deps.db, mergeOfTemplates(ofTemplates))
+  const disabled = await changeAccounts(deps.db, mergeOfAccounts(ofAccounts))
+  for (const { reason, ...ref } of disabled) deps.log.warn({ ...ref, reason }, 'WhatsApp disabled a business account')
+  const wabas = [
+    ...ofTemplates.map(({ accountId, template }) => ({ accountId, wabaId: template.wabaId })),
+    ...ofAccounts.map(({ accountId, wabaId }) => ({ accountId, wabaId })),
+  ]
+  await scheduleSyncs(
+    deps.db,
+    dedupe(wabas, ({ accountId, wabaId }) => `${accountId} ${wabaId}`),
+  )
+  await scheduleChecks(
+    deps.db,
+    dedupe(ofAccounts, ({ whatsAppAccountId }) => whatsAppAccountId),
+  )
+  return callbacks.map(noCounts)
+}
+
+function mergeOfTemplates(changes: readonly ReportedTemplateChange[]): ReportedTemplateChange[] {
+  const byAccount = Map.groupBy(changes, ({ accountId }) => accountId)
+  return Array.from(byAccount, ([accountId, own]) =>
+    mergeTemplates(own.map(({ template }) => template)).map((template) => ({ accountId, template })),
+  ).flat()
+}
+
+function mergeOfAccounts(changes: readonly ReportedChange[]): ReportedChange[] {
+  const merged = new Map<string, ReportedChange>()
+  for (const { accountId, whatsAppAccountId, change } of changes)
+    merged.set(whatsAppAccountId, {
+      accountId,
+      whatsAppAccountId,
+      change: mergeAccountChanges(merged.get(whatsAppAccountId)?.change, change),
+    })
+  return [...merged.values()]
+}
+
+function dedupe<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
+}
