@@ -10,7 +10,7 @@ import { findMember, memberNotFound, normalizeEmail, requireMember } from './mem
 import {
   deleteInvitation,
   deleteUserWithoutRole,
-  deletePassword,
+  deleteCredentials,
   deletePasswordLinks,
   deleteRole,
   deleteSessions,
@@ -88,7 +88,8 @@ async function requireOtherOwner(
 }
 
 /**
- * For a user who lost their password or authenticator app: deletes both and returns a link that sets a new password.
+ * For a user who lost their password, authenticator app or identity at the OpenID provider: deletes all of them and
+ * returns a link that sets a new password.
  */
 export async function resetPassword(
   deps: Pick<Deps, 'db' | 'randomBytes'>,
@@ -97,7 +98,7 @@ export async function resetPassword(
 ): Promise<IssuedInvitation> {
   await requireAccount(deps.db, accountId)
   const member = await requireMember(deps.db, accountId, email)
-  await deletePassword(deps.db, member.userId)
+  await deleteCredentials(deps.db, member.userId)
   await deleteSessions(deps.db, member.userId)
   // The password applies to all accounts, so links from other accounts must become invalid too.
   await deletePasswordLinks(deps.db, member.email)

@@ -12,7 +12,7 @@ import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
-import type { OidcProvider } from './sign-in/options.ts'
+import type { OidcProvider } from './sign-in/id-token.ts'
 import { normalizeEmail } from './member.ts'
 import {
   deleteSessions,

@@ -131,7 +131,7 @@ export async function replaceCredentials(
   db: Kysely<Database>,
   { userId, name }: { userId: string; name: string },
 ): Promise<void> {
-  await deletePassword(db, userId)
+  await deleteCredentials(db, userId)
   await deleteSessions(db, userId)
   await db.updateTable('owners').set({ name }).where('id', '=', userId).execute()
 }
@@ -149,9 +149,12 @@ export async function deleteVerifications(db: Kysely<Database>, userId: string):
   await db.deleteFrom('owner_verifications').where('value', '=', userId).execute()
 }
 
-/** Deletes the password of a user for all accounts. They cannot sign in until they set a new one. */
-export async function deletePassword(db: Kysely<Database>, userId: string): Promise<void> {
-  await db.deleteFrom('owner_credentials').where('userId', '=', userId).where('providerId', '=', 'credential').execute()
+/**
+ * Deletes the password of a user for all accounts, and their subject at the OpenID provider. They cannot sign in until
+ * they set a new password, or sign in with their organisation anew.
+ */
+export async function deleteCredentials(db: Kysely<Database>, userId: string): Promise<void> {
+  await db.deleteFrom('owner_credentials').where('userId', '=', userId).execute()
   await deleteVerifications(db, userId)
   await deleteAuthenticator(db, userId)
 }

@@ -94,7 +94,10 @@ export const ownerResetPassword = dataCommand({
   summary: 'Reset the password and authenticator app of a user; prints a link to set a new password',
   args: ['ACC'],
   options: { email },
-  notes: ['Applies to all accounts of the user and ends their sessions. The link works once and is valid for a day.'],
+  notes: [
+    'Applies to all accounts of the user and ends their sessions. The link works once and is valid for a day.',
+    'Also removes the link to their identity at the OpenID provider. Their next sign-in with it creates a new one.',
+  ],
   examples: ['waybill owner reset-password acc_… --email ada@example.com'],
   audit: ({ options }) => `reset the password of ${options.email}`,
   run: async (deps, { args: [accountId], options }) => {

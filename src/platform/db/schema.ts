@@ -479,6 +479,7 @@ interface OwnerCredentialsTable {
   id: string
   userId: string
   providerId: string
+  accountId: string
 }
 
 /** better-auth's table; used here only to delete the second factor when an operator resets a user's sign-in. */

@@ -1,11 +1,13 @@
 import type { BetterAuthOptions, BetterAuthRateLimitOptions } from 'better-auth'
-import { genericOAuth, magicLink, twoFactor } from 'better-auth/plugins'
+import { magicLink, twoFactor } from 'better-auth/plugins'
 import type { Deps } from '../../deps.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { signInGuard } from './guard.ts'
+import type { OidcProvider } from './id-token.ts'
 import { takeRequest } from './login-throttle.ts'
+import { organisationSignIn, restrictSubject } from './organisation.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
-import { addressHeader, authPath, codePaths, oidcProviderId, resetPrefix } from './paths.ts'
+import { addressHeader, authPath, codePaths, resetPrefix, signInPage } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
 /** NIST SP 800-63B, 3.1.1.2: length matters most. The contract of an invitation has the same limits. */
@@ -13,14 +15,6 @@ const passwordLength = { min: 12, max: 128 }
 
 const sessionSeconds = 7 * 24 * 3600
 const signInLinkSeconds = 24 * 3600
-
-/** An OpenID provider (OpenID Connect Discovery 1.0), with which an organisation's users sign in. */
-export interface OidcProvider {
-  /** Its issuer, such as `https://login.example.com`. */
-  issuer: string
-  clientId: string
-  clientSecret: string
-}
 
 export interface UserAuthOptions {
   /** Address of this server in browsers. Its scheme determines whether cookies are restricted to https. */
@@ -73,7 +67,9 @@ export function toAuthOptions(
     account: { modelName: 'owner_credentials', updateAccountOnSignIn: false },
     // The provider only identifies the user at sign-in, so its tokens are not stored.
     databaseHooks: {
-      account: { create: { before: (account) => Promise.resolve({ data: withoutTokens(account) }) } },
+      account: {
+        create: { before: async (account) => ({ data: withoutTokens(await restrictSubject(deps, account)) }) },
+      },
       session: {
         create: {
           // Only these two paths start a session with a code. The sign-in of an organisation, for example, does not.
@@ -103,7 +99,7 @@ export function toAuthOptions(
     },
     plugins: [
       twoFactor({ issuer: 'Waybill', schema: { twoFactor: { modelName: 'owner_two_factors' } } }),
-      ...(oidc ? [organisationSignIn(oidc)] : []),
+      ...(oidc ? [organisationSignIn(deps, oidc)] : []),
       ...(signInLinks
         ? [
             magicLink({
@@ -118,45 +114,12 @@ export function toAuthOptions(
     ],
     // Users rejected by the provider are redirected to the sign-in page, which shows the reason. Other errors are
     // rethrown, because better-auth would print them with the row that PostgreSQL quotes.
-    onAPIError: { errorURL: '/settings/sign-in', throw: true },
+    onAPIError: { errorURL: signInPage, throw: true },
     telemetry: { enabled: false },
     logger: {
       log: (level, message) => deps.log[level === 'error' ? 'error' : 'debug']({ from: 'better-auth' }, message),
     },
   }
-}
-
-/**
- * An invited user is found by an email address that the provider has verified. An unverified address would let anyone
- * who can change theirs at the provider sign in as another user.
- */
-function organisationSignIn({ issuer, clientId, clientSecret }: OidcProvider) {
-  return genericOAuth({
-    config: [
-      {
-        providerId: oidcProviderId,
-        discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
-        clientId,
-        clientSecret,
-        scopes: ['openid', 'email', 'profile'],
-        pkce: true,
-        disableSignUp: true,
-        mapProfileToUser: (profile) => ({
-          // Some providers return no name, but better-auth requires one.
-          name: (profile['name'] ?? profile['email']) as string,
-          emailVerified: isEmailVerified(profile),
-        }),
-      },
-    ],
-  })
-}
-
-/**
- * Some providers write booleans as text, and "false" is truthy. better-auth compares lower-case addresses, where the
- * Kelvin sign equals k, so only ASCII addresses are accepted.
- */
-function isEmailVerified({ email, email_verified: verified }: Record<string, unknown>): boolean {
-  return (verified === true || verified === 'true') && typeof email === 'string' && /^[\u0020-\u007e]+$/.test(email)
 }
 
 /** If `consume` exists, better-auth calls nothing else. */

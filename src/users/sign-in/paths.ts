@@ -1,5 +1,7 @@
 /** Path of better-auth's routes and its cookies. */
 export const authPath = '/settings/auth'
+/** Where users return to after a failed sign-in with their organisation. */
+export const signInPage = '/settings/sign-in'
 /** Name of an organisation's own provider in paths and rows. */
 export const oidcProviderId = 'oidc'
 
