@@ -10,13 +10,14 @@ import * as baseline from '../migrations/0032-baseline.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
+import { limitLockWait } from './lock-wait.ts'
 import type { Migration, MigrationProgress, Migrations } from './migration.ts'
 
 /**
  * Migrations run forward only, in the order of their names. A released migration is never edited. Each one must be able to
  * run while the version before serves traffic: docs/contributing/migrations.md.
  */
-const allMigrations: Migrations = {
+export const allMigrations: Migrations = {
   [baselineName]: baseline,
 }
 
@@ -104,18 +105,6 @@ async function apply(
     })
   await migration.run(db, (rows) => onProgress({ state: 'filling', migration: name, rows }))
   await recordApplied(db, name)
-}
-
-const maxLockWaitMilliseconds = 250
-
-/**
- * While a migration waits for a table lock, all other statements on that table wait behind it. So it gives up early, and
- * always before PostgreSQL looks for deadlocks: if it waits for a process that waits for it, the process goes on.
- */
-async function limitLockWait(trx: Kysely<Database>): Promise<void> {
-  await sql`
-    select set_config('lock_timeout', greatest(1, least(${maxLockWaitMilliseconds}::integer, setting::integer / 2))::text, true)
-    from pg_settings where name = 'deadlock_timeout'`.execute(trx)
 }
 
 const maxAttempts = 150
