@@ -4,7 +4,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { request } from 'undici'
 
-const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+const ourRoot = path.resolve(import.meta.dirname, '../..')
 const startMilliseconds = 60_000
 
 /** A `waybill serve` process, as an operator runs it. */
@@ -31,13 +31,17 @@ interface SendAnswer {
   error?: { code: string; message: string }
 }
 
-/** Resolves when the process listens. `onSpawn` receives it earlier, for tests that kill it while it starts. */
+/**
+ * Resolves when the process listens. `onSpawn` receives it earlier, for tests that kill it while it starts. `root` is
+ * another version.
+ */
 export async function startServe(
   environment: Record<string, string>,
   args: string[] = [],
   onSpawn: (child: ChildProcess) => void = () => {},
+  root: string = ourRoot,
 ): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+  const child = spawn(process.execPath, [path.join(root, 'src/cli/waybill.js'), 'serve', ...args], {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -33,7 +33,7 @@ export function respond(statusCode: number, headers: Record<string, string> = {}
 export const neverRespond: Behaviour = () => {}
 
 /** An HTTP server of a customer. */
-export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+export async function startWebhookReceiver({ port = 0 } = {}): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = []
   const behaviours = new Map<string, Behaviour>()
   let otherwise = accept
@@ -54,7 +54,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     })
     response.on('error', () => {})
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   return {

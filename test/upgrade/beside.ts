@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import type { Migration, Migrations } from '../../src/platform/db/migrate/migration.ts'
+import { migrate } from '../../src/platform/db/migrate/migrate.ts'
+import { type Running, startRunning } from './running.ts'
+import { startTraffic, type Traffic } from './traffic.ts'
+
+/** Tables whose size has no bound. A migration must not read them as a whole. */
+const growing =
+  /^(messages|message_contents|wa_message_ids|events|idempotency_keys|webhook_\w+|api_requests)(_\d+|_rest)?$/
+
+/**
+ * Applies migrations while the version before serves traffic, and returns what went wrong. Each one meets transactions of
+ * the version before that hold their locks, and is then held before its commit until others wait for it.
+ */
+export async function findProblems(migrations: Migrations): Promise<string[]> {
+  await using running = await startRunning()
+  running.letRecover()
+  const db = openDatabase({ kind: 'postgres', url: running.databaseUrl }, pino({ level: 'silent' }))
+  const observer = new pg.Client({ connectionString: running.databaseUrl })
+  await observer.connect()
+  const traffic = startTraffic('beside', running.old)
+  try {
+    await forbidRewrites(observer)
+    await expect.poll(() => traffic.sent.length).toBeGreaterThan(20)
+    const problems: string[] = []
+    for (const name of Object.keys(migrations).toSorted())
+      problems.push(...(await applyOne({ db, observer, running, traffic, migrations, name })))
+    const applied = traffic.sent.length
+    await expect.poll(() => traffic.sent.length).toBeGreaterThan(applied + 40)
+    await traffic.stop()
+    return [...problems, ...(await findTroubles(observer, running, traffic))]
+  } finally {
+    await traffic.stop()
+    await observer.end()
+    await db.destroy()
+  }
+}
+
+/** PostgreSQL reports each change that copies a table. */
+async function forbidRewrites(client: pg.Client): Promise<void> {
+  await client.query(`
+    create function forbid_rewrite() returns event_trigger language plpgsql as $$
+      begin raise exception 'rewrites the table %', pg_event_trigger_table_rewrite_oid()::regclass; end $$`)
+  await client.query('create event trigger forbid_rewrite on table_rewrite execute function forbid_rewrite()')
+}
+
+interface Scene {
+  db: ReturnType<typeof openDatabase>
+  observer: pg.Client
+  running: Running
+  traffic: Traffic
+  migrations: Migrations
+  name: string
+}
+
+async function applyOne(scene: Scene): Promise<string[]> {
+  const { db, migrations, name } = scene
+  const known = Object.fromEntries(Object.entries(migrations).filter(([other]) => other < name))
+  const problems: string[] = []
+  const state = { pid: 0, hasWaited: false, isHeld: false, isDone: false }
+  const blocker = await blockTransactions(scene)
+  const migrated = migrate(db, {
+    migrations: { ...known, [name]: hold(scene, state, problems) },
+    onProgress: (progress) => {
+      if (progress.state === 'waiting for a lock') state.hasWaited = true
+    },
+  })
+    .catch((error: unknown) => problems.push(error instanceof Error ? error.message : String(error)))
+    .finally(() => (state.isDone = true))
+  await waitUntil(
+    async () => state.hasWaited || state.isHeld || state.isDone || (await waits(scene.observer, state.pid)),
+  )
+  await blocker.end()
+  await migrated
+  return problems
+}
+
+/** Keeps transactions open that settle sends and apply statuses, and those that record attempts, until the client ends. */
+async function blockTransactions({ running, observer }: Scene): Promise<pg.Client> {
+  const blocker = new pg.Client({ connectionString: running.databaseUrl })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('select from event_clocks for update')
+  await blocker.query('lock table webhook_attempts in share mode')
+  await waitUntil(async () => {
+    const { rows } = await observer.query(
+      `select from pg_stat_activity where application_name = 'waybill' and wait_event_type = 'Lock'
+        and datname = current_database()`,
+    )
+    return rows.length > 0
+  })
+  return blocker
+}
+
+interface State {
+  pid: number
+  isHeld: boolean
+}
+
+/** The migration, held before its commit until the version before waits for it, or does not need to. */
+function hold({ migrations, name, observer, traffic }: Scene, state: State, problems: string[]): Migration {
+  const migration = migrations[name]
+  if (!migration) throw new Error(`there is no migration ${name}`)
+  if (!('up' in migration)) return migration
+  return {
+    up: async (trx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+      state.pid = rows[0]?.pid ?? 0
+      await migration.up(trx)
+      problems.push(...(await listScans(trx)))
+      state.isHeld = true
+      const before = traffic.sent.length
+      await waitUntil(async () => traffic.sent.length > before + 8 || (await blocksOthers(observer, state.pid)))
+    },
+  }
+}
+
+/** The growing tables that this transaction has read as a whole. */
+async function listScans(trx: Kysely<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ table: string }>`
+    select relname::text as table from pg_stat_xact_user_tables where seq_scan > 0`.execute(trx)
+  return rows.flatMap(({ table }) => (growing.test(table) ? [`reads the whole table ${table}`] : []))
+}
+
+async function waits(client: pg.Client, pid: number): Promise<boolean> {
+  const { rows } = await client.query(`select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`, [pid])
+  return rows.length > 0
+}
+
+async function blocksOthers(client: pg.Client, pid: number): Promise<boolean> {
+  const { rows } = await client.query(
+    `select from pg_stat_activity where wait_event_type = 'Lock' and $1 = any(pg_blocking_pids(pid))`,
+    [pid],
+  )
+  return rows.length > 0
+}
+
+/** Shorter than a statement of the version before waits for a lock. */
+const maxHeldMilliseconds = 400
+
+async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + maxHeldMilliseconds
+  while (!(await isTrue()) && performance.now() < deadline) await delay(5)
+}
+
+/** What clients, the version before and PostgreSQL noticed. */
+async function findTroubles(observer: pg.Client, { old }: Running, { sent }: Traffic): Promise<string[]> {
+  const failed = sent.filter(({ statusCode }) => statusCode !== 200)
+  const unread = () => observer.query(`select from messages where status <> 'read'`).then(({ rows }) => rows.length)
+  if (failed.length === 0) await expect.poll(unread).toBe(0)
+  const { rows } = await observer.query<{ deadlocks: string }>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  return [
+    ...new Set(failed.map(({ statusCode, error }) => `a send was answered with ${statusCode}: ${error}`)),
+    ...new Set(old.output.flatMap(describeError)),
+    ...rows.flatMap(({ deadlocks }) => (deadlocks === '0' ? [] : [`${deadlocks} deadlocks`])),
+  ]
+}
+
+/** The errors in the log of the version before. */
+function describeError(line: string): string[] {
+  if (!line.includes('"level":"error"')) return []
+  const { msg, err } = JSON.parse(line) as { msg: string; err?: { code?: string } }
+  return [`the version before logged: ${msg} (${err?.code})`]
+}

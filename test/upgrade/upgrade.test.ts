@@ -1,0 +1,123 @@
+import pg from 'pg'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { Webhook } from 'standardwebhooks'
+import { readAnswers, readFindings } from './answers.ts'
+import { currentRoot, listProblems, runCommand } from './previous-version.ts'
+import { type Running, startRunning } from './running.ts'
+import { type Sent, startTraffic } from './traffic.ts'
+
+const sendsPerPhase = 150
+
+let running: Running
+let database: pg.Client
+beforeEach(async () => {
+  running = await startRunning()
+  database = new pg.Client({ connectionString: running.databaseUrl })
+  await database.connect()
+})
+afterEach(async () => {
+  await database.end()
+  await running[Symbol.asyncDispose]()
+})
+
+async function select<Row>(text: string): Promise<Row[]> {
+  const { rows } = await database.query(text)
+  return rows as Row[]
+}
+
+async function countUnread(): Promise<number> {
+  const [row] = await select<{ count: number }>(
+    `select count(*)::integer as count from messages where status <> 'read'`,
+  )
+  return row?.count ?? 0
+}
+
+/** WhatsApp accounts whose connection and traffic are to be checked. */
+async function countUnchecked(): Promise<number> {
+  const due = await select('select from whatsapp_account_health where least(next_check_at, next_traffic_at) <= now()')
+  return due.length
+}
+
+test('keeps every answer and every message while a new version replaces the old one', async () => {
+  const { old, acceptedByWhatsApp } = running
+  const before = startTraffic('before', old)
+  await expect.poll(() => before.sent.length).toBeGreaterThan(sendsPerPhase)
+  await before.stop()
+  await expect.poll(countUnread).toBe(0)
+  const until = new Date().toISOString()
+  const answers = await readAnswers(old, before.sent, until)
+  expect(await readFindings(old)).toEqual([])
+  const alerts = await select('select code from alerts')
+  const problems = await listProblems(inject('installed').root, running.environment)
+
+  const during = startTraffic('during', old)
+  await expect.poll(() => during.sent.length).toBeGreaterThan(sendsPerPhase)
+  await runCommand(currentRoot, running.environment, 'migrate')
+  const current = await running.startNew()
+  during.sendTo(old, current)
+  await expect.poll(() => during.sent.length).toBeGreaterThan(2 * sendsPerPhase)
+  running.reportTo(current)
+  during.sendTo(current)
+  old.kill('SIGTERM')
+  expect(await old.exited).toEqual({ code: 0, signal: null })
+  const switchedAt = during.sent.length
+  await expect.poll(() => during.sent.length).toBeGreaterThan(switchedAt + sendsPerPhase)
+  await during.stop()
+
+  await database.query('update whatsapp_account_health set next_check_at = now(), next_traffic_at = now()')
+
+  const sent = [...before.sent, ...during.sent]
+  report(sent)
+  expect(sent.filter(({ statusCode }) => statusCode !== 200)).toEqual([])
+  expect(old.output.filter((line) => /deadlock|lock timeout|cached plan/.test(line))).toEqual([])
+  expect(await select('select deadlocks from pg_stat_database where datname = current_database()')).toEqual([
+    { deadlocks: '0' },
+  ])
+  // Each message exactly once.
+  expect(Object.fromEntries(acceptedByWhatsApp)).toEqual(
+    Object.fromEntries(sent.map(({ messageId }) => [messageId, 1])),
+  )
+  await expect.poll(countUnread).toBe(0)
+
+  // A new version may add fields.
+  const after = await readAnswers(current, before.sent, until)
+  expect(after).toMatchObject(answers)
+  expect(Object.keys(after)).toEqual(Object.keys(answers))
+  await expect.poll(countUnchecked).toBe(0)
+  expect(await readFindings(current)).toEqual([])
+  expect(await select('select code from alerts')).toEqual(alerts)
+  expect(await listProblems(currentRoot, running.environment)).toEqual(problems)
+
+  running.letRecover()
+  const waiting = await select<{ event_id: string }>('select event_id from webhook_deliveries')
+  expect(waiting.length).toBeGreaterThan(0)
+  await expect.poll(hurryDeliveries, { interval: 1_000, timeout: 60_000 }).toEqual([])
+  await expectEachEventOnce()
+})
+
+/** Makes waiting deliveries due, except for those that a worker is changing, and returns all that are left. */
+async function hurryDeliveries(): Promise<unknown[]> {
+  await database.query(`
+    with waiting as (select id from webhook_deliveries where not claimed for update skip locked)
+    update webhook_deliveries d set due_at = now() from waiting where waiting.id = d.id`)
+  return select('select from webhook_deliveries')
+}
+
+/** Each endpoint accepted each of its events once, signed with the secret from before the upgrade. */
+async function expectEachEventOnce(): Promise<void> {
+  const recorded = await select<{ id: string; type: string }>('select id, type from events order by id')
+  for (const { path, events, secret } of inject('installed').endpoints) {
+    const expected = recorded.filter(({ type }) => events.includes(type)).map(({ id }) => id)
+    const received = running.receiver.at(path)
+    for (const { body, headers } of received.slice(-20))
+      new Webhook(secret).verify(body, headers as Record<string, string>)
+    const accepted = received.filter((webhook) => running.accepted.has(webhook)).map(({ id }) => id)
+    expect(accepted.toSorted()).toEqual(expected)
+  }
+}
+
+/** Times differ between machines, so they are shown instead of compared. */
+function report(sent: readonly Sent[]): void {
+  const times = sent.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b)
+  console.log(`${sent.length} sends, median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms`)
+}
