@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { equivalents } from './mutation/equivalent.ts'
@@ -213,9 +212,8 @@ const areas = Object.keys(allowed) as Area[]
 const withoutNode = new Set<Area>(['contracts', 'src/client', 'src/receiver'])
 
 const root = path.resolve(import.meta.dirname, '..')
-const files = execFileSync('git', ['ls-files', 'contracts', 'src'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => /\.tsx?$/.test(file))
+const built = ['src/client/dist', 'src/dashboard/built']
+const files = globSync('{contracts,src}/**/*.{ts,tsx}', { cwd: root, exclude: built })
 
 test('lists the allowed imports of every source file', () => {
   expect(files.filter((file) => areaOf(file) === undefined)).toEqual([])

@@ -70,6 +70,8 @@ export interface TestAccount {
   wabaId: string
   trpc: WaybillClient
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  /** Sends a body unchanged, such as one that is too deep for JSON.stringify. */
+  postText(path: string, body: string, headers?: Record<string, string>): Promise<TestResponse>
   get(path: string, headers?: Record<string, string>): Promise<TestResponse>
   /** Adds another WhatsApp account for this customer without making it the default. */
   addWhatsAppAccount(options?: Partial<NewWhatsAppAccount>): Promise<string>
@@ -201,14 +203,16 @@ async function createCustomer(
   }
 }
 
-function callers(url: string, apiKey: string): Pick<TestAccount, 'post' | 'get' | 'trpc'> {
+function callers(url: string, apiKey: string): Pick<TestAccount, 'post' | 'postText' | 'get' | 'trpc'> {
+  const postText: TestAccount['postText'] = (path, body, headers = {}) =>
+    send('POST', url + path, {
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
+      body,
+    })
   return {
     trpc: createClient({ url, apiKey }),
-    post: (path, body, headers = {}) =>
-      send('POST', url + path, {
-        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      }),
+    post: (path, body, headers = {}) => postText(path, JSON.stringify(body), headers),
+    postText,
     get: (path, headers = {}) => send('GET', url + path, { headers: { 'x-api-key': apiKey, ...headers } }),
   }
 }
