@@ -8,9 +8,9 @@ useMemoryDisk()
 
 /**
  * Tests that start or kill processes, install, or need a browser or compilers: `npm run test:processes`, `test:faults`,
- * `test:package`, `test:upgrade`, `test:browser`, `test:snippets`, `test:clients`, `test:deploy`, `gallery`, `lighthouse`.
+ * `test:fresh`, `test:package`, `test:upgrade`, `test:browser`, `test:snippets`, `test:clients`, `test:deploy`, `gallery`, `lighthouse`.
  */
-const separate = ['test/{browser,clients,deploy,faults,gallery,package,processes,snippets,upgrade}/**']
+const separate = ['test/{browser,clients,deploy,faults,fresh,gallery,package,processes,snippets,upgrade}/**']
 
 /** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
 const databaseIndependent = [
