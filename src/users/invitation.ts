@@ -11,6 +11,7 @@ import type { Database } from '../platform/db/schema.ts'
 import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
+import { type Claimant, findKnownSource } from './sign-in/known-sources.ts'
 import { takePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/id-token.ts'
 import { normalizeEmail } from './member.ts'
@@ -97,6 +98,8 @@ interface SignInContext {
   oidc: OidcProvider | undefined
   /** The source address of the request. */
   address: string
+  /** The token of the browser, if somebody has signed in with it before. */
+  browser: string | undefined
 }
 
 /**
@@ -125,7 +128,7 @@ class UserChanged extends Error {}
 
 async function tryToAccept(
   deps: AuditDeps,
-  { userAuth, oidc, address }: SignInContext,
+  { userAuth, oidc, address, browser }: SignInContext,
   { token, name, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string; accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
@@ -137,7 +140,7 @@ async function tryToAccept(
   const known = await findInvitedUser(deps.db, email)
   const replaces = doesReplaceCredentials(invitation, known)
   if (known && !setsPassword && !replaces)
-    await verifyPassword(deps, userAuth, { userId: known.id, email, password, address })
+    await verifyPassword(deps, userAuth, { userId: known.id, email, password, address, browser })
   if (!known && name === undefined) throw missing('name')
   const needsHash = password !== undefined && (!known || setsPassword || replaces)
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
@@ -250,7 +253,7 @@ async function applyInvitation(
 async function verifyPassword(
   deps: Pick<Deps, 'db'>,
   { checkPassword }: Pick<UserAuth, 'checkPassword'>,
-  { userId, password, ...who }: { userId: string; password: string | undefined; email: string; address: string },
+  { userId, password, ...who }: Claimant & { userId: string; password: string | undefined },
 ): Promise<void> {
   if (password === undefined)
     throw new ServiceError(
@@ -258,7 +261,8 @@ async function verifyPassword(
       'You can already sign in to this server. Sign in, then open this link again.',
     )
   // Limited like sign-in, so that a leaked link cannot be used to guess the password.
-  const lock = await takePasswordAttempt(deps, who)
+  const source = await findKnownSource(deps.db, who)
+  const lock = await takePasswordAttempt(deps, who, source?.name)
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,

@@ -11,6 +11,7 @@ import type { AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import { writePasswordReset } from './emails.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
+import { findKnownSource } from './sign-in/known-sources.ts'
 import { type AttemptLimit, type Lockout, takeAttempt } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
 import {
@@ -23,8 +24,10 @@ import {
   markEmailVerified,
 } from './store.ts'
 
-/** Limits the emails to one user, whoever requests them. */
-const resetRequestsPerUser: AttemptLimit = { name: 'password reset', max: 5, seconds: 3600 }
+/** Limits the emails to one user that one network requests, or one browser in which the user has signed in before. */
+const resetRequestsPerSource: AttemptLimit = { name: 'password reset from one source', max: 5, seconds: 3600 }
+/** Limits the emails to one user that networks request from which they never signed in. */
+const resetRequestsPerUser: AttemptLimit = { name: 'password reset', max: 20, seconds: 3600 }
 /** Limits the requests from one address for all users; a whole office may share it. */
 const resetRequestsPerAddress: AttemptLimit = { name: 'password reset from one address', max: 20, seconds: 3600 }
 /** A token has 256 bits; this only limits how many lookups and hashes an address can cause. */
@@ -38,6 +41,8 @@ interface ResetContext {
   oidc: object | undefined
   /** The source address of the request. */
   address: string
+  /** The token of the browser, if somebody has signed in with it before. */
+  browser: string | undefined
 }
 
 /**
@@ -54,8 +59,12 @@ export async function requestPasswordReset(
       'SETTING_REFUSED',
       'This server sends no email. Ask the people who run it to reset your password.',
     )
-  assertNotLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(context.address)))
-  assertNotLocked(await takeAttempt(deps, resetRequestsPerUser, email))
+  const { address, browser } = context
+  // Requests of others must not block those of the user.
+  const source = await findKnownSource(deps.db, { email, address, browser })
+  if (source?.kind !== 'browser') assertNotLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(address)))
+  assertNotLocked(await takeAttempt(deps, resetRequestsPerSource, `${email} ${source?.name ?? networkOf(address)}`))
+  if (!source) assertNotLocked(await takeAttempt(deps, resetRequestsPerUser, email))
   return () => mailResetLink(deps, context, email)
 }
 

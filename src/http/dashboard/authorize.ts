@@ -9,6 +9,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/id-token.ts'
+import { readBrowser } from '../../users/sign-in/known-sources.ts'
 import { findRole } from '../../users/store.ts'
 import type { ProcedureCall } from '../api/procedures.ts'
 import type { RunInBackground } from './background.ts'
@@ -30,6 +31,8 @@ export interface AuthServices {
 export interface DashboardCall extends AuthServices, ProcedureCall {
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
+  /** The token of the caller's browser, if somebody has signed in with it before. */
+  browser: string | undefined
   /** Whether the caller views the account as an operator, and may not read what recipients wrote. */
   isOperatorView: boolean
   /** Throws SIGN_IN_REQUIRED if the caller has no session. */
@@ -62,6 +65,7 @@ export async function authorizeUser(
     accountId: isOfAccount(contract) ? accountId : undefined,
     slot: request.slot,
     address: request.ip,
+    browser: readBrowser(request.headers.cookie),
     isOperatorView,
     user: () => {
       if (user) return user

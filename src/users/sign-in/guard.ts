@@ -12,10 +12,12 @@ import {
   takeRequest,
   takeAttempt,
 } from './login-throttle.ts'
-import { addressHeader, codePath, codePaths, oidcProviderId } from './paths.ts'
+import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
+import { addressHeader, browserCookieName, codePath, codePaths, oidcProviderId } from './paths.ts'
 import { recordLockout, recordSignIn, type SignInOutcome } from './record.ts'
 
 const signInPath = '/sign-in/email'
+const browserTokenBytes = 32
 const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enable', '/two-factor/disable'])
 /** Paths that replace or remove the authenticator app or its backup codes. */
 const authenticatorPaths = new Set(['/two-factor/enable', '/two-factor/disable', '/two-factor/generate-backup-codes'])
@@ -45,12 +47,13 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
         {
           matcher: ({ path = '' }) => passwordPaths.has(path),
           handler: createAuthMiddleware(async (ctx) => {
-            const address = addressOf(ctx)
             const user = await findUser(ctx)
             if (!user) return
-            const who = { email: user.email, address }
-            if (ctx.path === signInPath) await assertNotLocked(deps, who, await takeSignIn(deps, address))
-            await assertNotLocked(deps, who, await takePasswordAttempt(deps, who))
+            const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
+            const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
+            if (ctx.path === signInPath && source?.kind !== 'browser')
+              await assertNotLocked(deps, who, await takeSignIn(deps, who.address))
+            await assertNotLocked(deps, who, await takePasswordAttempt(deps, who, user.session ?? source?.name))
           }),
         },
         {
@@ -64,7 +67,8 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
             const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
-            if (!user.isSignedIn) await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
+            if (user.session === undefined)
+              await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
             throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' })
           }),
         },
@@ -115,6 +119,7 @@ async function assertSecondFactor(ctx: Context): Promise<void> {
 async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const path = ctx.path ?? ''
   const { newSession } = ctx.context
+  if (newSession) await rememberBrowser(deps, ctx, newSession.user.email)
   if (codePaths.has(path) && ctx.context.session) return
   const user = newSession?.user ?? (path === signInPath || codePaths.has(path) ? await findUser(ctx) : undefined)
   const needsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
@@ -123,6 +128,14 @@ async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   // If the provider rejected the user, or the link was used, the user is unknown.
   if (user) await record(deps, { email: user.email, address: addressOf(ctx), what, outcome })
   else deps.onSignIn?.(outcome)
+}
+
+/** Recognizes the browser and the network from now on, so that attempts of others cannot lock the user out there. */
+async function rememberBrowser(deps: GuardDeps, ctx: Context, email: string): Promise<void> {
+  const browser = browserOf(ctx) ?? Buffer.from(deps.randomBytes(browserTokenBytes)).toString('base64url')
+  await rememberSource(deps.db, { email, address: addressOf(ctx), browser })
+  const cookie = ctx.context.createAuthCookie(browserCookieName, { maxAge: knownSourceSeconds })
+  ctx.setCookie(cookie.name, browser, cookie.attributes)
 }
 
 async function record(deps: GuardDeps, signIn: Parameters<typeof recordSignIn>[1]): Promise<void> {
@@ -134,15 +147,15 @@ async function record(deps: GuardDeps, signIn: Parameters<typeof recordSignIn>[1
  * Returns the user whose password or code is checked: from the session, from the sign-in that waits for a code, or from
  * the input.
  */
-async function findUser(ctx: Context): Promise<{ email: string; isSignedIn: boolean } | undefined> {
-  if (ctx.path === signInPath) return { email: readText(ctx.body, 'email'), isSignedIn: false }
+async function findUser(ctx: Context): Promise<{ email: string; session?: string } | undefined> {
+  if (ctx.path === signInPath) return { email: readText(ctx.body, 'email') }
   const session = await getSessionFromCtx(ctx)
-  if (session) return { email: session.user.email, isSignedIn: true }
+  if (session) return { email: session.user.email, session: `session ${session.session.id}` }
   const { createAuthCookie, secret, internalAdapter } = ctx.context
   const pending = await ctx.getSignedCookie(createAuthCookie('two_factor').name, secret)
   const verification = pending ? await internalAdapter.findVerificationValue(pending) : null
   const user = verification ? await internalAdapter.findUserById(verification.value) : null
-  return user ? { email: user.email, isSignedIn: false } : undefined
+  return user ? { email: user.email } : undefined
 }
 
 /** Counted before the password is checked, so that concurrent sign-ins cannot exceed the limit. */
@@ -159,6 +172,10 @@ async function assertNotLocked(
   if (await recordLockout(deps, who, lock)) deps.onSignIn?.('locked')
   const headers = { 'X-Retry-After': String(lock.secondsLeft) }
   throw new APIError('TOO_MANY_REQUESTS', { message: 'Too many attempts.' }, headers)
+}
+
+function browserOf(ctx: Context): string | undefined {
+  return readBrowser(ctx.headers?.get('cookie'))
 }
 
 function addressOf(ctx: Context): string {

@@ -18,6 +18,8 @@ export const passwordAttempts: AttemptLimit = { name: 'password', max: 100, seco
  * to all users.
  */
 export const passwordAttemptsPerAddress: AttemptLimit = { name: 'password from one address', max: 30, seconds: 3600 }
+/** For one user in one session, in one browser or from one network where they have signed in before. */
+const passwordAttemptsPerSource: AttemptLimit = { name: 'password from a known source', max: 30, seconds: 3600 }
 /** Applies to all users of an address, which may be a whole office. */
 export const signInAttemptsPerAddress = { max: 10, seconds: 60 }
 /** Three of a million codes are valid at any time, so only a few attempts are allowed. */
@@ -49,11 +51,16 @@ export async function takeAttempt(
   return toLockout({ count, secondsLeft }, max)
 }
 
-/** Like `takeAttempt`, for passwords. */
+/**
+ * Like `takeAttempt`, for passwords. `source` is where the user is known to be, such as a session or a known browser:
+ * its attempts are counted separately, so that attempts of others cannot lock the user out there.
+ */
 export async function takePasswordAttempt(
   deps: Pick<Deps, 'db'>,
   { email, address }: { email: string; address: string },
-) {
+  source: string | undefined,
+): Promise<Lockout | undefined> {
+  if (source !== undefined) return takeAttempt(deps, passwordAttemptsPerSource, `${email} ${source}`)
   return (
     (await takeAttempt(deps, passwordAttemptsPerAddress, `${email} ${networkOf(address)}`)) ??
     takeAttempt(deps, passwordAttempts, email)

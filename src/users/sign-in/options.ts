@@ -7,7 +7,7 @@ import type { OidcProvider } from './id-token.ts'
 import { takeRequest } from './login-throttle.ts'
 import { organisationSignIn, restrictSubject } from './organisation.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
-import { addressHeader, authPath, codePaths, resetPrefix, signInPage } from './paths.ts'
+import { addressHeader, authPath, codePaths, cookiePrefix, resetPrefix, signInPage } from './paths.ts'
 import type { SignInOutcome } from './record.ts'
 
 /** NIST SP 800-63B, 3.1.1.2: length matters most. The contract of an invitation has the same limits. */
@@ -92,7 +92,7 @@ export function toAuthOptions(
       // Set explicitly, because better-auth disables both checks in environments that look like tests.
       disableOriginCheck: false,
       disableCSRFCheck: false,
-      cookiePrefix: 'waybill',
+      cookiePrefix,
       useSecureCookies: publicUrl?.startsWith('https:') ?? false,
       defaultCookieAttributes: { path: '/settings', sameSite: 'lax', httpOnly: true },
       ipAddress: { ipAddressHeaders: [addressHeader] },

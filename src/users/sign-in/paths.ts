@@ -8,6 +8,11 @@ export const oidcProviderId = 'oidc'
 /** Header that passes the client address to better-auth. The server sets it and never accepts it from a client. */
 export const addressHeader = 'x-waybill-address'
 
+/** Cookie that recognizes a browser in which a user has signed in before. It grants nothing by itself. */
+export const browserCookieName = 'browser'
+/** Before the names of all cookies. */
+export const cookiePrefix = 'waybill'
+
 /** Short, because the link gives full access and its email arrives within minutes. */
 export const resetLinkSeconds = 3600
 /** Prefix of the token in the identifier of its row, which is stored as a hash of both. */

@@ -244,7 +244,7 @@ test('keeps a link valid while the server is too busy to hash the password', asy
   const { path } = await inviteUser(server.deps, accountId, { email: 'busy@example.com', role: 'owner' })
   const acceptance = { token: path.split('/').at(-1) ?? '', name: 'Ada', password: 'correct horse battery staple' }
   const userAuth = createUserAuth(server.deps, { publicUrl: undefined, oidc: undefined, signInLinks: false })
-  const ways = { userAuth, oidc: undefined, address: '127.0.0.1' }
+  const ways = { userAuth, oidc: undefined, address: '127.0.0.1', browser: undefined }
   // More requests than the server processes and queues.
   const others = Array.from({ length: 22 }, () => userAuth.hashPassword('a password of somebody else'))
 
@@ -346,11 +346,13 @@ describe('password attempts for one user from many addresses', () => {
     const owner = await signedInOwner(node, accountId)
     const { path } = await inviteUser(node.deps, accountId, { email: owner.email, role: 'viewer' })
     const token = path.split('/').at(-1)
+    const passwords = { currentPassword: 'a wrong password', newPassword: 'a password of somebody else' }
+    await owner.auth('/change-password', passwords)
+    await owner.mutate('invitation.accept', { token, name: 'Ada', password: 'a wrong password' })
     await setAttempts(passwordAttempts.max + 1)
 
-    const passwords = { currentPassword: owner.password, newPassword: 'a password of somebody else' }
     const statuses = [
-      (await owner.auth('/change-password', passwords)).statusCode,
+      (await owner.auth('/change-password', { ...passwords, currentPassword: owner.password })).statusCode,
       (await owner.auth('/two-factor/enable', { password: owner.password })).statusCode,
       (await owner.auth('/two-factor/disable', { password: owner.password })).statusCode,
       (await owner.mutate('invitation.accept', { token, name: 'Ada', password: owner.password })).statusCode,

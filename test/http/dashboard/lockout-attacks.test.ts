@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createMailTransport } from '../../../src/platform/email/transport.ts'
+import { passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
+import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
+import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { signedInOwner, type TestOwner } from '../../support/user.ts'
+
+let smtp: TestSmtpServer
+let server: TestServer
+let accountId: string
+let ada: TestOwner
+
+beforeAll(async () => {
+  smtp = await startSmtpServer()
+  server = await startTestServer({
+    server: { trustedProxies: ['loopback'] },
+    deps: { mail: createMailTransport(smtp.config) },
+  })
+  ;({ accountId } = await server.account())
+})
+
+beforeEach(async () => {
+  // Signs in from 127.0.0.1.
+  ada = await signedInOwner(server, accountId)
+})
+
+afterAll(async () => {
+  await server?.close()
+  await smtp?.close()
+})
+
+let networks = 0
+/** An address of a network that nobody has used yet. */
+const newAddress = () => `2001:db8:${(++networks).toString(16)}::1`
+
+interface From {
+  address?: string
+  cookie?: string
+}
+
+function post(path: string, body: object, { address, cookie }: From): Promise<TestResponse> {
+  return server.request('POST', path, {
+    headers: {
+      'content-type': 'application/json',
+      origin: server.url,
+      ...(address !== undefined && { 'x-forwarded-for': address }),
+      ...(cookie !== undefined && { cookie }),
+    },
+    body: JSON.stringify(body),
+  })
+}
+
+async function signIn(from: From, password = ada.password): Promise<number> {
+  return (await post('/settings/auth/sign-in/email', { email: ada.email, password }, from)).statusCode
+}
+
+async function requestReset(from: From, email = ada.email): Promise<number> {
+  return (await post('/settings/trpc/settings.password.requestReset', { email }, from)).statusCode
+}
+
+/** The cookie of the browser in which the user signed in, without that of the session. */
+function browserCookie(): string {
+  const cookie = ada
+    .cookie()
+    .split('; ')
+    .find((pair) => pair.startsWith('waybill.browser='))
+  expect(cookie).toMatch(/^waybill\.browser=[\w-]{43}$/)
+  return cookie ?? ''
+}
+
+/** Uses up the wrong passwords of a user, as from many networks. */
+async function lockOut(): Promise<void> {
+  expect(await signIn({ address: newAddress() }, 'a wrong password')).toBe(401)
+  await sql`update owner_tries set count = ${passwordAttempts.max} where count > 0`.execute(server.deps.db)
+  expect(await signIn({ address: newAddress() })).toBe(429)
+}
+
+describe('while wrong passwords from many networks lock a user', () => {
+  beforeEach(lockOut)
+
+  test('accepts the right password in a browser in which the user signed in before', async () => {
+    const from = { address: newAddress(), cookie: browserCookie() }
+    expect(await signIn(from, 'a wrong password')).toBe(401)
+    expect(await signIn(from)).toBe(200)
+  })
+
+  test('accepts the right password from a network from which the user signed in before', async () => {
+    expect(await signIn({})).toBe(200)
+  })
+
+  test('lets the user change the password in a session', async () => {
+    const newPassword = 'a new and long password'
+    const changed = await ada.auth('/change-password', { currentPassword: ada.password, newPassword })
+    expect(changed.statusCode).toBe(200)
+  })
+
+  test('recognizes neither the browser of another user nor a made-up one', async () => {
+    const mallory = await signedInOwner(server, accountId)
+    const ofMallory = mallory.cookie()
+    for (const cookie of [ofMallory, `waybill.browser=${'A'.repeat(43)}`, 'waybill.browser=', "waybill.browser='or"])
+      expect(await signIn({ address: newAddress(), cookie })).toBe(429)
+  })
+
+  test('recognizes the browser for half a year', async () => {
+    await sql`update owner_tries set ends_at = now() - interval '1 second' where count = 0`.execute(server.deps.db)
+    expect(await signIn({ address: newAddress(), cookie: browserCookie() })).toBe(429)
+  })
+})
+
+test('accepts the right password in a known browser, although others used up the limit of its network', async () => {
+  const address = newAddress()
+  const statuses = new Set<number>()
+  for (let tries = 0; tries < 12; tries++) statuses.add(await signIn({ address }, 'a wrong password'))
+  expect(statuses).toEqual(new Set([401, 429]))
+
+  expect(await signIn({ address })).toBe(429)
+  expect(await signIn({ address, cookie: browserCookie() })).toBe(200)
+})
+
+test('limits wrong passwords in a known browser too', async () => {
+  const from = { address: newAddress(), cookie: browserCookie() }
+  const statuses = []
+  for (let tries = 0; tries < 31; tries++) statuses.push(await signIn(from, 'a wrong password'))
+
+  expect(statuses).toEqual([...Array.from({ length: 30 }, () => 401), 429])
+  expect(await signIn(from)).toBe(429)
+})
+
+test('sends a reset link that the user requests, although others requested many', async () => {
+  const statuses = []
+  for (let count = 0; count < 25; count++) statuses.push(await requestReset({ address: newAddress() }))
+  expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), ...Array.from({ length: 5 }, () => 429)])
+
+  expect(await requestReset({ address: newAddress(), cookie: browserCookie() })).toBe(200)
+  expect(await requestReset({})).toBe(200)
+})
+
+test('does not let one network use up the reset links of a user', async () => {
+  const address = newAddress()
+  const statuses = []
+  for (let count = 0; count < 8; count++) statuses.push(await requestReset({ address }))
+
+  expect(statuses).toEqual([...Array.from({ length: 5 }, () => 200), ...Array.from({ length: 3 }, () => 429)])
+  expect(await requestReset({ address: newAddress() })).toBe(200)
+})
