@@ -40,17 +40,20 @@ function call(person: TestOwner, { name, contract }: Named, input: object): Prom
   return contract.kind === 'query' ? person.query(name, input) : person.mutate(name, input)
 }
 
-/** Everything in an account that a procedure could change, as text. */
-async function snapshot(accountId: string): Promise<string> {
+/** Everything in an account that a procedure could change: the rows of each table as text. */
+async function snapshot(accountId: string): Promise<Record<string, string[]>> {
   const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
   const ofPeople = ['owner_roles', 'owner_invitations', 'audit_entries']
-  const rows = await Promise.all(
-    [...tables, ...ofPeople].map((table) =>
-      sql`select * from ${sql.table(table)} where account_id = ${accountId}`.execute(server.deps.db),
-    ),
-  )
-  const account = await server.deps.db.selectFrom('accounts').selectAll().where('id', '=', accountId).execute()
-  return JSON.stringify([account, rows.map((result) => result.rows)])
+  const entries = [...tables, ...ofPeople].map(async (table) => [table, await listRows(table, 'account_id', accountId)])
+  return Object.fromEntries([['accounts', await listRows('accounts', 'id', accountId)], ...(await Promise.all(entries))])
+}
+
+/** The order is that of the text: the planner may read the same rows in another order once autovacuum has run. */
+async function listRows(table: string, key: 'id' | 'account_id', accountId: string): Promise<string[]> {
+  const { rows } = await sql<{ row: string }>`
+    select to_jsonb(t)::text as row from ${sql.table(table)} t
+    where ${sql.ref(key)} = ${accountId} order by 1`.execute(server.deps.db)
+  return rows.map(({ row }) => row)
 }
 
 test('has a test input for every procedure of an account', () => {
@@ -74,7 +77,7 @@ describe.each(ofAnAccount)('$name', (procedure) => {
 
     expect(foreign).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
     expect(foreign.error.message).toBe(unknown.error.message)
-    expect(await snapshot(theirs.accountId)).toBe(before)
+    expect(await snapshot(theirs.accountId)).toEqual(before)
   })
 })
 
@@ -94,7 +97,7 @@ test.each(namesSomething)('finds no resource of another customer with $name', as
 
   expect([200, 400, 404]).toContain(response.statusCode)
   expect(response.data ?? { items: [] }).toEqual({ items: [] })
-  expect(await snapshot(theirs.accountId)).toBe(before)
+  expect(await snapshot(theirs.accountId)).toEqual(before)
 })
 
 test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'owner'))(
@@ -105,7 +108,7 @@ test.each(ofAnAccount.filter(({ contract }) => contract.allowed === 'owner'))(
     const response = await call(viewer, procedure, { accountId: mine.accountId, ...inputsOf(mine)[procedure.name] })
 
     expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'ROLE_REQUIRED' } } })
-    expect(await snapshot(mine.accountId)).toBe(before)
+    expect(await snapshot(mine.accountId)).toEqual(before)
   },
 )
 
@@ -153,7 +156,7 @@ describe.each(changes)('$name', ({ name }) => {
     const response = await owner.mutate(name, input, headers)
 
     expect(response).toMatchObject({ statusCode: 403, error: { data: { code: 'FOREIGN_ORIGIN' } } })
-    expect(await snapshot(mine.accountId)).toBe(before)
+    expect(await snapshot(mine.accountId)).toEqual(before)
   })
 })
 
