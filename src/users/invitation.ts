@@ -267,9 +267,11 @@ async function verifyPassword(
     throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
       retryAfterSeconds: lock.secondsLeft,
     })
+  if (await checkPassword(userId, password)) return
+  // A user who was just deleted has no password, and accepts as a new one.
+  if ((await findInvitedUser(deps.db, who.email))?.id !== userId) throw new UserChanged()
   // The text is the same for a user without a password, who signs in with their organisation.
-  if (!(await checkPassword(userId, password)))
-    throw wrongPassword('must be your current password, because you can already sign in to this server')
+  throw wrongPassword('must be your current password, because you can already sign in to this server')
 }
 
 function missing(field: 'name' | 'password'): ServiceError {

@@ -53,7 +53,8 @@ async function waitForBlockedLock(): Promise<void> {
   await expect
     .poll(async () => {
       const { rows } = await sql`
-        select 1 from pg_locks where not granted and pid <> pg_backend_pid()`.execute(deps.db)
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(deps.db)
       return rows.length
     })
     .toBeGreaterThan(0)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { removeUser, resetPassword } from '../../../src/users/change-member.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
@@ -367,12 +367,36 @@ test('waits for a removal that is under way, and then accepts as a new person', 
   expect((await of(other).members(member)).data.items).toMatchObject([{ name: 'Bob', email: member.email }])
 })
 
-/** Waits until a statement waits for a lock. */
-async function waitForLock(): Promise<void> {
-  await vi.waitFor(async () => {
-    const { rows } = await sql`select from pg_locks where not granted`.execute(server.deps.db)
-    expect(rows.length).toBeGreaterThan(0)
+test('accepts as a new person if they are removed before their password is checked', async () => {
+  const other = await server.account()
+  const member = await signedInOwner(server, account.accountId)
+  const { path } = await inviteUser(server.deps, other.accountId, { email: member.email, role: 'owner' })
+  const input = { token: tokenOf(path), name: 'Bob', password: member.password }
+
+  const accepting = await server.deps.db.transaction().execute(async (trx) => {
+    // Attempts are counted after the user was found, and before their password is read.
+    await sql`lock table owner_tries in exclusive mode`.execute(trx)
+    const response = member.inOtherBrowser().mutate('invitation.accept', input)
+    await waitForLock()
+    await removeUser(server.deps, account.accountId, member.email)
+    return { response }
   })
+
+  expect(await accepting.response).toMatchObject({ statusCode: 200 })
+  await member.signIn()
+  expect((await of(other).members(member)).data.items).toMatchObject([{ name: 'Bob', email: member.email }])
+})
+
+/** Waits until a statement on this database waits for a lock. */
+async function waitForLock(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(server.deps.db)
+      return rows.length
+    })
+    .toBeGreaterThan(0)
 }
 
 test('keeps an invitation valid if the database fails while a new person accepts it', async () => {
