@@ -45,7 +45,10 @@ async function snapshot(accountId: string): Promise<Record<string, string[]>> {
   const tables = ['api_keys', 'whatsapp_accounts', 'templates', 'messages', 'webhook_endpoints', 'webhook_deliveries']
   const ofPeople = ['owner_roles', 'owner_invitations', 'audit_entries']
   const entries = [...tables, ...ofPeople].map(async (table) => [table, await listRows(table, 'account_id', accountId)])
-  return Object.fromEntries([['accounts', await listRows('accounts', 'id', accountId)], ...(await Promise.all(entries))])
+  return Object.fromEntries([
+    ['accounts', await listRows('accounts', 'id', accountId)],
+    ...(await Promise.all(entries)),
+  ])
 }
 
 /** The order is that of the text: the planner may read the same rows in another order once autovacuum has run. */
