@@ -9,7 +9,7 @@ import { countAttempt } from '../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks } from '../support/webhooks.ts'
+import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
 
 const hour = 3600
 /** Allows for a busy machine. */
@@ -22,7 +22,8 @@ const nodes: { registry: Registry; logged: string[]; check(): void; stop(): Prom
 beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
   receiver = await startWebhookReceiver()
-  webhooks = await startTestWebhooks(database)
+  // An attempt that a test holds must not time out and be repeated, however slow the machine is.
+  webhooks = await startTestWebhooks(database, {}, { ...webhookConfig, timeoutSeconds: 60 })
 })
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))

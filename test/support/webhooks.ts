@@ -44,10 +44,11 @@ export interface TestWebhooks {
 export async function startTestWebhooks(
   { db }: Pick<TestDatabase, 'db'>,
   given: Partial<WebhookDeps> = {},
+  config: typeof webhookConfig = webhookConfig,
 ): Promise<TestWebhooks> {
   const deps: WebhookDeps = {
     db,
-    webhooks: createWebhookSender(webhookConfig),
+    webhooks: createWebhookSender(config),
     announcements: createLocalAnnouncements(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     log: pino({ level: 'silent' }),
@@ -69,7 +70,7 @@ export async function startTestWebhooks(
     deps,
     accountId,
     startWorker: (options) => {
-      const worker = new Worker(deps, webhookConfig, { pollMilliseconds: 20, random: () => 0, ...options })
+      const worker = new Worker(deps, config, { pollMilliseconds: 20, random: () => 0, ...options })
       workers.push(worker)
       worker.start()
       return worker
