@@ -14,7 +14,7 @@ interface Outbox<Item> {
 }
 
 /** The loop also polls, because notifications can get lost. */
-const pollMilliseconds = 5_000
+const defaultPollMilliseconds = 5_000
 const retrySeconds = [10, 60, 300, 900, 1800]
 
 /** Returns how long to wait after the given number of failed attempts. */
@@ -26,14 +26,20 @@ export function retryDelay(attempts: number): number {
 export class OutboxLoop<Item> {
   readonly #deps: { announcements: Announcements; log: Logger }
   readonly #outbox: Outbox<Item>
+  readonly #pollMilliseconds: number
   #wake = new AbortController()
   #stopped = false
   #stopListening = () => {}
   #running: Promise<void> = Promise.resolve()
 
-  constructor(deps: { announcements: Announcements; log: Logger }, outbox: Outbox<Item>) {
+  constructor(
+    deps: { announcements: Announcements; log: Logger },
+    outbox: Outbox<Item>,
+    { pollMilliseconds = defaultPollMilliseconds }: { pollMilliseconds?: number } = {},
+  ) {
     this.#deps = deps
     this.#outbox = outbox
+    this.#pollMilliseconds = pollMilliseconds
   }
 
   start(): void {
@@ -54,7 +60,7 @@ export class OutboxLoop<Item> {
       this.#wake = new AbortController()
       const { signal } = this.#wake
       await this.#sendDue()
-      await delay(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+      await delay(this.#pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 

@@ -3,8 +3,9 @@ import { afterEach, expect, test } from 'vitest'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { OutboxLoop, retryDelay } from '../../src/platform/outbox-loop.ts'
 
-/** Shorter than the time until the next poll. */
-const soon = { timeout: 2_000, interval: 5 }
+const soon = { interval: 5 }
+/** Longer than any test, so that only an announcement or a stop ends the wait. */
+const never = { pollMilliseconds: 86_400_000 }
 
 const stops: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
@@ -32,6 +33,7 @@ function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) =>
         return attempt(item)
       },
     },
+    never,
   )
   loop.start()
   stops.push(() => loop.stop())
@@ -79,7 +81,7 @@ test('finishes the attempts in progress when it stops, and claims no more', asyn
   expect(outbox.countClaims()).toBe(1)
 })
 
-test('stops without waiting for the next poll', { timeout: 2_000 }, async () => {
+test('stops without waiting for the next poll', async () => {
   const outbox = startOutbox([])
   await expect.poll(() => outbox.countClaims(), soon).toBe(1)
   await new Promise(setImmediate)
