@@ -6,6 +6,7 @@ import { createAccount } from '../../src/accounts/account.ts'
 import { rekey } from '../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../src/cli/rekey-all.ts'
 import type { Deps } from '../../src/deps.ts'
+import { readDatabaseClock } from '../../src/platform/db/clock.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { appendAuditEntry } from '../../src/users/audit/append.ts'
@@ -340,7 +341,9 @@ test('keeps an action without an outcome if its process died', async () => {
 test('deletes expired entries, verifies the rest and remembers the last deleted hash', async () => {
   const accountId = await accountWithActions(2)
   const before = await verifyAudit(deps, accountId)
-  await sql`select pg_sleep(0.01)`.execute(deps.db)
+  // The cutoff has whole milliseconds, so the third action must not share one with the second.
+  const last = await findCreatedAt(accountId, 4)
+  await expect.poll(() => readDatabaseClock(deps.db), { interval: 1 }).toSatisfy((now: Date) => now > last)
   await act(accountId, 'did 3')
   const cutoff = await findCreatedAt(accountId, 5)
 

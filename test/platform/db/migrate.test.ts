@@ -134,7 +134,9 @@ test.runIf(onPostgres)("waits for another process's migration longer than the st
 
   const states: MigrationProgress[] = []
   const migrated = migrate(db, { onProgress: (progress) => states.push(progress) })
-  await other.query('select pg_sleep(1)')
+  await expect.poll(() => states).toEqual([{ state: 'waiting for another process' }])
+  // Longer than both timeouts, whichever of them would end the wait.
+  await other.query('select pg_sleep(0.5)')
   await other.end()
 
   expect(await migrated).toEqual([])
