@@ -94,7 +94,7 @@ export const FailureCode = z
 export const Timestamp = z.iso
   .datetime({
     offset: true,
-    error: 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z',
+    error: 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z (in a URL, write + as %2B)',
   })
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 

@@ -27,6 +27,7 @@ import { isSampleUpload } from './dashboard/sample-upload.ts'
 import { registerDashboard, dashboardTrpcPath } from './dashboard/trpc.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
+import { withoutPorts } from './forwarded-for.ts'
 import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { limitCallsOfWhatsApp } from './limits/whatsapp-calls.ts'
@@ -100,13 +101,15 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: maxBodyBytes,
     serverFactory: (handler) =>
-      connections.createServer(handler, {
+      connections.createServer(options.trustedProxies.length === 0 ? handler : withoutPorts(handler), {
         // Node has one limit for all requests; `connections` applies the shorter limit to all but uploads.
         requestTimeout: uploadTimeoutMilliseconds,
         keepAliveTimeout: keepAliveMilliseconds,
         headersTimeout: requestTimeoutMilliseconds,
         // How often Node checks for late requests. Its default would add up to 30 seconds to the limit.
         connectionsCheckingInterval: 1_000,
+        // `connections` answers with the error envelope instead of Node's empty response.
+        requireHostHeader: false,
       }),
     routerOptions: { maxParamLength: 1024 },
     schemaController: { compilersFactory: noSchemas },

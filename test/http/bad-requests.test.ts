@@ -60,7 +60,7 @@ const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
     body: JSON.stringify({ ...sendMessage.example.input, template: 'a\u0000b' }),
     code: 'VALIDATION_ERROR',
   },
-  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800'), code: 'TEMPLATE_NOT_FOUND' },
+  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800'), code: 'VALIDATION_ERROR' },
   {
     what: 'a huge body',
     body: JSON.stringify({ ...sendMessage.example.input, externalId: 'x'.repeat(70_000) }),
@@ -71,6 +71,40 @@ const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
 
 test.each(bodies)('responds to $what with $code', async ({ body, code }) => {
   expectFailure(await post(body), code)
+})
+
+test.each([
+  { what: 'the first half of an emoji', field: 'externalId', text: 'parcel \\ud83d' },
+  { what: 'the second half of an emoji', field: 'externalId', text: '\\ude00 parcel' },
+  { what: 'halves in the wrong order', field: 'template', text: '\\ude00\\ud83d' },
+])('names the field that contains $what', async ({ field, text }) => {
+  const body = JSON.stringify({ ...sendMessage.example.input, [field]: '#' }).replace('"#"', `"${text}"`)
+  const { error } = (await post(body)).json()
+  expect(error.message).toMatch(new RegExp(`^${field}: must not contain half of a surrogate pair`))
+})
+
+test.each([
+  ['{"1":"Ada","2":"\\ud83d"}', /^variables\.2: must not contain half of a surrogate pair/],
+  ['{"1":"Ada","2":"x","__proto__":"y"}', /^variables: must not contain the name __proto__/],
+])('rejects the variables %s', async (variables, says) => {
+  const body = JSON.stringify({ ...sendMessage.example.input, variables: '#' }).replace('"#"', variables)
+  const response = await post(body)
+  expectFailure(response, 'VALIDATION_ERROR')
+  expect(response.json().error.message).toMatch(says)
+})
+
+test('accepts a whole emoji in escapes', async () => {
+  const body = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d\\ude00"')
+  expect((await post(body)).json().data).toMatchObject({ externalId: '😀' })
+})
+
+test('rejects half of a surrogate pair over tRPC and MCP', async () => {
+  const input = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d"')
+  const trpc = await post(input, {}, '/trpc/message.send')
+  expect(trpc.statusCode).toBe(400)
+  const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"message_send","arguments":${input.slice(0, -1)},"idempotencyKey":"half"}}}`
+  const mcp = await post(call, { accept: 'application/json, text/event-stream' }, '/mcp')
+  for (const { text } of [trpc, mcp]) expect(text).toContain('half of a surrogate pair')
 })
 
 test('uses the last of duplicate keys, like JSON.parse', async () => {
@@ -309,6 +343,56 @@ test.each([
   expect(answer.split('HTTP/1.1')).toHaveLength(2)
   expect(answer).toContain(code)
   expect(answer).toContain('more than one Host header')
+})
+
+async function answerTo(head: string): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end(`${head}\r\nConnection: close\r\n\r\n`)
+  return text(socket)
+}
+
+test.each([
+  { what: 'an unknown expectation', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 0` },
+  { what: 'no Host header', head: `GET ${path} HTTP/1.1` },
+  { what: 'the method CONNECT', head: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443' },
+  { what: 'headers that are too large', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}` },
+  { what: 'an unknown HTTP version', head: `GET ${path} HTTP/3.7\r\nHost: x` },
+  { what: 'two lengths', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2` },
+  { what: 'an unknown transfer coding', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: tea` },
+])('responds to $what with the failure envelope', async ({ head }) => {
+  const answer = await answerTo(head)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    success: false,
+    error: { code: 'VALIDATION_ERROR' },
+  })
+})
+
+test('accepts a request with HTTP/1.0 and no Host header', async () => {
+  expect(await answerTo('GET /healthz HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 OK/)
+})
+
+test.each(['X-API-Key', 'Idempotency-Key'])('rejects a request with two %s headers', async (name) => {
+  const value = name === 'X-API-Key' ? account.apiKey : 'parcel-9'
+  const header = `${name}: ${value}\r\n${name.toLowerCase()}: ${value}`
+  const answer = await answerTo(`POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Length: 0`)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(answer).toContain(`more than one ${name} header`)
+})
+
+test('accepts a comma in one Idempotency-Key header', async () => {
+  expect((await post(good, { 'idempotency-key': 'parcel, 9' })).statusCode).toBe(200)
+})
+
+test.each([
+  ['from', '2026-11-25T00:00:00+02:00', 400],
+  ['from', '2026-11-25T00:00:00%2B02:00', 200],
+])('names the encoding of + in a time: %s=%s', async (name, time, status) => {
+  const response = await server.request('GET', `/api/v1/message?${name}=${time}`, {
+    headers: { 'x-api-key': account.apiKey },
+  })
+  expect(response.statusCode).toBe(status)
+  if (status === 400) expect(response.json().error.message).toContain('%2B')
 })
 
 test('reports an internal error with only its request ID, which it also logs', async () => {

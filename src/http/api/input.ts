@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
+import { rejectUnstorable } from './plain-text.ts'
 
 /** A parser may ignore it (RFC 8259, 8.1). */
 const byteOrderMark = '\uFEFF'
@@ -68,7 +69,10 @@ const maxIssues = 5
 /** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
   const result = schema.safeParse(raw)
-  if (result.success) return result.data
+  if (result.success) {
+    rejectUnstorable(raw)
+    return result.data
+  }
   const { issues } = result.error
   throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
 }

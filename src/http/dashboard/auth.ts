@@ -6,6 +6,7 @@ import type { UserAuth } from '../../users/sign-in/better-auth.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import { addressHeader, authPath, oidcProviderId } from '../../users/sign-in/paths.ts'
 import { parseJsonBody } from '../api/input.ts'
+import { rejectUnstorable } from '../api/plain-text.ts'
 import { toHeaders } from './pages.ts'
 
 /** The better-auth routes that the dashboard calls. No others are served. */
@@ -132,6 +133,7 @@ function readBody({ body, headers }: FastifyRequest): unknown {
 function pick(given: unknown, names: readonly string[]): [string, unknown][] {
   const fields = typeof given === 'object' && given !== null ? Object.entries(given) : []
   const picked = fields.filter(([name]) => names.includes(name))
+  for (const [name, value] of picked) if (typeof value === 'string') rejectUnstorable({ [name]: value })
   for (const [name, value] of picked) if (/callbackurl$/i.test(name)) assertOwnPath(name, value)
   return picked
 }

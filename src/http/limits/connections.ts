@@ -60,7 +60,7 @@ export function limitConnections({
   const rejections = new WeakMap<IncomingMessage, ServiceError>()
 
   const receive =
-    (handler: RequestListener): RequestListener =>
+    (handler: RequestListener, find = findProblem): RequestListener =>
     (request, response) => {
       const { socket } = request
       const state = states.get(socket)
@@ -77,7 +77,7 @@ export function limitConnections({
       state.receiving = request
       state.bodySweeps = 0
       response.on('finish', countResponse)
-      const rejection = findProblem(request, state)
+      const rejection = find(request, state)
       if (rejection) {
         rejections.set(request, rejection)
         state.closing = true
@@ -136,7 +136,7 @@ export function limitConnections({
     }
   }
 
-  function findProblem({ rawHeaders, socket }: IncomingMessage, state: State): ServiceError | undefined {
+  function findProblem({ rawHeaders, headers, socket, httpVersion }: IncomingMessage, state: State) {
     if (state.unanswered > maxUnanswered) {
       socket.pause()
       return new ServiceError(
@@ -145,16 +145,23 @@ export function limitConnections({
         { retryAfterSeconds: 1 },
       )
     }
-    return countHosts(rawHeaders) > 1
-      ? new ServiceError('VALIDATION_ERROR', 'The request has more than one Host header. Send exactly one.')
-      : undefined
+    if (countHeader(rawHeaders, 'host') > 1) return repeatedHeader('Host')
+    if (headers.host === undefined && httpVersion !== '1.0')
+      return new ServiceError('VALIDATION_ERROR', 'The request has no Host header. Send exactly one.')
+    // Node joins the values of repeated headers with commas.
+    for (const [name, lower] of singleHeaders)
+      if (headers[lower]?.includes(',') === true && countHeader(rawHeaders, lower) > 1) return repeatedHeader(name)
+    return undefined
   }
 
   return {
     createServer: (handler, options) => {
       // A socket timeout does not work here: incoming data resets it, even if the client reads nothing.
       const sweep = setInterval(closeStalled, stallMilliseconds / 10).unref()
-      const server = createServer(options, receive(handler)).on('connection', track)
+      const server = createServer(options, receive(handler))
+        .on('connection', track)
+        .on('checkExpectation', receive(handler, rejectExpectation))
+        .on('connect', (_request, socket: Socket) => server.emit('clientError', new ConnectMethodError(), socket))
       const bodySweep = setInterval(() => endSlowBodies(server), bodyMilliseconds / maxBodySweeps).unref()
       return server.on('close', () => {
         clearInterval(sweep)
@@ -184,12 +191,31 @@ function unreadBytes(socket: Socket): number {
   return socket.writableLength + (handle?.writeQueueSize ?? 0)
 }
 
+/** Headers that choose the caller or the request, as they are written and as Node names them. */
+const singleHeaders = [
+  ['X-API-Key', 'x-api-key'],
+  ['Idempotency-Key', 'idempotency-key'],
+] as const
+
 /** Requests with several Host headers are ambiguous: proxies differ in which one they use (RFC 9112, 3.2). */
-function countHosts(rawHeaders: readonly string[]): number {
+function countHeader(rawHeaders: readonly string[], lowerName: string): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+    if (name.length === lowerName.length && name.toLowerCase() === lowerName) count += 1
   }
   return count
+}
+
+function repeatedHeader(name: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `The request has more than one ${name} header. Send exactly one.`)
+}
+
+function rejectExpectation(): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', 'The Expect header may only have the value 100-continue. Leave it out.')
+}
+
+/** The error for a CONNECT request, which Node would otherwise leave without an answer. */
+class ConnectMethodError extends Error {
+  readonly code = 'WAYBILL_CONNECT_METHOD'
 }
