@@ -12,6 +12,7 @@ import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate/migrate.ts'
 import { findEmbeddedDatabase } from '../platform/db/database.ts'
 import { PoolerError, rejectPooler } from '../platform/db/connect/pooler.ts'
+import { DatabaseSettingError, rejectUnusableSettings } from '../platform/db/connect/session.ts'
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'
@@ -51,6 +52,7 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
   const check = 'database'
   try {
     await rejectPooler(db)
+    await rejectUnusableSettings(db)
     const version = await readServerVersion(db)
     const message = `PostgreSQL ${Math.trunc(version / 10_000)}.${version % 10_000} is reachable${await describeEncryption(db)}`
     if (version >= oldestServerVersion) return { check, ok: true, message }
@@ -58,6 +60,8 @@ async function checkDatabase({ db }: Deps): Promise<Finding> {
   } catch (error) {
     if (error instanceof PoolerError)
       return { check, ok: false, message: 'connected through a pooler', fix: error.message }
+    if (error instanceof DatabaseSettingError)
+      return { check, ok: false, message: 'has an unsupported setting', fix: error.message }
     if (!(error instanceof Error)) throw error
     if (error instanceof DatabasePasswordError)
       return { check, ok: false, message: 'no password', fix: `${error.message}.` }

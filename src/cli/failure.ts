@@ -3,6 +3,7 @@ import { ConfigError } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
 import { PoolerError } from '../platform/db/connect/pooler.ts'
+import { DatabaseSettingError } from '../platform/db/connect/session.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
@@ -32,7 +33,7 @@ export function describeFailure(error: unknown): Failure {
 function describe(error: unknown): string {
   if (error instanceof ServiceError) return [error.message, error.remedy].filter(Boolean).join(' ')
   if (error instanceof UsageError) return error.message
-  if (error instanceof PoolerError) return error.message
+  if (error instanceof PoolerError || error instanceof DatabaseSettingError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError) return `${capitalize(error.message)}.`
   if (isLockTimeout(error))

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { listPendingMigrations, migrate } from '../platform/db/migrate/migrate.ts'
 import { rejectPooler } from '../platform/db/connect/pooler.ts'
+import { rejectUnusableSettings } from '../platform/db/connect/session.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
 import { createLogger } from '../platform/log.ts'
 import type { CommandResult, DataCommand, Print, Report } from './command.ts'
@@ -65,6 +66,7 @@ async function prepareSchema({ db }: Deps, config: Config, command: DataCommand)
   if (config.database.kind === 'pglite') return void (await migrate(db))
   if (!command.needsSchema) return
   await rejectPooler(db)
+  await rejectUnusableSettings(db)
   await rejectUnfinishedMove(db)
   if ((await listPendingMigrations(db)).length > 0)
     throw new ServiceError('SETTING_REFUSED', 'The database schema is out of date. Run: waybill migrate')

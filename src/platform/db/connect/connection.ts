@@ -3,6 +3,7 @@ import type { PostgresConfig } from '../../config.ts'
 import { recordConnectFailure } from './connect-failure.ts'
 import { PasswordCommand } from './password-command.ts'
 import { type ConnectionTarget, readPasswordFile } from './password-file.ts'
+import { pinSettings } from './pinned-settings.ts'
 import { readTls } from './tls.ts'
 
 /** Where new connections get their password if the URL has none. PGPASSWORD takes precedence. */
@@ -70,10 +71,25 @@ export class AuthenticatedClient extends pg.Client {
   override connect(): Promise<pg.Client>
   override connect(callback: (error: Error | null) => void): void
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | void {
-    if (callback) return super.connect((error: Error | null) => callback(error && this.#handleFailure(error)))
-    return super.connect().catch((error: unknown) => {
-      throw error instanceof Error ? this.#handleFailure(error) : error
-    })
+    if (callback)
+      return super.connect((error: Error | null) => {
+        if (error) callback(this.#handleFailure(error))
+        else
+          super.query(pinSettings, (problem: Error | null) => {
+            // The pool forgets a client that failed to connect, but does not close it.
+            if (problem) void this.end()
+            callback(problem)
+          })
+      })
+    return super.connect().then(
+      async (client) => {
+        await super.query(pinSettings)
+        return client
+      },
+      (error: unknown) => {
+        throw error instanceof Error ? this.#handleFailure(error) : error
+      },
+    )
   }
 
   #handleFailure(error: Error): Error {

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../../../contracts/errors.ts'
 import { readDatabaseClock } from '../clock.ts'
 import { rejectPooler } from '../connect/pooler.ts'
+import { rejectUnusableSettings } from '../connect/session.ts'
 import { withoutTimeout } from '../database.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { updateMessageCounts } from '../message-counts.ts'
@@ -35,6 +36,7 @@ export async function migrate(
   { migrations = allMigrations, onProgress = () => {} }: MigrateOptions = {},
 ): Promise<string[]> {
   await rejectPooler(db)
+  await rejectUnusableSettings(db)
   return db.connection().execute(async (connection) => {
     await acquireLock(connection, onProgress)
     try {

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { describe, expect, inject, test } from 'vitest'
+import { readDatabaseClock } from '../../../src/platform/db/clock.ts'
+import { openDatabase } from '../../../src/platform/db/database.ts'
+import { migrate } from '../../../src/platform/db/migrate/migrate.ts'
+import { run, withDatabase } from '../../support/postgres.ts'
+
+const source = inject('database')
+
+/** Runs `use` on an empty database of its own. */
+async function withNewDatabase<Result>(
+  { options = '', settings = [] }: { options?: string; settings?: readonly string[] },
+  use: (db: ReturnType<typeof openDatabase>, name: string) => Promise<Result>,
+): Promise<Result> {
+  if (source.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
+  const name = `waybill_session_${randomBytes(6).toString('hex')}`
+  await run(source.adminUrl, `create database ${name} ${options}`)
+  for (const setting of settings) await run(source.adminUrl, `alter database ${name} set ${setting}`)
+  const db = openDatabase({ kind: 'postgres', url: withDatabase(source.adminUrl, name) }, pino({ level: 'silent' }))
+  try {
+    return await use(db, name)
+  } finally {
+    await db.destroy()
+    await run(source.adminUrl, `drop database ${name} with (force)`)
+  }
+}
+
+describe.runIf(source.kind === 'postgres')('settings of the database', () => {
+  test.each(['German', 'SQL, DMY', 'Postgres, MDY', 'ISO, YMD'])('do not change times: DateStyle %s', async (style) => {
+    await withNewDatabase({ settings: [`datestyle to '${style}'`] }, async (db) => {
+      await migrate(db)
+      expect(Math.abs(Number(await readDatabaseClock(db)) - Date.now())).toBeLessThan(3_600_000)
+    })
+  })
+
+  test('do not change what statements return', async () => {
+    const settings = [
+      "intervalstyle to 'iso_8601'",
+      "timezone to 'Asia/Kathmandu'",
+      "bytea_output to 'escape'",
+      'extra_float_digits to -10',
+      'array_nulls to off',
+      'transform_null_equals to on',
+      'standard_conforming_strings to off',
+      "default_transaction_isolation to 'serializable'",
+      'default_transaction_deferrable to on',
+      "idle_session_timeout to '1s'",
+      "statement_timeout to '1ms'",
+      "lock_timeout to '1ms'",
+    ]
+    const read = sql`select '1 day 2 hours'::interval::text as interval, '2026-11-25T12:00:00Z'::timestamptz::text as time,
+      '\\x00ff'::bytea::text as bytes, (1.0::float8 / 3)::text as float, ('{NULL}'::text[])[1] is null as "null",
+      (select count(*)::int from (values (null::int)) row (value) where value = null) as equals,
+      length('a\\b') as length, current_setting('transaction_isolation') as isolation,
+      current_setting('transaction_deferrable') as deferrable, current_setting('idle_session_timeout') as idle,
+      current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
+    const readAll = async (db: ReturnType<typeof openDatabase>) => {
+      await migrate(db)
+      return (await read.execute(db)).rows
+    }
+    const changed = await withNewDatabase({ settings }, readAll)
+
+    expect(changed).toEqual(await withNewDatabase({}, readAll))
+    expect(changed).toEqual([
+      {
+        interval: '1 day 02:00:00',
+        time: '2026-11-25 12:00:00+00',
+        bytes: '\\x00ff',
+        float: '0.3333333333333333',
+        null: true,
+        equals: 0,
+        length: 3,
+        isolation: 'read committed',
+        deferrable: 'off',
+        idle: '0',
+        statement: '8s',
+        lock: '1s',
+      },
+    ])
+  })
+
+  test.each([
+    { options: "template template0 encoding 'LATIN1' locale 'C'", says: /has the encoding LATIN1.*needs UTF8/ },
+    { options: "template template0 encoding 'SQL_ASCII' locale 'C'", says: /has the encoding SQL_ASCII.*needs UTF8/ },
+    { settings: ['search_path to nowhere'], says: /search_path .* names no schema that exists/ },
+    { settings: ['default_transaction_read_only to on'], says: /default_transaction_read_only is on/ },
+  ])('prevent the start if they cannot be used: $says', async ({ says, ...database }) => {
+    await withNewDatabase(database, async (db) => {
+      await expect(migrate(db)).rejects.toThrow(says)
+    })
+  })
+})
