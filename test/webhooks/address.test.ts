@@ -10,6 +10,7 @@ test.each([
   'https://EXAMPLE.com:8443/a?b=c',
   'https://8.8.8.8/',
   'https://[2606:4700::1111]/',
+  'https://[64:ff9b::8.8.8.8]/',
   'https://müller.example/',
   'https://local.example.com/',
   'https://example.notlocal/',
@@ -60,7 +61,6 @@ test.each([
   'https://[::ffff:8.8.8.8]/',
   'https://[::8.8.8.8]/',
   'https://[64:ff9b::7f00:1]/',
-  'https://[64:ff9b::8.8.8.8]/',
   'https://[64:ff9b:1::1]/',
   'https://[2002:7f00:1::]/',
   'https://[2001::1]/',
@@ -315,4 +315,24 @@ test.each([
   { text: 'nonsense', allowPrivate: true, verdict: 'refused' },
 ])('decides on $text without a lookup (private: $allowPrivate): $verdict', async ({ text, allowPrivate, verdict }) => {
   expect(await checkAddress(text, { allowPrivate, isAllowed: () => false, resolve: neverResolve })).toBe(verdict)
+})
+
+test.each([
+  { address: '64:ff9b::5db8:d822', of: 'a public IPv4 address', isPublic: true },
+  { address: '64:ff9b::8.8.8.8', of: 'a public IPv4 address in dotted form', isPublic: true },
+  { address: '64:ff9b::a9fe:a9fe', of: 'cloud metadata', isPublic: false },
+  { address: '64:ff9b::a83f:8110', of: "Azure's platform", isPublic: false },
+  { address: '64:ff9b::a00:1', of: 'a private address', isPublic: false },
+  { address: '64:ff9b::7f00:1', of: 'loopback', isPublic: false },
+  { address: '64:ff9b::', of: 'no address', isPublic: false },
+  { address: '64:ff9b:1::808:808', of: 'the local-use prefix', isPublic: false },
+  { address: '64:ff9b:0:1::808:808', of: 'the rest of the prefix', isPublic: false },
+])('treats the NAT64 form of $of as public: $isPublic', ({ address, isPublic }) => {
+  expect(isPublicAddress(address)).toBe(isPublic)
+})
+
+test('accepts a host with IPv4 only whose name DNS64 extends', async () => {
+  const resolve = async () => ['93.184.216.34', '64:ff9b::5db8:d822']
+  const rules = { allowPrivate: false, isAllowed: isPublicAddress, resolve }
+  expect(await checkAddress('https://hooks.example.com/', rules)).toBe('allowed')
 })

@@ -31,8 +31,8 @@ const specialIPv4 = parseRanges([
 ])
 
 /**
- * Global unicast. It excludes loopback, v4-mapped and v4-compatible addresses, NAT64, unique local (with Amazon's
- * metadata), link-local, site-local and multicast.
+ * Global unicast. It excludes loopback, v4-mapped and v4-compatible addresses, the local-use NAT64 prefix, unique local
+ * (with Amazon's metadata), link-local, site-local and multicast.
  */
 const globalIPv6 = parseRanges(['2000::/3'])
 const specialIPv6 = parseRanges([
@@ -48,8 +48,20 @@ const specialIPv6 = parseRanges([
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.parse(address)
-  if (parsed.kind() === 'ipv4') return !isIn(parsed, specialIPv4)
+  if (parsed instanceof ipaddr.IPv4) return !isIn(parsed, specialIPv4)
+  const embedded = findTranslatedIPv4(parsed)
+  if (embedded) return !isIn(embedded, specialIPv4)
   return isIn(parsed, globalIPv6) && !isIn(parsed, specialIPv6)
+}
+
+const nat64 = ipaddr.parseCIDR('64:ff9b::/96')
+
+/**
+ * Returns the IPv4 address that a translator connects to. In networks with IPv6 only, DNS64 adds such an address for
+ * each IPv4 address of a name (RFC 6052, 2.1).
+ */
+function findTranslatedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  return address.match(nat64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : undefined
 }
 
 /** Names that never resolve to the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`). */
