@@ -407,6 +407,25 @@ export const secretVariables = [
   'METRICS_TOKEN',
 ] as const
 
+/** What shells, editors and `kubectl` leave around a value. It is part of no secret, and other programs trim it too. */
+const surroundings = /^[\s\uFEFF]+|[\s\uFEFF]+$/g
+
+function trimValues(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment)
+      .map(([name, value = '']): [string, string] => [name, value.replaceAll(surroundings, '')])
+      // An empty variable counts as absent, because compose files set variables that way.
+      .filter(([, value]) => value !== ''),
+  )
+}
+
+/** `docker run --env-file` and systemd's `LoadCredential` keep the quotes that a shell would remove. */
+function findQuoted(environment: Record<string, string | undefined>): string[] {
+  return secretVariables
+    .filter((name) => /^(["'`]).*\1$/s.test(environment[name] ?? ''))
+    .map((name) => `${name}: is in quotes, which are not removed. Write the value without them`)
+}
+
 /** Replaces each `<name>_FILE` variable with `<name>` and the content of the file. */
 function readSecretFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
   const problems: string[] = []
@@ -425,10 +444,9 @@ function readSecretFiles(environment: Record<string, string | undefined>): Recor
   return { ...environment, ...Object.fromEntries(read) }
 }
 
-/** Editors and `echo` end a file with a newline, which is not part of the secret. */
 function readSecretFile(file: string): { content: string } | { problem: string } {
   try {
-    const content = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
+    const content = readFileSync(file, 'utf8').replaceAll(surroundings, '')
     return content === '' ? { problem: 'names an empty file. Write the secret into it' } : { content }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
@@ -438,9 +456,11 @@ function readSecretFile(file: string): { content: string } | { problem: string }
 
 /** Reads the environment. Throws a `ConfigError` that lists every invalid variable. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  // An empty variable counts as absent, because compose files set variables that way.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(readSecretFiles(given))
+  const trimmed = trimValues(environment)
+  const given = readSecretFiles(trimmed)
+  const quoted = findQuoted(given)
+  if (quoted.length > 0) throw new ConfigError(quoted)
+  const parsed = Environment.safeParse(given)
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   const env = parsed.data
@@ -484,7 +504,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : undefined,
     logLevel: env.LOG_LEVEL,
     metricsToken: env.METRICS_TOKEN,
-    telemetry: readTelemetrySettings(environment),
+    telemetry: readTelemetrySettings(trimmed),
   }
 }
 

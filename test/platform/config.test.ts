@@ -65,6 +65,34 @@ test.each([
   expect(() => readConfig(environment)).toThrow(says)
 })
 
+test.each(['\n', '\r\n', '\r', ' ', '\t', '\u00a0', '\uFEFF'])(
+  'removes %j around the values of variables',
+  (around) => {
+    const { meta, metricsToken, port } = readConfig({
+      META_APP_SECRET: `${around}pepper${around}`,
+      META_VERIFY_TOKEN: `hello world${around}`,
+      METRICS_TOKEN: `${around}meter`,
+      PORT: `3001${around}`,
+    })
+    expect({ meta, metricsToken, port }).toEqual({
+      meta: { appSecret: 'pepper', verifyToken: 'hello world' },
+      metricsToken: 'meter',
+      port: 3001,
+    })
+  },
+)
+
+test('treats a variable that contains only white space as absent', () => {
+  expect(readConfig({ METRICS_TOKEN: ' \n' }).metricsToken).toBeUndefined()
+})
+
+test.each(['"pepper"', "'pepper'", '`pepper`', '"pepper"\n'])(
+  'refuses to start with a secret in quotes: %j',
+  (secret) => {
+    expect(() => readConfig({ META_APP_SECRET: secret })).toThrow(/^META_APP_SECRET: is in quotes/)
+  },
+)
+
 describe('a secret in a file', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'waybill-secrets-'))
   const write = (name: string, content: string) => {
@@ -75,11 +103,11 @@ describe('a secret in a file', () => {
   const key = Buffer.alloc(32, 7).toString('base64')
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test('replaces the variable, without its trailing newline', () => {
+  test('replaces the variable, without the white space and byte order mark around it', () => {
     const environment = {
       DATABASE_URL_FILE: write('database', 'postgres://waybill:hush@db/waybill\n'),
       WAYBILL_SECRET_KEY_FILE: write('key', `${key}\r\n`),
-      META_APP_SECRET_FILE: write('app', ' kept as it is \n'),
+      META_APP_SECRET_FILE: write('app', '\uFEFF kept as it is \n'),
       META_VERIFY_TOKEN_FILE: write('verify', 'verify'),
       METRICS_TOKEN_FILE: write('metrics', 'metrics\n'),
       OIDC_ISSUER: 'https://login.example.com',
@@ -90,7 +118,7 @@ describe('a secret in a file', () => {
     expect(readConfig(environment)).toMatchObject({
       database: { kind: 'postgres', url: 'postgres://waybill:hush@db/waybill' },
       secretKeys: [Buffer.alloc(32, 7)],
-      meta: { appSecret: ' kept as it is ', verifyToken: 'verify' },
+      meta: { appSecret: 'kept as it is', verifyToken: 'verify' },
       metricsToken: 'metrics',
       oidc: { clientSecret: 'oidc' },
     })
