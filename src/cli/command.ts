@@ -17,6 +17,8 @@ export interface CommandResult {
   exitCode?: number
   /** True if the whole result was already written with `Print`. */
   isPrinted?: boolean
+  /** For output that is shown once: how to get it again if it could not be written. */
+  ifLost?: string | undefined
   /** Asks for a missing value. The command runs again with the answer, so a question must come before any change. */
   question?: Question
 }

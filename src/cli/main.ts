@@ -11,6 +11,7 @@ import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
+import { type Ending, withOutputCheck } from './output.ts'
 import { runWithQuestions } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { type Line, parseLine } from './syntax.ts'
@@ -20,33 +21,42 @@ export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, te
 /** Runs a command line and returns the exit code. */
 export async function main(argv: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const found = findCommand(commands, argv)
-  if (!found) return handleNoCommand(argv)
-  const { command, rest } = found
+  // A server outlives the reader of its output.
+  if (found && servers.has(found.command.name)) return (await runCommand(found, environment)).exitCode
+  return withOutputCheck(async () => (found ? runCommand(found, environment) : handleNoCommand(argv)))
+}
+
+const servers: ReadonlySet<string> = new Set([serve.name, sandbox.name])
+
+async function runCommand(
+  { command, rest }: { command: Command; rest: string[] },
+  environment: NodeJS.ProcessEnv,
+): Promise<Ending> {
   if (requestsHelp(rest)) return print(formatCommandHelp(command))
   try {
     const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
-    if (command.kind === 'local') return await command.run(environment, line)
+    if (command.kind === 'local') return { exitCode: await command.run(environment, line) }
     const report = (progress: string) => (line.json ? undefined : console.error(progress))
     const run = (current: Line) => runDataCommand({ command, line: current, report, print: printLines }, environment)
     const result = await runWithQuestions(run, line)
     if (!result.isPrinted) print(line.json ? JSON.stringify(result.json, null, 2) : result.text)
-    return result.exitCode ?? 0
+    return { exitCode: result.exitCode ?? 0, ifLost: result.ifLost }
   } catch (failed) {
     if (environment['LOG_LEVEL'] === 'debug') createLogger('debug').debug({ err: failed }, 'the command failed')
     const { error, exitCode } = describeFailure(failed)
     console.error(exitCode === 2 ? `${error}\n\nUsage:\n  ${formatUsage(command)}` : error)
-    return exitCode
+    return { exitCode }
   }
 }
 
-function handleNoCommand(argv: string[]): number {
+function handleNoCommand(argv: string[]): Ending {
   const group = findGroup(commands, argv)
   const list = formatCommandList(group.length > 0 ? group : commands)
   if (argv.length === 0 || requestsHelp(argv)) return print(list)
   if (argv[0] === '--version') return print(packageJson.version)
   const known = group.length > 0 ? 1 : 0
   console.error(`Unknown command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
-  return 2
+  return { exitCode: 2 }
 }
 
 function requestsHelp(words: readonly string[]): boolean {
@@ -64,7 +74,7 @@ async function printLines(lines: string): Promise<void> {
   })
 }
 
-function print(text: string): number {
+function print(text: string): Ending {
   console.log(text)
-  return 0
+  return { exitCode: 0 }
 }

@@ -11,7 +11,7 @@ export const keyGenerate = dataCommand({
   notes: ['An account has one key. If it already has one, this command fails: use waybill key regenerate.'],
   examples: ['waybill key generate acc_…', 'waybill key generate acc_… --json'],
   audit: changes.generateKey,
-  run: async (deps, { args: [accountId] }) => showKey(await generateKey(deps, accountId)),
+  run: async (deps, { args: [accountId] }) => showKey(accountId, await generateKey(deps, accountId)),
 })
 
 export const keyRegenerate = dataCommand({
@@ -22,7 +22,7 @@ export const keyRegenerate = dataCommand({
   notes: ['The old key becomes invalid immediately, on every node.'],
   examples: ['waybill key regenerate acc_…'],
   audit: changes.regenerateKey,
-  run: async (deps, { args: [accountId] }) => showKey(await regenerateKey(deps, accountId)),
+  run: async (deps, { args: [accountId] }) => showKey(accountId, await regenerateKey(deps, accountId)),
 })
 
 export const keyRevoke = dataCommand({
@@ -41,9 +41,10 @@ export const keyRevoke = dataCommand({
   },
 })
 
-function showKey(key: IssuedKey): CommandResult {
+function showKey(accountId: string, key: IssuedKey): CommandResult {
   return {
     json: key,
     text: `${key.apiKey}\n\nStore this key now: it cannot be shown again. Lists show it as ${key.start}…`,
+    ifLost: `the API key is valid, but cannot be shown again. Make another: waybill key regenerate ${accountId}`,
   }
 }

@@ -115,5 +115,6 @@ function showLink(
   return {
     json: { email, role, url, expiresAt },
     text: `${url}\n\n${description}. It works once and expires at ${expiresAt}.`,
+    ifLost: 'run the same command again to make another link.',
   }
 }

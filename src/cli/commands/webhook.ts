@@ -61,6 +61,7 @@ export const webhookAdd = dataCommand({
     return {
       json,
       text: `${secret}\n\nThis is the signing secret of ${endpointId}. Store it now: commands do not show it again, but the dashboard does.\nTo test the endpoint: waybill webhook test ${endpointId}`,
+      ifLost: `read the signing secret of ${endpointId} in the dashboard, or make another: waybill webhook rotate-secret ${endpointId}`,
     }
   },
 })
@@ -194,6 +195,7 @@ export const webhookRotateSecret = dataCommand({
     return {
       json,
       text: `${json.secret}\n\nStore it now: commands do not show it again, but the dashboard does. The old secret ${old === undefined ? 'no longer signs.' : `also signs until ${old}`}`,
+      ifLost: `read the new signing secret in the dashboard, or make another: waybill webhook rotate-secret ${id}`,
     }
   },
 })

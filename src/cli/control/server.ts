@@ -121,6 +121,7 @@ export const ControlReply = z.discriminatedUnion('ok', [
       text: z.string(),
       exitCode: z.int().optional(),
       isPrinted: z.boolean().optional(),
+      ifLost: z.string().optional(),
       question: z
         .object({
           option: z.string(),

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
+
+const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
+
+let waybill: Installation
+let accountId: string
+beforeAll(async () => {
+  waybill = await createEmbeddedInstallation()
+  accountId = (await waybill.json(['account', 'create', '--name', 'Shop'])).accountId
+  await waybill.json(['key', 'generate', accountId])
+})
+afterAll(() => waybill.remove())
+
+/** Runs a command whose standard output is a device that is always full. */
+function runOnFullDisk(args: readonly string[]): Promise<{ exitCode: number; stderr: string }> {
+  const script = 'exec "$@" > /dev/full'
+  return new Promise((resolve) => {
+    const child = execFile(
+      'sh',
+      ['-c', script, 'sh', process.execPath, entry, ...args],
+      { env: waybill.environment },
+      (_error, _stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stderr }),
+    )
+  })
+}
+
+test.runIf(process.platform === 'linux').each([
+  {
+    args: ['key', 'regenerate'],
+    says: /ENOSPC.*API key is valid, but cannot be shown again.*waybill key regenerate acc_/,
+  },
+  { args: ['webhook', 'add', '--url', 'https://8.8.8.8/'], says: /ENOSPC.*waybill webhook rotate-secret ep_/ },
+  { args: ['owner', 'invite', '--email', 'ada@example.com'], says: /ENOSPC.*run the same command again/ },
+  { args: ['key', 'revoke'], says: /ENOSPC.*has ended successfully/ },
+])('fails and says what is lost if the output of $args cannot be written', async ({ args, says }) => {
+  const [group = '', command = '', ...options] = args
+  const { exitCode, stderr } = await runOnFullDisk([group, command, accountId, ...options])
+  expect(stderr).toMatch(says)
+  expect(exitCode).toBe(1)
+})
+
+test.runIf(process.platform === 'linux').each([['--help'], ['--version'], ['account', 'list']])(
+  'fails if the output of %s cannot be written',
+  async (...args) => {
+    expect(await runOnFullDisk(args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ENOSPC') })
+  },
+)
