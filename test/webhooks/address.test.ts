@@ -331,8 +331,9 @@ test.each([
   expect(isPublicAddress(address)).toBe(isPublic)
 })
 
+const resolveWithDns64 = async () => ['93.184.216.34', '64:ff9b::5db8:d822']
+
 test('accepts a host with IPv4 only whose name DNS64 extends', async () => {
-  const resolve = async () => ['93.184.216.34', '64:ff9b::5db8:d822']
-  const rules = { allowPrivate: false, isAllowed: isPublicAddress, resolve }
+  const rules = { allowPrivate: false, isAllowed: isPublicAddress, resolve: resolveWithDns64 }
   expect(await checkAddress('https://hooks.example.com/', rules)).toBe('allowed')
 })
