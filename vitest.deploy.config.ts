@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-/** What `deploy/` holds, linted, rendered and validated. The first run builds Helm and Kustomize, which takes minutes. */
+/** Lints and validates the files in `deploy/`, which builds Helm and Kustomize first, and builds and runs the container image. */
 export default defineConfig({
   test: {
     include: ['test/deploy/**/*.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 900_000,
   },
 })
