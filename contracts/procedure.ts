@@ -4,12 +4,19 @@ import { CustomerId } from './fields.ts'
 
 type Kind = 'query' | 'mutation'
 
+/** `check`: asks or changes something at WhatsApp. `creation`: also creates a template, which WhatsApp limits per hour. */
+export type WhatsAppUse = 'check' | 'creation'
+
+/** `post`: posts a test to the chat or to an endpoint of the account. `email`: tests or changes the caller's alert emails. */
+export type TestUse = 'post' | 'email'
+
 /** Errors that every API procedure can return. */
 const commonErrors = [
   'VALIDATION_ERROR',
   'INVALID_API_KEY',
   'API_DISABLED',
   'IP_NOT_ALLOWED',
+  'RATE_LIMIT_EXCEEDED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ] as const satisfies ApiErrorCode[]
@@ -17,13 +24,14 @@ const commonErrors = [
 /** Additional errors of every procedure with a body. */
 const mutationErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
 
-/** Additional errors of every query: reads are limited by their work, sends by their number. */
-const queryErrors = ['RATE_LIMIT_EXCEEDED'] as const satisfies ApiErrorCode[]
+const tooManyCalls =
+  'This account has too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.'
 
-const queryExamples = {
-  RATE_LIMIT_EXCEEDED:
-    'This account has too many concurrent reads: request one page after another. Try again in 1 second.',
-}
+/** Sends are limited by their number, reads by their work, and everything else by concurrency and size. */
+const limitExamples = {
+  query: 'This account has too many concurrent reads: request one page after another. Try again in 1 second.',
+  mutation: tooManyCalls,
+} as const satisfies Record<Kind, string>
 
 interface ApiDefinition<
   K extends Kind,
@@ -46,6 +54,8 @@ interface ApiDefinition<
   rateLimited?: boolean
   /** Accepts an `Idempotency-Key` header. */
   idempotent?: boolean
+  /** What it asks of WhatsApp, which limits such calls per app; sends have limits of their own. */
+  callsWhatsApp?: WhatsAppUse
   /** The part of a multipart/form-data body that contains the file, which a JSON body gives as `link`. */
   fileField?: string
   example: {
@@ -58,7 +68,7 @@ interface ApiDefinition<
 
 type CommonCode<K extends Kind> =
   | (typeof commonErrors)[number]
-  | (K extends 'mutation' ? (typeof mutationErrors)[number] : (typeof queryErrors)[number])
+  | (K extends 'mutation' ? (typeof mutationErrors)[number] : never)
 
 /** A procedure for holders of an API key, served over REST and tRPC. */
 export interface ApiProcedure<
@@ -66,10 +76,11 @@ export interface ApiProcedure<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
   Code extends ApiErrorCode = ApiErrorCode,
-> extends Omit<ApiDefinition<K, Input, Output, Code>, 'rateLimited' | 'idempotent'> {
+> extends Omit<ApiDefinition<K, Input, Output, Code>, 'rateLimited' | 'idempotent' | 'callsWhatsApp'> {
   readonly audience: 'api'
   readonly rateLimited: boolean
   readonly idempotent: boolean
+  readonly callsWhatsApp: WhatsAppUse | undefined
 }
 
 /** Defines the contract of an API procedure. */
@@ -80,13 +91,22 @@ export function procedure<
   Code extends ApiErrorCode = never,
 >(definition: ApiDefinition<K, Input, Output, Code>): ApiProcedure<K, Input, Output, Code | CommonCode<K>> {
   const common: readonly ApiErrorCode[] =
-    definition.kind === 'mutation' ? [...commonErrors, ...mutationErrors] : [...commonErrors, ...queryErrors]
+    definition.kind === 'mutation' ? [...commonErrors, ...mutationErrors] : commonErrors
   // The cast is needed because TypeScript does not narrow the conditional above.
-  const codes = [...common, ...definition.errors] as (Code | CommonCode<K>)[]
-  const examples =
-    definition.kind === 'query' ? { ...queryExamples, ...definition.example.errors } : definition.example.errors
+  const codes = [...new Set([...common, ...definition.errors])] as (Code | CommonCode<K>)[]
+  const examples = definition.rateLimited
+    ? definition.example.errors
+    : { RATE_LIMIT_EXCEEDED: limitExamples[definition.kind], ...definition.example.errors }
   const example = { ...definition.example, ...(examples && { errors: examples }) }
-  return { audience: 'api', rateLimited: false, idempotent: false, ...definition, errors: codes, example }
+  return {
+    audience: 'api',
+    rateLimited: false,
+    idempotent: false,
+    callsWhatsApp: undefined,
+    ...definition,
+    errors: codes,
+    example,
+  }
 }
 
 /** An `owner` may do everything in an account; a `viewer` may only read. */
@@ -108,6 +128,10 @@ interface DashboardDefinition<K extends Kind, Input extends z.ZodObject, Output 
   summary: string
   input: Input
   output: Output
+  /** As for an API procedure. */
+  callsWhatsApp?: WhatsAppUse
+  /** Which budget of test messages and alert emails it uses. */
+  tests?: TestUse
   /** Returns the audit log text of a change, or undefined to log nothing. It must contain no key, token, secret or recipient. */
   audit?: (input: z.output<Input>) => string | undefined
 }
@@ -117,16 +141,25 @@ export interface DashboardProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardDefinition<K, Input, Output>, 'audit' | 'membersOnly'> {
+> extends Omit<DashboardDefinition<K, Input, Output>, 'audit' | 'membersOnly' | 'callsWhatsApp' | 'tests'> {
   readonly audience: 'dashboard'
   readonly membersOnly: boolean
+  readonly callsWhatsApp: WhatsAppUse | undefined
+  readonly tests: TestUse | undefined
   audit: ((input: never) => string | undefined) | undefined
 }
 
 export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
   definition: DashboardDefinition<K, Input, Output>,
 ): DashboardProcedure<K, Input, Output> {
-  return { audience: 'dashboard', audit: undefined, membersOnly: false, ...definition }
+  return {
+    audience: 'dashboard',
+    audit: undefined,
+    membersOnly: false,
+    callsWhatsApp: undefined,
+    tests: undefined,
+    ...definition,
+  }
 }
 
 /**
@@ -144,7 +177,7 @@ export interface OperatorProcedure<
 export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
   definition: Omit<DashboardDefinition<K, Input, Output>, 'allowed' | 'membersOnly'>,
 ): OperatorProcedure<K, Input, Output> {
-  return { audience: 'operator', audit: undefined, ...definition }
+  return { audience: 'operator', audit: undefined, callsWhatsApp: undefined, tests: undefined, ...definition }
 }
 
 /** A procedure that is called with a session instead of an API key. */

@@ -8,7 +8,7 @@ import { groups } from './mutation/files.ts'
  * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
  * read and tested without the folders that depend on it:
  *
- *     contracts ← platform ← whatsapp ← accounts ← users, webhooks ← media ← templates ← messages ← http ← cli
+ *     contracts ← platform ← whatsapp ← accounts ← users, webhooks ← media ← templates ← messages ← pipeline ← http ← cli
  *
  * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
  */
@@ -97,8 +97,11 @@ const allowed = {
     ],
     packages: [],
   },
+  // Every door runs its procedures through it, so it knows no door.
+  'src/pipeline': { folders: ['contracts'], packages: [] },
   'src/http': {
     folders: [
+      'src/pipeline',
       'contracts',
       'src/platform',
       'src/whatsapp',

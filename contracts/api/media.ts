@@ -99,7 +99,6 @@ export const uploadMedia = procedure({
     'MEDIA_DOWNLOAD_FAILED',
     'MEDIA_QUOTA_EXCEEDED',
     'MEDIA_REJECTED',
-    'RATE_LIMIT_EXCEEDED',
     'WHATSAPP_UNAVAILABLE',
   ],
   example: {

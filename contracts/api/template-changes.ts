@@ -45,7 +45,6 @@ const errors = [
   'TEMPLATE_CHANGES_DISABLED',
   'NO_ACTIVE_ACCOUNT',
   'TEMPLATE_REFUSED',
-  'RATE_LIMIT_EXCEEDED',
   'WHATSAPP_THROTTLED',
   'WHATSAPP_UNAVAILABLE',
 ] as const
@@ -75,6 +74,7 @@ export const createTemplate = procedure({
   kind: 'mutation',
   method: 'POST',
   path: '/api/v1/template/create',
+  callsWhatsApp: 'creation',
   tag: 'Templates',
   summary: 'Create a template and submit it for review',
   description:
@@ -92,6 +92,7 @@ export const updateTemplate = procedure({
   kind: 'mutation',
   method: 'POST',
   path: '/api/v1/template/update',
+  callsWhatsApp: 'check',
   tag: 'Templates',
   summary: 'Replace the content of a template',
   description:
@@ -117,6 +118,7 @@ export const deleteTemplate = procedure({
   kind: 'mutation',
   method: 'POST',
   path: '/api/v1/template/delete',
+  callsWhatsApp: 'check',
   tag: 'Templates',
   summary: 'Delete a template in one language, or in all',
   description:
@@ -157,6 +159,7 @@ export const duplicateTemplate = procedure({
   kind: 'mutation',
   method: 'POST',
   path: '/api/v1/template/duplicate',
+  callsWhatsApp: 'creation',
   tag: 'Templates',
   summary: 'Copy a template under another name, language or WhatsApp account',
   description:

@@ -120,6 +120,7 @@ export const getAlertRecipients = dashboardProcedure({
 export const setAlertEmails = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
+  tests: 'email',
   summary: 'Stop or resume the alerts that the caller gets by email',
   input: ofAccount({ receives: z.boolean() }),
   output: AlertRecipients,
@@ -136,6 +137,7 @@ export type EmailTest = z.infer<typeof EmailTest>
 export const testEmail = dashboardProcedure({
   kind: 'mutation',
   allowed: 'viewer',
+  tests: 'email',
   summary: 'Send the caller a test email, as alerts are sent',
   input: ofAccount({}),
   output: EmailTest,
@@ -177,6 +179,7 @@ export type ChatTest = z.infer<typeof ChatTest>
 export const testChat = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  tests: 'post',
   summary: 'Post a test message to the chat',
   input: ofAccount({}),
   output: ChatTest,

@@ -46,6 +46,7 @@ export type TokenReport = z.infer<typeof TokenReport>
 export const inspectToken = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
   input: ofAccount({ accessToken: MetaSecret }),
   output: TokenReport,
@@ -62,6 +63,7 @@ export type ConnectStep = z.infer<typeof ConnectStep>
 export const subscribeApp = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
   input: ofWhatsAppAccount,
   output: ConnectStep,
@@ -84,6 +86,7 @@ export type CallbackStep = z.infer<typeof CallbackStep>
 export const configureCallback = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
   input: ofWhatsAppAccount,
   output: CallbackStep,
@@ -118,6 +121,7 @@ export const getHealth = dashboardProcedure({
 export const checkHealth = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
   input: ofWhatsAppAccount,
   output: AccountHealth,
@@ -130,6 +134,7 @@ export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
 export const registerNumber = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
   input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
   output: ConnectStep,

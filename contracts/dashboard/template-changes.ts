@@ -16,6 +16,7 @@ const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition }
 export const createTemplate = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'creation',
   summary: 'Create a template and submit it for review',
   input: submission,
   output: TemplateChange,
@@ -25,6 +26,7 @@ export const createTemplate = dashboardProcedure({
 export const updateTemplate = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Replace the content of a template',
   input: submission,
   output: TemplateChange,
@@ -34,6 +36,7 @@ export const updateTemplate = dashboardProcedure({
 export const deleteTemplate = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Delete a template in one language, or in all',
   input: ofAccount({
     whatsAppAccountId,
@@ -48,6 +51,7 @@ export const deleteTemplate = dashboardProcedure({
 export const duplicateTemplate = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'creation',
   summary: 'Copy a template under another name, language or WhatsApp account',
   input: ofAccount({
     whatsAppAccountId,
@@ -80,6 +84,7 @@ export const samplesPath = '/settings/samples'
 export const uploadTemplateSample = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Upload the sample of a media header to WhatsApp',
   input: ofAccount({ whatsAppAccountId, format: z.enum(sampleFormats) }),
   output: z.object({ handle: z.string() }),

@@ -55,6 +55,7 @@ export const listTemplateProblems = dashboardProcedure({
 export const syncTemplates = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Sync the templates from WhatsApp now',
   input: ofAccount({}),
   output: z.object({ synced: z.int(), approved: z.int() }),

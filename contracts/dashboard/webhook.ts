@@ -237,6 +237,7 @@ export const rotateSecret = dashboardProcedure({
 export const testEndpoint = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  tests: 'post',
   summary: 'Send a test event to an endpoint, and return its response',
   input: ofEndpoint,
   output: z.object({

@@ -51,6 +51,7 @@ export const listWhatsAppAccounts = dashboardProcedure({
 export const addWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
   input: ofAccount({
     phoneNumberId: MetaId,
@@ -83,6 +84,7 @@ export const WhatsAppAccountTest = z.object({
 export const testWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Test the token with WhatsApp, and read the facts about its number',
   input: ofWhatsAppAccount,
   output: WhatsAppAccountTest,
@@ -100,6 +102,7 @@ export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 export const replaceSecrets = dashboardProcedure({
   kind: 'mutation',
   allowed: 'owner',
+  callsWhatsApp: 'check',
   summary: 'Replace the access token, the app secret or the WABA',
   input: ofAccount({
     whatsAppAccountId: line(64),

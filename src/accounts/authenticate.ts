@@ -20,6 +20,11 @@ export interface Credentials {
   address: string
 }
 
+export interface Authentication {
+  caller: Caller
+  budget: Budget | undefined
+}
+
 /**
  * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
  * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `onRecognized` receives the account of
@@ -29,7 +34,7 @@ export async function authenticate(
   deps: Pick<Deps, 'db'>,
   { apiKey, keyHash = hashWellFormed(apiKey), address }: Credentials,
   { spend, onRecognized }: { spend: boolean; onRecognized?: (accountId: string) => void },
-): Promise<{ caller: Caller; budget: Budget | undefined }> {
+): Promise<Authentication> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
   const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))

@@ -7,6 +7,7 @@ import { contracts, restContracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { RequestLog } from '../accounts/requests/request-log.ts'
 import type { Deps } from '../deps.ts'
+import { createMeter, type MeterLimits, meterLimits } from '../pipeline/meter.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
@@ -31,6 +32,7 @@ import { withoutPorts } from './forwarded-for.ts'
 import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { limitCallsOfWhatsApp } from './limits/whatsapp-calls.ts'
+import { boundUnread } from './limits/unread.ts'
 import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
@@ -65,6 +67,8 @@ export interface ServerOptions {
   /** The text of `/metrics`; by default, that of the registry. */
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
+  /** Limits of each account, and of the bytes that all clients together leave unread. */
+  limits?: { meter?: Partial<MeterLimits>; maxUnreadBytes?: number }
   /** Records the requests of the API; by default, none are recorded. */
   requestLog?: RequestLog | undefined
 }
@@ -76,6 +80,10 @@ const requestTimeoutMilliseconds = 10_000
 const uploadTimeoutMilliseconds = 6 * 60_000
 /** More than real clients pipeline. It limits buffered responses to about 3 MB per connection. */
 const maxUnansweredRequests = 64
+/** Pipelined requests beyond this number wait, so that one connection cannot start 64 expensive ones at once. */
+const maxConcurrentPerConnection = 4
+/** A quarter of the smallest heap that we support. */
+const maxUnreadBytes = 48 * 1024 * 1024
 /** Even a slow network transfers some bytes in this time. */
 const defaultStallMilliseconds = 20_000
 /** Longer than the minute for which load balancers commonly keep idle connections. */
@@ -93,6 +101,8 @@ const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefi
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
   const connections = limitConnections({
     maxUnanswered: maxUnansweredRequests,
+    maxConcurrent: maxConcurrentPerConnection,
+    maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
     bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
     mayTakeLong: (request) => isUpload(request) || isSampleUpload(request),
@@ -125,6 +135,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
   const explainUnserved = createExplainUnserved(apiContracts)
   const reads = createReadLimit()
+  const meter = createMeter({ ...meterLimits, ...options.limits?.meter })
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -156,22 +167,25 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     if (deps.tracing) traceRequests(limited, deps.tracing)
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
+    boundUnread(limited, connections, meter)
     const limitCalls = limitCallsOfWhatsApp()
     const limitedProcedures = limitProcedures(procedures, reads).map((procedure) => limitCalls(procedure))
-    await registerRest(limited, deps, limitedProcedures)
-    await registerMediaUpload(limited, deps)
+    await registerRest(limited, deps, meter, limitedProcedures)
+    await registerMediaUpload(limited, deps, meter)
     await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
       prefix: '/trpc',
       procedures: limitedProcedures,
+      meter,
+      meterKey: ({ accountId }) => accountId,
       authorize: (contract, context) => authorizeApiKey(deps, contract, context),
       maxBatchSize: 10,
       showFields: false,
       publicUrl: options.publicUrl,
     })
-    await registerMcp(limited, deps, limitedProcedures)
+    await registerMcp(limited, deps, meter, limitedProcedures)
     const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
     const authOptions = { publicUrl, oidc, hashing, signInLinks }
-    await registerDashboard(limited, deps, { reads, limitCalls }, authOptions, registry)
+    await registerDashboard(limited, deps, { meter, reads, limitCalls }, authOptions, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app

@@ -25,10 +25,15 @@ export async function authorizeApiKey(
   const { slot } = request
   const credentials = { apiKey: readHeader(request, 'x-api-key'), keyHash: slot?.keyHash, address: request.ip }
   const trace = traceOf(request)
-  const { caller, budget } = await authenticate(deps, credentials, {
-    spend: contract.rateLimited,
-    onRecognized: (accountId) => (trace.accountId = accountId),
-  })
+  const identify = () =>
+    authenticate(deps, credentials, {
+      spend: contract.rateLimited,
+      onRecognized: (accountId) => (trace.accountId = accountId),
+    })
+  // The calls of one request share the check of their key. Only those that the rate limit counts have their own.
+  const { caller, budget } = await (contract.rateLimited || !mayHaveSeveralCalls(request)
+    ? identify()
+    : (trace.authentication ??= identify()))
   slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
@@ -45,6 +50,11 @@ export async function authorizeApiKey(
     onMessage: (messageId) => (trace.messageIds ??= []).push(messageId),
     setHeader: (name, value) => void reply.header(name, value),
   }
+}
+
+/** A batch of tRPC. The others need not keep their authentication. */
+function mayHaveSeveralCalls({ url }: FastifyRequest): boolean {
+  return url.includes('batch=1')
 }
 
 function readHeader({ headers }: FastifyRequest, name: 'x-api-key' | 'idempotency-key'): string | undefined {

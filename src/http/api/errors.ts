@@ -57,7 +57,7 @@ export const trpcCodes = {
 export function toServiceError(error: unknown, { requestId, log }: { requestId: string; log: Logger }): ServiceError {
   if (error instanceof ServiceError) return error
   if (isDatabaseUnavailable(error)) {
-    log.error({ err: error, requestId }, 'the database is unavailable')
+    logUnavailable(log, error, requestId)
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The database is unavailable. Nothing was sent. Try again in a moment.',
@@ -69,6 +69,22 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
     'INTERNAL_ERROR',
     `Internal error. Contact whoever operates this server, and include the request ID ${requestId}.`,
   )
+}
+
+const outageLogMilliseconds = 1_000
+const outages = new WeakMap<Logger, { loggedAt: number; unlogged: number }>()
+
+/** During an outage, thousands of requests a second can fail for the same reason: at most one a second is logged. */
+function logUnavailable(log: Logger, error: unknown, requestId: string): void {
+  const now = performance.now()
+  const last = outages.get(log)
+  if (last && now - last.loggedAt < outageLogMilliseconds) {
+    last.unlogged += 1
+    return
+  }
+  outages.set(log, { loggedAt: now, unlogged: 0 })
+  const moreRequests = last && last.unlogged > 0 ? { moreRequests: last.unlogged } : {}
+  log.error({ err: error, requestId, ...moreRequests }, 'the database is unavailable')
 }
 
 /** Errors that Fastify raises before a route runs, by Fastify's error code. */

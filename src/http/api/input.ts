@@ -65,16 +65,38 @@ function findErrorPosition(message: string): string | undefined {
 type Issue = z.core.$ZodIssue
 
 const maxIssues = 5
+/** More than any input has. */
+const maxFields = 64
 
 /** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
-  const result = schema.safeParse(raw)
+  const result = schema.safeParse(dropMostUnknown(schema, raw))
   if (result.success) {
     rejectUnstorable(raw)
     return result.data
   }
   const { issues } = result.error
   throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
+}
+
+/**
+ * Removes all but the first unknown fields of an object that has many: an error names only the first ones, and zod takes
+ * milliseconds to report thousands.
+ */
+function dropMostUnknown({ shape }: z.ZodObject, raw: unknown): unknown {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw
+  if (!hasManyFields(raw)) return raw
+  const keys = Object.keys(raw)
+  const isKnown = (key: string) => Object.hasOwn(shape, key)
+  const unknown = new Set(keys.filter((key) => !isKnown(key)).slice(0, maxIssues + 1))
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => isKnown(key) || unknown.has(key)))
+}
+
+/** Counts without an array, because every call is checked. */
+function hasManyFields(value: object): boolean {
+  let count = 0
+  for (const _ in value) if (++count > maxFields) return true
+  return false
 }
 
 /** The problem of each field, by dotted name, for a form. */

@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Media, MediaFields, UploadMediaRequest, uploadMedia } from '../../../contracts/api/media.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
+import type { Meter } from '../../pipeline/meter.ts'
+import { workOfCall } from '../../pipeline/run.ts'
 import { cleanFilename, storeUpload, uploadLink } from '../../media/upload.ts'
 import { spool } from '../../media/spool.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
@@ -18,7 +20,7 @@ export function isUpload({ method, url }: IncomingMessage): boolean {
 }
 
 /** Serves the only API route that accepts files. Its body is a stream that is not read before the caller is authorized. */
-export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Promise<void> {
+export async function registerMediaUpload(app: FastifyInstance, deps: Deps, meter: Meter): Promise<void> {
   await app.register((upload, _options, done) => {
     streamBodies(upload)
     upload.route({
@@ -26,6 +28,7 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps): Pro
       url: uploadMedia.path,
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
+        await meter.enter(call.accountId, { bytes: 0, work: workOfCall, counted: false })
         const releaseSlot = deps.media.slots.take(call.accountId)
         // From here on, the upload limits apply: an upload would occupy its slot for as long as hundreds of sends.
         request.slot?.release()

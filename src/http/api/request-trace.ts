@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ServiceError } from '../../../contracts/errors.ts'
+import type { Authentication } from '../../accounts/authenticate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,6 +14,9 @@ export interface RequestTrace {
   /** Set once the key has been verified, even if the request is then rejected for another reason. */
   accountId: string | undefined
   messageIds: string[] | undefined
+  /** Of the calls in a batch that share it. */
+  authentication: Promise<Authentication> | undefined
+  admission: Promise<void> | undefined
   failures: ServiceError[] | undefined
 }
 
@@ -21,7 +25,13 @@ export function registerTrace(app: FastifyInstance): void {
 }
 
 export function traceOf(request: FastifyRequest): RequestTrace {
-  return (request.trace ??= { accountId: undefined, messageIds: undefined, failures: undefined })
+  return (request.trace ??= {
+    accountId: undefined,
+    messageIds: undefined,
+    authentication: undefined,
+    admission: undefined,
+    failures: undefined,
+  })
 }
 
 /** A batch can have several failures. */

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { Meter } from '../../pipeline/meter.ts'
+import { costOf, runMetered } from '../../pipeline/run.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
 import type { ServedProcedure } from './procedures.ts'
@@ -10,13 +12,14 @@ import type { ServedProcedure } from './procedures.ts'
 export async function registerRest(
   app: FastifyInstance,
   deps: Deps,
+  meter: Meter,
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
   await app.register((rest, _options, done) => {
     // The body is parsed after authentication, so Fastify only collects its bytes.
     rest.removeAllContentTypeParsers()
     rest.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    for (const procedure of procedures) registerProcedure(rest, deps, procedure)
+    for (const procedure of procedures) registerProcedure(rest, deps, meter, procedure)
     done()
   })
 }
@@ -24,6 +27,7 @@ export async function registerRest(
 function registerProcedure(
   rest: FastifyInstance,
   deps: Deps,
+  meter: Meter,
   { contract, perform }: ServedProcedure<ApiProcedure, ApiCall>,
 ): void {
   const readInput = contract.kind === 'query' ? urlReader(contract.input) : readBody
@@ -32,12 +36,21 @@ function registerProcedure(
     url: contract.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       const call = await authorizeApiKey(deps, contract, { request, reply })
-      const input = parseInput(contract.input, readInput(request))
+      const metered = {
+        key: call.accountId,
+        cost: costOf(contract, sizeOf(request)),
+        parse: () => parseInput(contract.input, readInput(request)),
+      }
       // The contract's own schema has just parsed this input for this handler.
-      const data = await perform(deps, call, input as never)
+      const data = await runMetered(meter, metered, (input) => perform(deps, call, input as never))
       return { success: true, data }
     },
   })
+}
+
+/** Bytes of the body and of the URL, each of which may carry the input. */
+export function sizeOf({ body, url }: FastifyRequest): number {
+  return url.length + (Buffer.isBuffer(body) || typeof body === 'string' ? body.length : 0)
 }
 
 function readBody(request: FastifyRequest): unknown {

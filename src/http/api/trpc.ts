@@ -5,9 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type DashboardErrorData, type ErrorData, ServiceError } from '../../../contracts/errors.ts'
 import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { CallCost, Meter } from '../../pipeline/meter.ts'
+import { costOf, measure, runMetered } from '../../pipeline/run.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
-import { recordFailure } from './request-trace.ts'
+import { sizeOf } from './rest.ts'
+import { recordFailure, traceOf } from './request-trace.ts'
 import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
@@ -20,8 +23,11 @@ interface Context {
 export interface TrpcOptions<P extends Procedure, Call> {
   prefix: string
   procedures: ServedProcedure<P, Call>[]
+  meter: Meter
   /** Runs before the input is validated, so that an unauthorized caller learns nothing from validation errors. */
   authorize: (contract: P, context: Context, readInput: () => Promise<unknown>) => Promise<Call>
+  /** Whose meter counts the call. */
+  meterKey: (call: Call, request: FastifyRequest) => string
   /** A batch counts as one concurrent request, however many calls it has. */
   maxBatchSize: number
   /** Includes the problem of each field in validation errors, for a form. */
@@ -58,7 +64,7 @@ function createContext(request: FastifyRequest, reply: FastifyReply): Context {
 
 function buildRouter<P extends Procedure, Call>(
   deps: Deps,
-  { procedures, authorize, showFields, publicUrl }: TrpcOptions<P, Call>,
+  { procedures, meter, authorize, meterKey, showFields, publicUrl }: TrpcOptions<P, Call>,
 ) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
@@ -72,19 +78,49 @@ function buildRouter<P extends Procedure, Call>(
     },
   })
   const build = ({ contract, perform }: ServedProcedure<P, Call>) => {
-    const authorized = t.procedure.use(async ({ ctx, getRawInput, next }) => {
+    // Not tRPC's own `input`, which would parse before the call is metered.
+    const resolve = t.procedure.use(async ({ ctx, getRawInput, next }) => {
       const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx, publicUrl))
-      return next({ ctx: { call } })
+      const key = meterKey(call, ctx.request)
+      const parse = async (): Promise<unknown> => {
+        const raw = await measure(meter, key, getRawInput)
+        return measure(meter, key, () => parseInput(contract.input, raw ?? {}))
+      }
+      return next({ ctx: { call, key, parse } })
     })
-    const parsed = authorized.input((raw) => parseInput(contract.input, raw ?? {}))
-    const resolve = ({ ctx, input }: { ctx: Context & { call: Call }; input: unknown }) =>
+    const run = ({ ctx }: { ctx: Context & { call: Call; key: string; parse: () => Promise<unknown> } }) => {
+      const { request, call, key, parse } = ctx
       // The contract's own schema has just parsed this input for this handler.
-      perform(deps, ctx.call, input as never).catch(reject(deps, ctx, publicUrl))
-    return contract.kind === 'query' ? parsed.query(resolve) : parsed.mutation(resolve)
+      const handle = (input: unknown) => perform(deps, call, input as never)
+      const metered = { key, cost: costOf(contract, sizeOf(request)), parse }
+      const batch = enterBatch(meter, key, request, costs)
+      const result = batch
+        ? batch.then(() => runMetered(meter, { ...metered, isPaid: true }, handle))
+        : runMetered(meter, metered, handle)
+      return result.catch(reject(deps, ctx, publicUrl))
+    }
+    return contract.kind === 'query' ? resolve.query(run) : resolve.mutation(run)
   }
+  const costs = new Map(procedures.map(({ name, contract }) => [name, costOf(contract, 0)]))
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
   for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
   return t.router(record)
+}
+
+/** The first call of a batch enters for all of them, so that a batch waits or is rejected as a whole. */
+function enterBatch(
+  meter: Meter,
+  key: string,
+  request: FastifyRequest,
+  costs: ReadonlyMap<string, CallCost>,
+): Promise<void> | undefined {
+  const { path } = request.params as { path: string }
+  if (!path.includes(',')) return undefined
+  const trace = traceOf(request)
+  return (trace.admission ??= (async () => {
+    const work = path.split(',').reduce((sum, name) => sum + (costs.get(name)?.work ?? 0), 0)
+    await meter.enter(key, { bytes: sizeOf(request), work, counted: false })
+  })())
 }
 
 function reject(deps: Deps, context: Context, publicUrl: string | undefined) {

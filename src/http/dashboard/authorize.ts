@@ -4,6 +4,7 @@ import type { OperatorAccess } from '../../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { CustomerId } from '../../../contracts/fields.ts'
 import type { Role, SessionProcedure } from '../../../contracts/procedure.ts'
+import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
@@ -29,6 +30,8 @@ export interface AuthServices {
 
 /** The caller of a dashboard procedure. */
 export interface DashboardCall extends AuthServices, ProcedureCall {
+  /** Whose meter counts the call: the account, or else the user or the network. */
+  meterKey: string
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** The token of the caller's browser, if somebody has signed in with it before. */
@@ -60,9 +63,11 @@ export async function authorizeUser(
     throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
   if (user) authServices.recordSessionUse(user.sessionId, request.ip)
   const isOperatorView = user ? (await assertAllowed(db, contract, user, accountId)) === 'operator view' : false
+  const ofAccount = isOfAccount(contract) && accountId !== '' ? accountId : undefined
   return {
     ...authServices,
     accountId: isOfAccount(contract) ? accountId : undefined,
+    meterKey: ofAccount ?? user?.userId ?? networkOf(request.ip),
     slot: request.slot,
     address: request.ip,
     browser: readBrowser(request.headers.cookie),

@@ -4,6 +4,8 @@ import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/
 import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { spool } from '../../media/spool.ts'
+import type { Meter } from '../../pipeline/meter.ts'
+import { workOfCall } from '../../pipeline/run.ts'
 import { openTemplateAccount } from '../../templates/changes/template-account.ts'
 import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
 import { parseInput } from '../api/input.ts'
@@ -26,7 +28,7 @@ type SampleProcedure = ServedProcedure<DashboardProcedure, SampleCall>
 export async function registerSampleUpload(
   app: FastifyInstance,
   deps: Deps,
-  authServices: AuthServices,
+  { authServices, meter }: { authServices: AuthServices; meter: Meter },
   limit: (procedure: SampleProcedure) => SampleProcedure,
 ): Promise<void> {
   const { perform } = limit({
@@ -39,6 +41,7 @@ export async function registerSampleUpload(
     samples.post(samplesPath, async (request) => {
       const { query } = request
       const call = await authorizeUser(deps, authServices, uploadTemplateSample, request, () => Promise.resolve(query))
+      await meter.enter(call.meterKey, { bytes: 0, work: workOfCall, counted: false })
       const input = parseInput(uploadTemplateSample.input, query)
       // As in `registerRest`: the contract's own schema has just parsed this input.
       return { success: true, data: await perform(deps, { ...call, request }, input as never) }

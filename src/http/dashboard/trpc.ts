@@ -1,14 +1,18 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, type Registry } from 'prom-client'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { SessionProcedure } from '../../../contracts/procedure.ts'
+import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
+import type { Meter } from '../../pipeline/meter.ts'
+import { measure } from '../../pipeline/run.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { createSessionTracker } from '../../users/sign-in/sessions.ts'
 import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
+import { sizeOf } from '../api/rest.ts'
 import { registerTrpc } from '../api/trpc.ts'
 import { limitTests } from '../limits/test-calls.ts'
 import type { LimitCalls } from '../limits/whatsapp-calls.ts'
@@ -25,7 +29,7 @@ export const dashboardTrpcPath = '/settings/trpc'
 export async function registerDashboard(
   app: FastifyInstance,
   deps: Deps,
-  { reads, limitCalls }: { reads: ReadLimit; limitCalls: LimitCalls },
+  { meter, reads, limitCalls }: { meter: Meter; reads: ReadLimit; limitCalls: LimitCalls },
   options: UserAuthOptions,
   registry: Registry,
 ): Promise<void> {
@@ -53,13 +57,28 @@ export async function registerDashboard(
       procedures: limitProcedures(procedures, reads)
         .map((procedure) => auditProcedure(procedure))
         .map((procedure) => limitTestCalls(limitCalls(procedure))),
-      authorize: (contract, { request }, readInput) => authorizeUser(deps, authServices, contract, request, readInput),
+      meter,
+      meterKey: (call) => call.meterKey,
+      authorize: (contract, { request }, readInput) =>
+        authorizeUser(deps, authServices, contract, request, () => meterInput(meter, request, readInput)),
       maxBatchSize: 1,
       showFields: true,
       publicUrl: undefined,
     })
-    await registerSampleUpload(settings, deps, authServices, (procedure) => limitCalls(auditProcedure(procedure)))
+    await registerSampleUpload(settings, deps, { authServices, meter }, (procedure) =>
+      limitCalls(auditProcedure(procedure)),
+    )
   })
+}
+
+/**
+ * The input names the account that the caller must belong to, so it is decoded before the account is known. Until then,
+ * the caller's network is metered.
+ */
+async function meterInput(meter: Meter, request: FastifyRequest, readInput: () => Promise<unknown>): Promise<unknown> {
+  const key = networkOf(request.ip)
+  await meter.enter(key, { bytes: sizeOf(request), work: 0, counted: false })
+  return measure(meter, key, readInput)
 }
 
 /** Records changes in the audit log. Parsing the output removes fields that the contract does not name. */

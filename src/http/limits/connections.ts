@@ -18,11 +18,20 @@ export interface Connections {
   createServer(handler: RequestListener, options: ServerOptions): Server
   /** Returns the error for a request that is rejected before routing; undefined for most requests. */
   findRejection(request: IncomingMessage): ServiceError | undefined
+  /**
+   * Counts the bytes of a response until the client has read them or is gone, and then calls `onRead`. If clients leave
+   * more unread than this process may hold, the connection that holds the most is closed.
+   */
+  countUnread(response: ServerResponse, bytes: number, onRead: () => void): void
 }
 
 export interface ConnectionLimits {
   /** Maximum requests of one connection whose responses have not been written to the network yet. */
   maxUnanswered: number
+  /** Maximum requests of one connection that are handled at the same time; further ones wait. */
+  maxConcurrent: number
+  /** Maximum bytes of large responses that all clients together leave unread. */
+  maxUnreadBytes: number
   /** A connection is closed if its client reads no bytes of a pending response for this long. */
   stallMilliseconds: number
   /** If the body of a request takes this long, the server sends an error response and closes the connection. */
@@ -33,6 +42,12 @@ export interface ConnectionLimits {
 
 interface State {
   unanswered: number
+  /** Requests that are being handled or whose responses are unread, and those that wait for them. */
+  handling: number
+  waiting: (() => void)[]
+  /** Large responses that the client has not read, and their bytes. */
+  unreadResponses: Set<() => void>
+  unreadBytes: number
   /** The connection closes after the response to its latest request. */
   closing: boolean
   /** Requests received after `closing` was set. */
@@ -52,11 +67,14 @@ const maxBodySweeps = 10
 
 export function limitConnections({
   maxUnanswered,
+  maxConcurrent,
+  maxUnreadBytes,
   stallMilliseconds,
   bodyMilliseconds,
   mayTakeLong,
 }: ConnectionLimits): Connections {
   const states = new Map<Socket, State>()
+  let totalUnreadBytes = 0
   const rejections = new WeakMap<IncomingMessage, ServiceError>()
 
   const receive =
@@ -83,13 +101,45 @@ export function limitConnections({
         state.closing = true
         response.shouldKeepAlive = false
       }
+      if (state.handling >= maxConcurrent) {
+        state.waiting.push(() => handler(request, response))
+        return
+      }
+      state.handling += 1
       handler(request, response)
     }
 
   /** Shared by all responses, because a closure for each response is slower. */
   function countResponse(this: ServerResponse): void {
     const state = states.get(this.req.socket)
-    if (state) state.unanswered -= 1
+    if (!state) return
+    state.unanswered -= 1
+    const next = state.waiting.shift()
+    if (next) next()
+    else state.handling -= 1
+  }
+
+  function countUnread(response: ServerResponse, bytes: number, onRead: () => void): void {
+    const state = states.get(response.req.socket)
+    if (!state) return onRead()
+    const forget = () => {
+      if (!state.unreadResponses.delete(forget)) return
+      state.unreadBytes -= bytes
+      totalUnreadBytes -= bytes
+      onRead()
+    }
+    state.unreadResponses.add(forget)
+    state.unreadBytes += bytes
+    totalUnreadBytes += bytes
+    response.once('finish', forget)
+    if (totalUnreadBytes > maxUnreadBytes) closeLargest()
+  }
+
+  function closeLargest(): void {
+    let largest: { socket: Socket; unreadBytes: number } | undefined
+    for (const [socket, { unreadBytes }] of states)
+      if (!socket.destroyed && unreadBytes > (largest?.unreadBytes ?? 0)) largest = { socket, unreadBytes }
+    largest?.socket.destroy()
   }
 
   function track(socket: Socket): void {
@@ -102,6 +152,10 @@ export function limitConnections({
     if (address !== remoteAddress) Object.defineProperty(socket, 'remoteAddress', { value: address })
     states.set(socket, {
       unanswered: 0,
+      handling: 0,
+      waiting: [],
+      unreadResponses: new Set(),
+      unreadBytes: 0,
       closing: false,
       ignored: 0,
       unread: 0,
@@ -109,7 +163,11 @@ export function limitConnections({
       receiving: undefined,
       bodySweeps: 0,
     })
-    socket.once('close', () => states.delete(socket))
+    socket.once('close', () => {
+      const state = states.get(socket)
+      states.delete(socket)
+      for (const forget of state?.unreadResponses ?? []) forget()
+    })
   }
 
   function closeStalled(): void {
@@ -169,6 +227,7 @@ export function limitConnections({
       })
     },
     findRejection: (request) => rejections.get(request),
+    countUnread,
   }
 }
 

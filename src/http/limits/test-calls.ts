@@ -1,21 +1,7 @@
-import type { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { SessionProcedure } from '../../../contracts/procedure.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 import type { DashboardCall } from '../dashboard/authorize.ts'
 import { type CallBudget, createCallBudget, type Period } from './call-budget.ts'
-
-type Settings = (typeof dashboardContracts)['settings']
-
-/** Procedures that post a test to the chat or to an endpoint of the account. */
-const testPosts: ReadonlySet<string> = new Set([
-  `settings.alert.${'testChat' satisfies keyof Settings['alert']}`,
-  `settings.webhook.${'test' satisfies keyof Settings['webhook']}`,
-])
-
-/** Procedures about the caller's own alert emails. Viewers may call them too. */
-const ownEmails: ReadonlySet<string> = new Set(
-  (['testEmail', 'setEmails'] satisfies (keyof Settings['alert'])[]).map((name) => `settings.alert.${name}`),
-)
 
 const postsPer = (unit: 'minute' | 'hour') => (limit: number) =>
   `This account may send ${limit} tests to its chat and endpoints per ${unit}`
@@ -45,11 +31,11 @@ export function limitTests({ perMinute = 10, perHour = 30 } = {}) {
   return <P extends SessionProcedure, Call extends DashboardCall>(
     procedure: ServedProcedure<P, Call>,
   ): ServedProcedure<P, Call> => {
-    const { name } = procedure
-    if (!testPosts.has(name) && !ownEmails.has(name)) return procedure
+    const { tests } = procedure.contract
+    if (tests === undefined) return procedure
     const perform: typeof procedure.perform = async (deps, call, input) => {
       const { accountId = '' } = call
-      if (testPosts.has(name)) spendPost(accountId)
+      if (tests === 'post') spendPost(accountId)
       else spendEmail(`${accountId} ${call.user().userId}`)
       return procedure.perform(deps, call, input)
     }

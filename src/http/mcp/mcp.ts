@@ -2,13 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { Meter } from '../../pipeline/meter.ts'
+import { costOf, measure, runMetered } from '../../pipeline/run.ts'
 import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/authorize.ts'
 import { toServiceError } from '../api/errors.ts'
 import { parseInput, parseJsonBody } from '../api/input.ts'
 import type { ServedProcedure } from '../api/procedures.ts'
 import { recordFailure } from '../api/request-trace.ts'
-import type { answerMessage, ToolResult, Tools } from './session.ts'
-import { listTools, type Tool } from './tools.ts'
+import { sizeOf } from '../api/rest.ts'
+import { type AnswerMessage, cacheLists } from './list-cache.ts'
+import type { ToolResult } from './session.ts'
+import { listTools, type Tool, type ToolDescription } from './tools.ts'
 
 const mcpPath = '/mcp'
 
@@ -19,12 +23,13 @@ const mcpPath = '/mcp'
 export async function registerMcp(
   app: FastifyInstance,
   deps: Deps,
+  meter: Meter,
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
   // Loaded at the first message, because most servers never receive one.
   const load = once(async () => ({
-    tools: new Map(listTools(procedures).map((tool) => [tool.description.name, tool])),
-    answerMessage: (await import('./session.ts')).answerMessage,
+    ...indexTools(listTools(procedures)),
+    answerMessage: cacheLists((await import('./session.ts')).answerMessage),
   }))
   await app.register((mcp, _options, done) => {
     // The body is parsed after authentication, so Fastify only collects its bytes.
@@ -34,7 +39,7 @@ export async function registerMcp(
       adoptBearerKey(request)
       next(findForeignOrigin(request, deps.publicUrl))
     })
-    mcp.post(mcpPath, (request, reply) => respond(deps, load, request, reply))
+    mcp.post(mcpPath, (request, reply) => respond({ deps, meter, load }, request, reply))
     // The protocol uses other methods for streams and sessions, which this server does not support.
     mcp.route({ method: ['GET', 'DELETE'], url: mcpPath, handler: rejectMethod })
     done()
@@ -43,7 +48,24 @@ export async function registerMcp(
 
 interface Loaded {
   tools: ReadonlyMap<string, Tool>
-  answerMessage: typeof answerMessage
+  descriptions: ToolDescription[]
+  answerMessage: AnswerMessage
+}
+
+interface Served {
+  deps: Deps
+  meter: Meter
+  load: () => Promise<Loaded>
+}
+
+/** What the protocol's library costs for a message, in milliseconds. It waits for nothing else. */
+const workPerMessage = 0.4
+
+function indexTools(tools: Tool[]): Pick<Loaded, 'tools' | 'descriptions'> {
+  return {
+    tools: new Map(tools.map((tool) => [tool.description.name, tool])),
+    descriptions: tools.map(({ description }) => description),
+  }
 }
 
 /** A failure is not cached, so that the next message tries again. */
@@ -57,41 +79,45 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 async function respond(
-  deps: Deps,
-  load: () => Promise<Loaded>,
+  { deps, meter, load }: Served,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const call = await authorizeApiKey(deps, { rateLimited: false, idempotent: false }, { request, reply })
-  const message = readMessage(request)
-  const { tools, answerMessage } = await load()
-  const response = await answerMessage(toWebRequest(request), message, {
-    descriptions: [...tools.values()].map(({ description }) => description),
+  await meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: false })
+  const message = measure(meter, call.accountId, () => readMessage(request))
+  const { tools, descriptions, answerMessage } = await load()
+  const { status, contentType, text } = await answerMessage(toWebRequest(request), message, {
+    descriptions,
     call: (name, input) => {
       const tool = tools.get(name)
-      return tool && callTool(deps, tool, input, { call, request, reply })
+      return tool && callTool({ deps, meter }, tool, input, { call, request, reply })
     },
-  } satisfies Tools)
-  const contentType = response.headers.get('content-type')
+  })
   if (contentType !== null) void reply.header('content-type', contentType)
-  return reply.code(response.status).send(await response.text())
+  return reply.code(status).send(text)
 }
 
 /** Returns a failure as a result, so that the model can read its code and message and correct the call. */
 async function callTool(
-  deps: Deps,
+  { deps, meter }: Pick<Served, 'deps' | 'meter'>,
   { procedure: { contract, perform }, input: schema }: Tool,
   raw: unknown,
   { call, request, reply }: { call: ApiCall; request: FastifyRequest; reply: FastifyReply },
 ): Promise<ToolResult> {
   try {
     const counted = contract.rateLimited ? await authorizeApiKey(deps, contract, { request, reply }) : call
-    const parsed = parseInput(schema, raw ?? {})
-    const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
-    // Parsed like the header, so that the quoted and the bare form are the same key. The schema only accepts text.
-    const keyed = { ...counted, idempotencyKey: parseIdempotencyKey(idempotencyKey as string | undefined) }
-    // The contract's own schema has just parsed this input for this handler.
-    return { data: (await perform(deps, keyed, input as never)) as object }
+    const parse = () => parseInput(schema, raw ?? {})
+    // The bytes of the message have been charged.
+    const metered = { key: call.accountId, cost: costOf(contract, 0), parse }
+    const data = await runMetered(meter, metered, (parsed) => {
+      const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
+      // Parsed like the header, so that the quoted and the bare form are the same key. The schema only accepts text.
+      const keyed = { ...counted, idempotencyKey: parseIdempotencyKey(idempotencyKey as string | undefined) }
+      // The contract's own schema has just parsed this input for this handler.
+      return perform(deps, keyed, input as never)
+    })
+    return { data: data as object }
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })
     recordFailure(request, failure)

@@ -11,17 +11,25 @@ export interface Tools {
   call(name: string, input: unknown): Promise<ToolResult> | undefined
 }
 
+/** The response to a message. */
+export interface Answer {
+  status: number
+  contentType: string | null
+  text: string
+}
+
 const instructions =
   'Sends pre-approved WhatsApp template messages. Find a template with template_list, check a message with message_preview, then send it with message_send. Use a new idempotencyKey for each message and the same one to repeat a call whose result is unknown: it never sends twice.'
 
 /** Handles one message. No state is kept between messages, so any node can handle the next one. */
-export function answerMessage(request: Request, message: object, tools: Tools): Promise<Response> {
+export async function answerMessage(request: Request, message: object, tools: Tools): Promise<Answer> {
   const handler = createMcpHandler(() => createServer(tools), {
     // An open stream would outlive its request, and this server has nothing to send on it.
     maxSubscriptions: 0,
     keepAliveMs: 0,
   })
-  return handler.fetch(request, { parsedBody: message })
+  const response = await handler.fetch(request, { parsedBody: message })
+  return { status: response.status, contentType: response.headers.get('content-type'), text: await response.text() }
 }
 
 function createServer({ descriptions, call }: Tools): Server {

@@ -1,0 +1,192 @@
+import { ServiceError } from '../../contracts/errors.ts'
+
+/** How much of the main thread and of the memory of this process the calls of one account may use. */
+export interface MeterLimits {
+  /** Milliseconds of the main thread that an account gains per millisecond, for parsing and answering. */
+  workPerMillisecond: number
+  /** Maximum work in milliseconds that an account can save. */
+  maxSavedMilliseconds: number
+  /** Concurrent calls that neither read nor count towards the rate limit; further ones wait. */
+  maxConcurrent: number
+  /** Maximum bytes of responses that the account's clients have not read yet. */
+  maxUnreadBytes: number
+  /** Maximum number of waiting calls; further calls are rejected immediately. */
+  maxWaiting: number
+  /** Maximum wait of a call; then it is rejected. */
+  maxWaitMilliseconds: number
+}
+
+/** What a call costs before its body is parsed. */
+export interface CallCost {
+  /** Size of the body or of the query. */
+  bytes: number
+  /** Work in milliseconds that does not depend on the body. */
+  work: number
+  /** Whether the call counts towards the limit of concurrent calls; it then ends with `leave`. */
+  counted: boolean
+}
+
+/** Measures what each account makes this process do, before the body of a call is parsed. */
+export interface Meter {
+  /** Admits a call: undefined at once, or a promise if it waits. Throws or rejects with RATE_LIMIT_EXCEEDED. */
+  enter(key: string, cost: CallCost): Promise<void> | undefined
+  /** Adds work that was measured. */
+  charge(key: string, milliseconds: number): void
+  /** Ends a counted call. */
+  leave(key: string): void
+  /** Adds bytes of a response that the client has not read, or subtracts them once it has. */
+  addUnread(key: string, bytes: number): void
+}
+
+export const meterLimits: MeterLimits = {
+  workPerMillisecond: 0.25,
+  maxSavedMilliseconds: 10,
+  maxConcurrent: 16,
+  maxUnreadBytes: 4 * 1024 * 1024,
+  maxWaiting: 512,
+  maxWaitMilliseconds: 5_000,
+}
+
+/** Receiving, checking and storing a body, apart from parsing it. The bodies of most calls are below the free size. */
+const millisecondsPerByte = 0.000_06
+const freeBytes = 4 * 1024
+
+interface AccountUse {
+  saved: number
+  savedAt: number
+  running: number
+  unreadBytes: number
+  waiting: Set<WaitingCall>
+  wakeUp: NodeJS.Timeout | undefined
+}
+
+interface WaitingCall {
+  cost: CallCost
+  start: () => void
+}
+
+/**
+ * An account that parses large bodies waits until it has gained the time for the next one, so the event loop is free for
+ * others most of the time. Small bodies, such as those of sends, stay far below the limit at any rate.
+ */
+export function createMeter(limits: MeterLimits = meterLimits, clock: () => number = () => performance.now()): Meter {
+  const accounts = new Map<string, AccountUse>()
+
+  function useOf(key: string): AccountUse {
+    let use = accounts.get(key)
+    if (!use) {
+      forgetIdle()
+      use = {
+        saved: limits.maxSavedMilliseconds,
+        savedAt: clock(),
+        running: 0,
+        unreadBytes: 0,
+        waiting: new Set(),
+        wakeUp: undefined,
+      }
+      accounts.set(key, use)
+    }
+    return use
+  }
+
+  /** Keeps the map small without a timer: each new account removes some that would start with the same values. */
+  function forgetIdle(): void {
+    let checked = 0
+    for (const [key, use] of accounts) {
+      if (++checked > 4) return
+      settle(use)
+      accounts.delete(key)
+      const isIdle = use.running === 0 && use.unreadBytes === 0 && use.waiting.size === 0
+      if (!isIdle || use.saved < limits.maxSavedMilliseconds) accounts.set(key, use)
+    }
+  }
+
+  function settle(use: AccountUse): void {
+    const at = clock()
+    use.saved = Math.min(limits.maxSavedMilliseconds, use.saved + (at - use.savedAt) * limits.workPerMillisecond)
+    use.savedAt = at
+  }
+
+  function mayStart(use: AccountUse, { counted }: CallCost): boolean {
+    return use.saved > 0 && use.unreadBytes < limits.maxUnreadBytes && (!counted || use.running < limits.maxConcurrent)
+  }
+
+  function start(use: AccountUse, { bytes, work, counted }: CallCost): void {
+    use.saved -= Math.max(0, bytes - freeBytes) * millisecondsPerByte + work
+    if (counted) use.running += 1
+  }
+
+  /** One call per turn of the event loop: parsing several in a row would block it. */
+  function startNext(use: AccountUse): void {
+    settle(use)
+    for (const waiting of use.waiting) {
+      if (!mayStart(use, waiting.cost)) continue
+      use.waiting.delete(waiting)
+      start(use, waiting.cost)
+      waiting.start()
+      break
+    }
+    schedule(use)
+  }
+
+  /** Without a timer, the end of a running call or of a response starts the next one. */
+  function schedule(use: AccountUse): void {
+    clearTimeout(use.wakeUp)
+    use.wakeUp = undefined
+    const [next] = use.waiting
+    if (!next) return
+    if (use.saved <= 0) use.wakeUp = setTimeout(startNext, -use.saved / limits.workPerMillisecond + 1, use)
+    else if (use.waiting.values().some(({ cost }) => mayStart(use, cost))) use.wakeUp = setTimeout(startNext, 0, use)
+  }
+
+  function wait(use: AccountUse, cost: CallCost): Promise<void> {
+    if (use.waiting.size >= limits.maxWaiting) throw tooManyCalls()
+    return new Promise((resolve, reject) => {
+      const waiting: WaitingCall = {
+        cost,
+        start: () => {
+          clearTimeout(deadline)
+          resolve()
+        },
+      }
+      const deadline = setTimeout(() => {
+        use.waiting.delete(waiting)
+        reject(tooManyCalls())
+      }, limits.maxWaitMilliseconds)
+      use.waiting.add(waiting)
+      if (use.wakeUp === undefined) schedule(use)
+    })
+  }
+
+  return {
+    enter: (key, cost) => {
+      const use = useOf(key)
+      settle(use)
+      if (use.waiting.size > 0 || !mayStart(use, cost)) return wait(use, cost)
+      start(use, cost)
+      return undefined
+    },
+    charge: (key, milliseconds) => {
+      const use = accounts.get(key)
+      if (use) use.saved -= milliseconds
+    },
+    leave: (key) => {
+      const use = useOf(key)
+      use.running -= 1
+      if (use.waiting.size > 0) startNext(use)
+    },
+    addUnread: (key, bytes) => {
+      const use = useOf(key)
+      use.unreadBytes += bytes
+      if (bytes < 0 && use.waiting.size > 0) startNext(use)
+    },
+  }
+}
+
+function tooManyCalls(): ServiceError {
+  return new ServiceError(
+    'RATE_LIMIT_EXCEEDED',
+    'This account has too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.',
+    { retryAfterSeconds: 1 },
+  )
+}
