@@ -23,12 +23,20 @@ export function fitButtons(
   for (const part of parts)
     if (part.isRequired && !given.some(({ index }) => index === part.index))
       report({ path: ['buttons'], part: describe(part), problem: `is missing; send ${sampleOf(part)}` })
-  return given.flatMap((button, position) => {
+  const filled = given.flatMap((button, position) => {
     const reportHere: ReportProblem = ({ path, ...rest }) => report({ path: ['buttons', position, ...path], ...rest })
     const isRepeated = given.findIndex(({ index }) => index === button.index) !== position
     if (isRepeated) reportHere({ path: ['index'], problem: `there is already a value for button ${button.index}` })
     return fitButton(parts, button, reportHere) ?? []
   })
+  return [...filled, ...listFlowsWithoutValue(parts, given)]
+}
+
+/** WhatsApp rejects a send that leaves out the component of a flow button, even if the flow gets no value. */
+function listFlowsWithoutValue(parts: readonly ButtonPart[], given: readonly MessageButton[]): OutgoingButton[] {
+  return parts
+    .filter(({ field, index }) => field === 'flow' && !given.some((button) => button.index === index))
+    .map(({ index }) => ({ index, kind: 'flow' }))
 }
 
 /** For example `button index 1, 'Track order'`. */

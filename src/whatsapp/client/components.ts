@@ -74,10 +74,15 @@ function toMedia(media: MediaReference): object {
 
 function toButtonComponent(button: OutgoingButton): object {
   const { subType, parameter } = toButtonParameter(button)
-  return { type: 'button', sub_type: subType, index: String(button.index), parameters: [parameter] }
+  return {
+    type: 'button',
+    sub_type: subType,
+    index: String(button.index),
+    ...(parameter && { parameters: [parameter] }),
+  }
 }
 
-function toButtonParameter(button: OutgoingButton): { subType: string; parameter: object } {
+function toButtonParameter(button: OutgoingButton): { subType: string; parameter: object | undefined } {
   switch (button.kind) {
     case 'url':
       return { subType: 'url', parameter: { type: 'text', text: button.text } }
@@ -88,7 +93,8 @@ function toButtonParameter(button: OutgoingButton): { subType: string; parameter
     case 'flow': {
       const { token, data } = button
       const action = { ...(token !== undefined && { flow_token: token }), ...(data && { flow_action_data: data }) }
-      return { subType: 'flow', parameter: { type: 'action', action } }
+      const hasValue = token !== undefined || data !== undefined
+      return { subType: 'flow', parameter: hasValue ? { type: 'action', action } : undefined }
     }
     case 'catalog':
       return {

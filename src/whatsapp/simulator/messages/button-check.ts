@@ -56,14 +56,20 @@ function checkButton(
     case 'COPY_CODE':
       return checkCoupon(index, parameter)
     case 'FLOW':
-      return parameter && parameter.type !== 'action'
-        ? parameterProblem(`buttons: Button at index ${index} of type Flow takes an action`)
-        : undefined
+      return checkFlow(index, parameter, isSent)
     case 'MPM':
       return checkProducts(index, parameter)
     default:
       return undefined
   }
+}
+
+/** A flow button needs its component in every send, with or without a parameter. */
+function checkFlow(index: number, parameter: Parameter | undefined, isSent: boolean): SimulatedResponse | undefined {
+  if (!isSent) return parameterProblem(`buttons: Button at index ${index} of type Flow requires a component`)
+  return parameter && parameter.type !== 'action'
+    ? parameterProblem(`buttons: Button at index ${index} of type Flow takes an action`)
+    : undefined
 }
 
 /** Reference, section 1.6. */
