@@ -1,11 +1,11 @@
 import type { Media, MediaFields, UploadMediaRequest } from '../../contracts/api/media.ts'
-import { line } from '../../contracts/fields.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import { openActiveAccount } from '../accounts/whatsapp/active-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
 import { toDownloadError } from './download.ts'
+import { nameOfLink } from './filename.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
 import { finish, type MediaRow, renewSame, reserve } from './store.ts'
@@ -28,29 +28,6 @@ export async function spoolLink(deps: Pick<Deps, 'media' | 'log'>, link: string)
   return spool(body, deps.media.limits).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : toDownloadError(error)
   })
-}
-
-const FileName = line(240)
-
-/** Returns the last part of the path, if it looks like a filename. */
-function nameOfLink(link: string): string | undefined {
-  const last = new URL(link).pathname.split('/').at(-1) ?? ''
-  try {
-    return cleanFilename(/\.\w{2,5}$/.test(last) ? decodeURIComponent(last) : undefined)
-  } catch {
-    return undefined
-  }
-}
-
-/** Filenames are shown to recipients and never used in a path. Returns undefined if nothing readable remains. */
-export function cleanFilename(name: string | undefined): string | undefined {
-  const base = name
-    ?.split(/[/\\]/)
-    .at(-1)
-    ?.replaceAll(/[\x00-\x1f\x7f]/g, '')
-    .trim()
-    .slice(0, 240)
-  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(base).data : undefined
 }
 
 /** Stores a received file and uploads it to WhatsApp. If anything fails, nothing is kept. */

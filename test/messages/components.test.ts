@@ -152,6 +152,19 @@ const sent: Sent[] = [
   },
   {
     template: 'document_header',
+    values: { header: { document: { link: 'https://example.com/2026/invoice%2077.pdf?sig=a%2Bb#page' } } },
+    components: header({
+      type: 'document',
+      document: { link: 'https://example.com/2026/invoice%2077.pdf?sig=a%2Bb#page', filename: 'invoice 77.pdf' },
+    }),
+  },
+  {
+    template: 'document_header',
+    values: { header: { document: { link: 'https://example.com/download?id=77' } } },
+    components: header({ type: 'document', document: { link: 'https://example.com/download?id=77' } }),
+  },
+  {
+    template: 'document_header',
     values: { header: { document: { mediaId: '42' } } },
     components: header({ type: 'document', document: { id: '42' } }),
   },
@@ -192,7 +205,7 @@ const sent: Sent[] = [
     values: { buttons: [{ index: 0, couponCode: 'SPRING9' }] },
     components: button('copy_code', '0', { type: 'coupon_code', coupon_code: 'SPRING9' }),
   },
-  { template: 'flow', values: {}, components: [] },
+  { template: 'flow', values: {}, components: [{ type: 'button', sub_type: 'flow', index: '0' }] },
   {
     template: 'flow',
     values: { buttons: [{ index: 0, flow: { token: 't-1', data: { k: ['v', { deep: 1 }] } } }] },
@@ -354,6 +367,27 @@ const mistakes: Mistake[] = [
     values: {},
     says: 'header (document header): is missing; send {"document": {"link": "https://…", "filename": "…"}}.',
   },
+  ...[
+    'http://localhost:8000/cover.jpg',
+    'https://cdn.local/cover.jpg',
+    'https://files/cover.jpg',
+    'https://files.internal./cover.jpg',
+    'https://10.1.2.3/cover.jpg',
+    'https://0x7f.1/cover.jpg',
+    'https://[::1]/cover.jpg',
+    'https://[::ffff:192.168.1.1]/cover.jpg',
+  ].map((link) => ({
+    because: `WhatsApp cannot reach ${link}`,
+    template: 'image_header',
+    values: { header: { image: { link } } },
+    says: 'header.image.link (image header): must be an address that WhatsApp can reach from the internet, such as https://example.com/file.pdf.',
+  })),
+  {
+    because: 'the link requires a password',
+    template: 'image_header',
+    values: { header: { image: { link: 'https://ada:secret@example.com/cover.jpg' } } },
+    says: 'header.image.link (image header): must not contain a user name or password, because WhatsApp downloads the file without signing in.',
+  },
   {
     because: 'the header is of another kind',
     template: 'document_header',
@@ -426,7 +460,7 @@ const mistakes: Mistake[] = [
     because: 'a link cannot be read',
     template: 'image_header',
     values: { header: { image: { link: 'https://[half' } } },
-    says: 'header.image.link (image header): must be a public http or https address, such as https://…/file.pdf.',
+    says: 'header.image.link (image header): must be an address that WhatsApp can reach from the internet, such as https://example.com/file.pdf.',
   },
   {
     because: 'a link leads to the sample of the template',

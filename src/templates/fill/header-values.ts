@@ -1,4 +1,6 @@
 import { componentLimits, type DocumentFile, type MessageHeader } from '../../../contracts/api/components.ts'
+import { nameOfLink } from '../../media/filename.ts'
+import { isPublicHost } from '../../webhooks/endpoints/address.ts'
 import type { MediaReference, OutgoingHeader } from '../../whatsapp/whatsapp.ts'
 import type { HeaderPart } from './parts.ts'
 import type { ReportProblem } from './problem.ts'
@@ -52,12 +54,17 @@ function toOutgoing(part: HeaderPart, header: MessageHeader): OutgoingHeader | u
     case 'video':
       return video && { kind: 'video', media: toReference(video) }
     case 'document':
-      return document && { kind: 'document', media: toReference(document), filename: document.filename }
+      return document && { kind: 'document', media: toReference(document), filename: nameOfDocument(document) }
     case 'location':
       return location && { kind: 'location', ...location }
     case 'product':
       return product && { kind: 'product', ...product }
   }
+}
+
+/** Without a name, the recipient sees "Untitled". A document by ID gets the name of its upload later. */
+function nameOfDocument({ filename, link }: DocumentFile): string | undefined {
+  return filename ?? (link !== undefined && URL.canParse(link) ? nameOfLink(link) : undefined)
 }
 
 /** The contract requires exactly one of the two. */
@@ -87,8 +94,12 @@ function findTextProblem({ text, key }: Extract<HeaderPart, { kind: 'text' }>, v
 const sampleHost = 'scontent.whatsapp.net'
 
 function findLinkProblem(link: string): string | undefined {
-  if (!URL.canParse(link)) return 'must be a public http or https address, such as https://…/file.pdf'
-  return new URL(link).hostname === sampleHost
+  const url = URL.parse(link)
+  if (!url || !isPublicHost(url.hostname))
+    return 'must be an address that WhatsApp can reach from the internet, such as https://example.com/file.pdf'
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain a user name or password, because WhatsApp downloads the file without signing in'
+  return url.hostname === sampleHost
     ? "must not be the sample's address in the list of templates, which WhatsApp does not download; use one of your own"
     : undefined
 }

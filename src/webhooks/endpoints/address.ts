@@ -79,7 +79,7 @@ export function checkEndpointUrl(text: string, { allowPrivate }: { allowPrivate:
 }
 
 /** `host` must be from a parsed URL, because the WHATWG parser normalizes unusual spellings of IP addresses. */
-function isPublicHost(host: string): boolean {
+export function isPublicHost(host: string): boolean {
   const address = addressOf(host)
   if (address !== undefined) return isPublicAddress(address)
   const name = host.replace(/\.$/, '')
