@@ -318,7 +318,9 @@ function checkOneLine(text: string, path: Path): TemplateProblem[] {
 /** WhatsApp allows formatting and emoji only in the body. */
 function checkFormatting(text: string, path: Path): TemplateProblem[] {
   return problemIf(
-    /[*~`]|(?:^|\s)_\S|\p{Extended_Pictographic}/u.test(text.replaceAll(/\{\{[^{}]*\}\}/g, '')),
+    /[*~`]|(?:^|\s)_\S|(?![©®™])\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u.test(
+      text.replaceAll(/\{\{[^{}]*\}\}/g, ''),
+    ),
     path,
     'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)',
   )
@@ -337,6 +339,7 @@ function checkLabel(text: string | undefined, path: Path): TemplateProblem[] {
   return [
     ...checkLength(text, path, limits.labelCharacters),
     ...checkOneLine(text, path),
+    ...checkFormatting(text, path),
     ...problemIf(/\{\{/.test(text), path, 'must not have variables'),
   ]
 }

@@ -248,6 +248,13 @@ describe('rejects', () => {
       { ...base, buttons: [{ ...reply, text: 'Hi {{1}}' }] },
       'buttons[0].text: must not have variables.',
     ],
+    ...['🚚 Track it', 'Track ☎', 'Hola 🇪🇸', 'Press 1️⃣', '*Track*', '~Track~', '`Track`', 'A _b_'].map(
+      (text): [string, object, string] => [
+        `the label ${text}`,
+        { ...base, buttons: [{ ...reply, text }] },
+        'buttons[0].text: must not have emoji or formatting',
+      ],
+    ),
     ['a label of two lines', { ...base, buttons: [{ ...reply, text: 'a\nb' }] }, 'buttons[0].text: must be one line'],
     [
       'no label',
