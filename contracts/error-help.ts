@@ -373,7 +373,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
       'Too many messages per second from the number (`130429`).',
       'More than one message every six seconds to the same recipient (`131056`).',
       'Recipients blocked or reported earlier messages (`131048`).',
-      'Too many API calls of the app or of the WhatsApp Business Account (`4`, `80007`).',
+      'Too many API calls of the app or of the WhatsApp Business Account (`4`, `80007`, `80008`), or any answer with HTTP 429.',
     ],
     fixes: [
       'Wait for the seconds in `Retry-After`.',

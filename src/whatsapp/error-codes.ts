@@ -60,8 +60,12 @@ export const rules: Readonly<Record<number, Rule>> = {
 
   // Throttling. Calls are counted per hour, and early retries count too.
   4: throttled(5 * minute),
+  17: throttled(5 * minute),
+  32: throttled(5 * minute),
+  341: throttled(5 * minute),
   613: throttled(minute),
   80007: throttled(5 * minute),
+  80008: throttled(5 * minute),
   // Messages per second of the sending number.
   130429: throttled(2),
   // One message every six seconds to one recipient (reference, section 5).
@@ -124,12 +128,20 @@ export const rules: Readonly<Record<number, Rule>> = {
   134100: rejected,
 }
 
-/** Classifies by code alone, as Meta recommends. The HTTP status only matters for unknown codes. */
+/** The rule of HTTP 429 without a known code (RFC 6585, section 4). */
+export const throttledWithoutCode: Rule = throttled(minute)
+
+/**
+ * Classifies by code, as Meta recommends. The HTTP status matters for unknown codes, and 429 is throttling with any code:
+ * a gateway that limits requests may put a code of another meaning into its error.
+ */
 export function classify(
   error: { code: number; error_subcode?: number | undefined; is_transient?: boolean | undefined },
   httpStatus: number,
 ): Verdict {
   const rule = ruleOf(error.code, error.error_subcode)
+  if (httpStatus === 429 && rule?.errorCode !== 'WHATSAPP_THROTTLED')
+    return { kind: 'refused', ...throttledWithoutCode }
   if (rule) return { kind: 'refused', ...rule }
   if (httpStatus >= 500 || httpStatus < 400) return { kind: 'unknown' }
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
@@ -142,6 +154,11 @@ export function isTransient(verdict: Verdict): boolean {
     verdict.errorCode === 'WHATSAPP_THROTTLED' ||
     verdict.errorCode === 'WHATSAPP_UNAVAILABLE'
   )
+}
+
+/** Returns whether a code means that WhatsApp limits requests, not that one of them is wrong. */
+export function isThrottling(code: number): boolean {
+  return rules[code]?.errorCode === 'WHATSAPP_THROTTLED'
 }
 
 /** Token, permissions, and "does not exist, cannot be loaded due to missing permissions" (reference, section 2.2). */
@@ -169,7 +186,6 @@ function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
 }
 
 function fallback(httpStatus: number, isTransient: boolean): Rule {
-  if (httpStatus === 429) return throttled(minute)
   if (httpStatus === 401) return unusable
   if (httpStatus === 403) return notReady
   return isTransient ? unavailable(5) : rejected

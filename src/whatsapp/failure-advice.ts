@@ -98,8 +98,13 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
   368: accountRestricted,
   131031: accountRestricted,
   4: tooFast,
+  17: tooFast,
+  32: tooFast,
+  341: tooFast,
+  429: tooFast,
   613: tooFast,
   80007: tooFast,
+  80008: tooFast,
   130429: tooFast,
   131056: {
     meaning: 'Too many messages went to this recipient in a short time.',

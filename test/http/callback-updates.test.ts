@@ -93,6 +93,22 @@ test('does not reinstate an account that a user deactivated', async () => {
   })
 })
 
+test.each(['PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED', 'ACCOUNT_OFFBOARDED'])(
+  'stops sending after %s, which names the portfolio of a partner as its entry',
+  async (event) => {
+    const customer = await server.account()
+    const other = await server.account()
+
+    const value = { event, waba_info: { waba_id: customer.wabaId, owner_business_id: '300000000000009' } }
+    await post(server, changeCallback('900000000000001', 'account_update', value))
+
+    expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+      code: 'NO_ACTIVE_ACCOUNT',
+    })
+    expect((await other.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  },
+)
+
 function disabled({ wabaId }: TestAccount): object {
   return changeCallback(wabaId, 'account_update', {
     event: 'DISABLED_UPDATE',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nextWaitSeconds, parseRetryAfter } from '../../src/webhooks/queue/retry-schedule.ts'
+import { parseRetryAfter } from '../../src/platform/retry-after.ts'
+import { nextWaitSeconds } from '../../src/webhooks/queue/retry-schedule.ts'
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 36_000]
 const hour = 3600

@@ -27,6 +27,11 @@ test('lists WABA IDs and phone number IDs once, in order', () => {
   expect(scanIds(Buffer.from(JSON.stringify(callback, null, 2)))).toEqual(['11', '21', '22', '12'])
 })
 
+test('finds the WABA that an event about a partner names in its value', () => {
+  const removed = { field: 'account_update', value: { event: 'PARTNER_REMOVED', waba_info: { waba_id: '31' } } }
+  expect(scan({ entry: [{ id: '11', changes: [removed] }] })).toEqual(['11', '31'])
+})
+
 test('finds the IDs of a callback of 3 MB before or after its statuses', () => {
   expect(scan({ entry: [{ id: '11', changes: [messages('21', statuses)] }] })).toEqual(['11', '21'])
   const reversed = { value: { statuses, metadata: { phone_number_id: '21' } }, field: 'messages' }

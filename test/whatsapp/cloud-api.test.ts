@@ -209,6 +209,59 @@ test.each<{ says: string; answer: SimulatedResponse; kind: string }>([
   expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, reason: expect.any(String) })
 })
 
+const gatewayMessage = 'temporary problem of the gateway'
+
+test.each([
+  { status: 400, code: null, kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: '', kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: false, kind: 'unavailable', says: gatewayMessage },
+  { status: 401, code: [], kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: undefined, kind: 'unavailable', says: gatewayMessage },
+  { status: 500, code: null, kind: 'unknown', says: 'HTTP 500' },
+  { status: 503, code: 'n/a', kind: 'unknown', says: 'HTTP 503' },
+])('treats HTTP $status with the error code $code as $kind, without blaming the token', async (error) => {
+  const { status, code, kind, says } = error
+  answerOnce({ kind: 'json', status, body: { error: { message: gatewayMessage, type: 'GatewayError', code } } })
+
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+  expect(outcome).toMatchObject({ kind, reason: expect.stringContaining(says) })
+})
+
+test.each([
+  { says: 'an error without a code', text: '{"error":{"message":"Too many requests"}}', title: 'Too many requests' },
+  { says: 'a page', text: '<html>slow down</html>', title: 'Too Many Requests' },
+  { says: 'nothing', text: '', title: 'Too Many Requests' },
+  { says: 'another JSON', text: '{"detail":"rate"}', title: 'Too Many Requests' },
+])('treats HTTP 429 with $says as throttling, and follows its Retry-After', async ({ text, title }) => {
+  const answer = { kind: 'text', status: 429, contentType: 'application/json', text } as const
+  answerOnce({ ...answer, headers: { 'retry-after': '90' } }, answer, { ...answer, headers: { 'retry-after': 'soon' } })
+  const throttled = {
+    kind: 'refused',
+    errorCode: 'WHATSAPP_THROTTLED',
+    accountUnusable: false,
+    error: { code: 429, title },
+  }
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 90 })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 60 })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 60 })
+})
+
+test.each([
+  { header: '900', seconds: 900 },
+  { header: '10', seconds: 300 },
+  { header: '99999999', seconds: 86_400 },
+])('waits $seconds seconds after a throttling code with Retry-After $header', async ({ header, seconds }) => {
+  const text = JSON.stringify({ error: { message: '(#80008) Too many calls', code: '80008' } })
+  answerOnce({ kind: 'text', status: 400, contentType: 'application/json', text, headers: { 'retry-after': header } })
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
+    errorCode: 'WHATSAPP_THROTTLED',
+    retryAfterSeconds: seconds,
+    error: { code: 80_008 },
+  })
+})
+
 test.each([
   { says: 'a string', error_data: 'Too long', details: 'Too long' },
   { says: 'a number', error_data: 7, details: undefined },

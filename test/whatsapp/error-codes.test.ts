@@ -16,15 +16,19 @@ const table = [
   [3, 500, unusable],
   [4, 400, throttled(300)],
   [10, 403, unusable],
+  [17, 400, throttled(300)],
+  [32, 400, throttled(300)],
   [33, 400, notReady],
   [100, 400, rejected],
   [104, 401, unusable],
   [190, 401, unusable],
   [200, 403, unusable],
+  [341, 400, throttled(300)],
   [368, 403, unusable],
   [613, 429, throttled(60)],
   [803, 404, notReady],
   [80007, 400, throttled(300)],
+  [80008, 400, throttled(300)],
   [130403, 400, rejected],
   [130429, 400, throttled(2)],
   [130472, 400, rejected],
@@ -83,8 +87,12 @@ test('covers every classified code', () => {
   expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
 })
 
-test.each(table)('classifies code %i the same with any HTTP status', (code) => {
-  const verdicts = [400, 401, 403, 404, 429, 500, 503].map((status) => classify({ code }, status))
+test.each(table)('classifies code %i with HTTP 429 as throttled', (code) => {
+  expect(classify({ code }, 429)).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_THROTTLED' })
+})
+
+test.each(table)('classifies code %i the same with any other HTTP status', (code) => {
+  const verdicts = [400, 401, 403, 404, 500, 503].map((status) => classify({ code }, status))
   expect(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size).toBe(1)
 })
 

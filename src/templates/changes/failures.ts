@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
 import type { Deps } from '../../deps.ts'
+import { isThrottling } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import type { TemplateAccount } from './template-account.ts'
 
@@ -121,7 +122,7 @@ export async function explainTemplateFailure(
   }
   const message = describeTemplateRefusal(failed)
   if (transient === true) {
-    const isThrottled = [4, 17, 32, 613, 80007, 80008].includes(error?.code ?? 0)
+    const isThrottled = error !== undefined && isThrottling(error.code)
     return new ServiceError(isThrottled ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE', message, {
       retryAfterSeconds: isThrottled ? 600 : 10,
     })

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { errors } from '../../platform/undici.ts'
-import { parseRetryAfter } from '../queue/retry-schedule.ts'
+import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { AttemptResult } from './webhook-sender.ts'
 
 export interface AttemptLimits {

@@ -16,7 +16,7 @@ export function scanIds(body: Buffer): string[] {
   let matches = 0
   for (const text of startAndEndOf(body))
     // Message IDs start with letters, so they do not match. The bounded repetition limits backtracking.
-    for (const [, id] of text.matchAll(/"(?:phone_number_)?id":\s{0,8}"?(\d{1,32})\b/g)) {
+    for (const [, id] of text.matchAll(/"(?:phone_number_|waba_)?id":\s{0,8}"?(\d{1,32})\b/g)) {
       if (id !== undefined) ids.add(id)
       if (ids.size === maxIds || ++matches === maxMatches) return [...ids]
     }

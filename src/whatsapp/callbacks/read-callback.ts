@@ -185,7 +185,7 @@ function toUpdate(
     error:
       status === 'failed'
         ? {
-            code: error ? String(error.code) : 'UNKNOWN',
+            code: error?.code === undefined ? 'UNKNOWN' : String(error.code),
             message: error?.error_data?.details ?? error?.title ?? error?.message ?? 'WhatsApp gave no reason',
           }
         : undefined,
@@ -229,10 +229,11 @@ function templateOf(wabaId: string, value: { message_template_name: string; mess
 
 const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
-function readAccount(wabaId: string, value: unknown): Item {
+function readAccount(entryId: string, value: unknown): Item {
   const account = AccountValue.safeParse(value)
   if (!account.success) return { ignored: 1 }
-  const { event, ban_info: ban } = account.data
+  const { event, ban_info: ban, waba_info: waba } = account.data
+  const wabaId = waba?.waba_id ?? entryId
   const disabled = removalEvents.has(event) || ban?.waba_ban_state === 'DISABLE'
   const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
   const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck'

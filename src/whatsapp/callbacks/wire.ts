@@ -1,13 +1,10 @@
 import { z } from 'zod'
+import { lenient, WireId, WireNumber } from '../wire-values.ts'
 
 /**
  * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
  * may have any type: unreadable items are ignored and never rejected.
  */
-
-function lenient<T extends z.ZodType>(schema: T) {
-  return schema.optional().catch(undefined)
-}
 
 /** PostgreSQL cannot store NUL. Without this, a callback with one would fail at each of Meta's retries, for days. */
 const withoutNul = (text: string) => text.replaceAll('\0', '')
@@ -21,7 +18,7 @@ export function toDate(seconds: number): Date | undefined {
 }
 
 const Text = z.string().transform(withoutNul)
-const Id = z.coerce.string().transform(withoutNul)
+const Id = WireId.transform(withoutNul)
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({ id: Id })
@@ -36,7 +33,7 @@ export const Status = z.object({
   id: Text,
   status: Text,
   /** Unix seconds as text. */
-  timestamp: z.coerce.number(),
+  timestamp: WireNumber,
   biz_opaque_callback_data: lenient(Text),
   pricing: lenient(
     z.object({ billable: lenient(z.boolean()), type: lenient(z.string()), category: lenient(z.string()) }),
@@ -47,7 +44,7 @@ export const Status = z.object({
       (errors) => (Array.isArray(errors) ? errors.slice(0, 1) : errors),
       z.array(
         z.object({
-          code: z.coerce.number(),
+          code: lenient(WireNumber),
           title: lenient(Text),
           message: lenient(Text),
           error_data: lenient(z.object({ details: lenient(Text) })),
@@ -63,7 +60,7 @@ export const UserMessage = z.object({
   id: Text,
   /** Absent if the user hides the number. */
   from: lenient(Id),
-  timestamp: z.coerce.number(),
+  timestamp: WireNumber,
   type: Text,
   context: lenient(z.object({ id: lenient(Text) })),
   text: lenient(z.object({ body: Text })),
@@ -78,7 +75,7 @@ export const UserMessage = z.object({
 export type UserMessage = z.infer<typeof UserMessage>
 
 /** An item of `user_preferences`. */
-export const UserPreference = z.object({ wa_id: Id, category: Text, value: Text, timestamp: z.coerce.number() })
+export const UserPreference = z.object({ wa_id: Id, category: Text, value: Text, timestamp: WireNumber })
 
 export const TemplateStatusValue = z.object({
   event: Text,
@@ -101,6 +98,8 @@ export const TemplateCategoryValue = z.object({
 
 export const AccountValue = z.object({
   event: Text,
+  /** Events about partners name the account here, and the portfolio of the partner as the ID of the entry. */
+  waba_info: lenient(z.object({ waba_id: lenient(Id) })),
   ban_info: lenient(z.object({ waba_ban_state: lenient(Text) })),
   violation_info: lenient(z.object({ violation_type: lenient(Text) })),
 })

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { parseRetryAfter } from '../../platform/retry-after.ts'
 import { errors } from '../../platform/undici.ts'
 
 export interface GraphRequest {
@@ -16,8 +18,8 @@ export type Exchange =
   | { kind: 'unsent'; reason: string }
   /** At least part of the request was written, but no status line was received. */
   | { kind: 'unanswered'; reason: string }
-  /** `body` is absent if it could not be read completely. */
-  | { kind: 'answered'; status: number; body?: string }
+  /** `body` is absent if it could not be read completely, `retryAfterSeconds` if the response does not say it. */
+  | { kind: 'answered'; status: number; body?: string; retryAfterSeconds?: number }
 
 export interface Limits {
   /**
@@ -51,6 +53,7 @@ export function exchange(
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
+  #retryAfterSeconds: number | undefined
   #chunks: Buffer[] = []
   #received = 0
   #settled = false
@@ -80,8 +83,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#abort('no response in time'), this.#limits.respondWithinMs)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
+    if (status >= 400) this.#retryAfterSeconds = readRetryAfter(headers)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -92,7 +96,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const body = Buffer.concat(this.#chunks, this.#received).toString('utf8')
-    if (this.#status !== undefined) this.#settle({ kind: 'answered', status: this.#status, body })
+    if (this.#status === undefined) return
+    const retryAfterSeconds = this.#retryAfterSeconds
+    this.#settle({
+      kind: 'answered',
+      status: this.#status,
+      body,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -115,6 +126,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
     this.#resolve(result)
   }
+}
+
+/** A delay that a server requests is followed up to a day. */
+const maxRetryAfterSeconds = 24 * 60 * 60
+
+function readRetryAfter({ 'retry-after': value, date }: IncomingHttpHeaders): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const seconds = parseRetryAfter(value, { date: typeof date === 'string' ? date : undefined, now: new Date() })
+  return seconds === undefined ? undefined : Math.min(Math.ceil(seconds), maxRetryAfterSeconds)
 }
 
 const reasons: Record<string, string> = {

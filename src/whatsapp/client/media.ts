@@ -37,7 +37,7 @@ export function readUpload(exchange: Exchange, accessToken: string): MediaOutcom
       ? { kind: 'uploaded', waMediaId: parsed.data.id }
       : { kind: 'unavailable', reason: 'the response contains no media ID' }
   }
-  const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
+  const refusal = readRefusal(exchange, [accessToken])
   if (!refusal || refusal.verdict.kind === 'unknown')
     return { kind: 'unavailable', reason: `an unreadable response with HTTP ${status}` }
   const { errorCode, retryAfterSeconds, accountUnusable = false } = refusal.verdict

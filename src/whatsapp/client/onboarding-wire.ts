@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { lenient, PhoneNumber } from './wire.ts'
+import { lenient, WireId as Id, WireNumber } from '../wire-values.ts'
+import { PhoneNumber } from './wire.ts'
 
 /** Meta's payloads of the onboarding requests, in Meta's terms (reference 2, section 5). */
 
 const Text = z.string()
-const Id = z.coerce.string()
 
 export const DebuggedToken = z.object({
   data: z.object({
@@ -12,7 +12,7 @@ export const DebuggedToken = z.object({
     app_id: lenient(Id),
     application: lenient(Text),
     /** Unix seconds; 0 if the token never expires. */
-    expires_at: lenient(z.coerce.number()),
+    expires_at: lenient(WireNumber),
     scopes: lenient(z.array(Text)),
     granular_scopes: lenient(z.array(z.object({ scope: Text, target_ids: lenient(z.array(Id)) }))),
     error: lenient(z.object({ message: lenient(Text) })),
@@ -31,7 +31,7 @@ const HealthStatus = z.object({
       errors: lenient(
         z.array(
           z.object({
-            error_code: lenient(z.coerce.number()),
+            error_code: lenient(WireNumber),
             error_description: Text.catch('WhatsApp gave no reason.'),
             possible_solution: lenient(Text),
           }),

@@ -9,7 +9,7 @@ import { type Page, parseJson, Template } from './wire.ts'
 /** Interprets the result of a read whose response must match `schema`. */
 export function parseResponse<T>(exchange: Exchange, schema: z.ZodType<T>, accessToken: string): ReadOutcome<T> {
   if (exchange.kind !== 'answered') return failure(exchange.reason)
-  if (exchange.status >= 300) return readFailure(exchange.status, exchange.body, accessToken)
+  if (exchange.status >= 300) return readFailure(exchange, accessToken)
   const parsed = schema.safeParse(exchange.body === undefined ? undefined : parseJson(exchange.body))
   return parsed.success ? { ok: true, value: parsed.data } : failure('an unreadable response')
 }
@@ -18,9 +18,9 @@ function failure(reason: string): ReadOutcome<never> {
   return { ok: false, refused: false, accountUnusable: false, reason }
 }
 
-function readFailure(status: number, body: string | undefined, accessToken: string): ReadOutcome<never> {
-  const refusal = status < 400 ? undefined : readRefusal(status, body, [accessToken])
-  if (!refusal) return failure(`an unreadable response with HTTP ${status}`)
+function readFailure(answer: Extract<Exchange, { kind: 'answered' }>, accessToken: string): ReadOutcome<never> {
+  const refusal = readRefusal(answer, [accessToken])
+  if (!refusal) return failure(`an unreadable response with HTTP ${answer.status}`)
   const { verdict, error, deniesAccess, subcode } = refusal
   return {
     ok: false,

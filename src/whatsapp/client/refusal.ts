@@ -1,6 +1,7 @@
-import { classify, deniesAccess, type Verdict } from '../error-codes.ts'
+import { classify, deniesAccess, isTransient, throttledWithoutCode, type Verdict } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
-import { ErrorBody, type GraphError, parseJson } from './wire.ts'
+import type { Exchange } from './exchange.ts'
+import { ErrorBody, type GraphError, parseJson, UncodedErrorBody } from './wire.ts'
 
 export interface Refusal {
   verdict: Verdict
@@ -10,21 +11,49 @@ export interface Refusal {
   subcode?: number
 }
 
+type Answer = Extract<Exchange, { kind: 'answered' }>
+
 /**
- * Returns undefined for a body that is not a Graph API error, for example a proxy's page. `secrets` are removed from the
- * texts.
+ * Returns undefined for a response that is not a Graph API error, for example a proxy's page. HTTP 429 is throttling
+ * with any body. `secrets` are removed from the texts.
  */
-export function readRefusal(status: number, body: string | undefined, secrets: readonly string[]): Refusal | undefined {
+export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal | undefined {
+  const { status, body, retryAfterSeconds } = answer
+  if (status < 400) return undefined
   const parsed = ErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
-  if (!parsed.success) return undefined
+  if (!parsed.success) return status === tooManyRequests ? readThrottling(answer, secrets) : undefined
   const { error } = parsed.data
   const { error_subcode: subcode } = error
   return {
-    verdict: classify(error, status),
+    verdict: withRetryAfter(classify(error, status), retryAfterSeconds),
     error: toWhatsAppError(error, secrets),
     deniesAccess: deniesAccess(error),
     ...(subcode !== undefined && { subcode }),
   }
+}
+
+const tooManyRequests = 429
+
+/** The code of an error without one is its HTTP status: Meta has no code 429. */
+function readThrottling({ body, retryAfterSeconds }: Answer, secrets: readonly string[]): Refusal {
+  const title = readUncodedError(body, secrets) ?? 'Too Many Requests'
+  return {
+    verdict: withRetryAfter({ kind: 'refused', ...throttledWithoutCode }, retryAfterSeconds),
+    error: { code: tooManyRequests, title },
+    deniesAccess: false,
+  }
+}
+
+/** The longer of the delay that a code is known to need and the one that the response requests. */
+function withRetryAfter(verdict: Verdict, requested: number | undefined): Verdict {
+  if (verdict.kind === 'unknown' || requested === undefined || !isTransient(verdict)) return verdict
+  return { ...verdict, retryAfterSeconds: Math.max(verdict.retryAfterSeconds ?? 0, requested) }
+}
+
+/** Returns the text of an error object without a readable code. */
+export function readUncodedError(body: string | undefined, secrets: readonly string[]): string | undefined {
+  const parsed = UncodedErrorBody.safeParse(body === undefined ? undefined : parseJson(body))
+  return parsed.success ? hideSecrets(parsed.data.error.message, secrets) : undefined
 }
 
 const maxTextLength = 500

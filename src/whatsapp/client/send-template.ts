@@ -1,7 +1,7 @@
 import type { OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
 import { toComponents } from './components.ts'
 import type { Exchange } from './exchange.ts'
-import { readRefusal } from './refusal.ts'
+import { readRefusal, readUncodedError } from './refusal.ts'
 import { parseJson, SendResponse } from './wire.ts'
 
 /** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
@@ -38,9 +38,7 @@ export function readSend(exchange: Exchange, secrets: readonly string[]): Attemp
     case 'unanswered':
       return final({ kind: 'unknown', reason: exchange.reason })
     case 'answered':
-      return exchange.status < 300
-        ? final(readAcceptance(exchange.body))
-        : readFailure(exchange.status, exchange.body, secrets)
+      return exchange.status < 300 ? final(readAcceptance(exchange.body)) : readFailure(exchange, secrets)
   }
 }
 
@@ -55,21 +53,30 @@ function readAcceptance(body: string | undefined): SendOutcome {
     : { kind: 'unknown', reason: 'the response contains no message ID' }
 }
 
-function readFailure(status: number, body: string | undefined, secrets: readonly string[]): Attempt {
-  const refusal = status < 400 ? undefined : readRefusal(status, body, secrets)
-  if (!refusal) return final(interpretForeignResponse(status))
+type Answer = Extract<Exchange, { kind: 'answered' }>
+
+function readFailure(answer: Answer, secrets: readonly string[]): Attempt {
+  const refusal = readRefusal(answer, secrets)
+  if (!refusal) return final(interpretForeignResponse(answer, secrets))
   const { verdict, error } = refusal
-  if (verdict.kind === 'unknown') return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${status}` })
+  if (verdict.kind === 'unknown')
+    return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${answer.status}` })
   const { retryImmediately = false, accountUnusable = false, ...rest } = verdict
   return { outcome: { ...rest, accountUnusable, error }, retryImmediately }
 }
 
 /**
- * Interprets a response that is not from the Graph API, but from a proxy or because of a wrong base URL. A server behind
- * the proxy may have accepted the message.
+ * Interprets a response without an error code, from a proxy or because of a wrong base URL. It says nothing about the
+ * access token. A server behind the proxy may have accepted the message.
  */
-function interpretForeignResponse(status: number): SendOutcome {
+function interpretForeignResponse(answer: Answer, secrets: readonly string[]): SendOutcome {
+  const { status, body, retryAfterSeconds: requested = 0 } = answer
   if (status >= 500) return { kind: 'unknown', reason: `an unreadable response with HTTP ${status}` }
+  const words = readUncodedError(body, secrets)
   const received = status < 400 ? 'a redirect, which is not followed,' : 'an unreadable response'
-  return { kind: 'unavailable', reason: `${received} with HTTP ${status}`, retryAfterSeconds }
+  return {
+    kind: 'unavailable',
+    reason: words === undefined ? `${received} with HTTP ${status}` : `HTTP ${status} without an error code: ${words}`,
+    retryAfterSeconds: Math.max(retryAfterSeconds, requested),
+  }
 }

@@ -8,12 +8,13 @@ import type { Exchange } from './exchange.ts'
 import type { GraphCall } from './onboarding.ts'
 import { Success } from './onboarding-wire.ts'
 import { parseResponse, templateFields, toListedTemplate } from './read.ts'
-import { lenient, Template } from './wire.ts'
+import { lenient, WireId } from '../wire-values.ts'
+import { Template } from './wire.ts'
 
 /** Sends the bytes of a file to an upload session. */
 export type UploadCall = (path: string, accessToken: string, body: Readable, sizeBytes: number) => Promise<Exchange>
 
-const Created = z.object({ id: z.coerce.string(), status: z.string(), category: lenient(z.string()) })
+const Created = z.object({ id: WireId, status: z.string(), category: lenient(z.string()) })
 const UploadSession = z.object({ id: z.string().startsWith('upload:') })
 const Uploaded = z.object({ h: z.string().min(1) })
 

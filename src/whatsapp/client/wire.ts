@@ -1,21 +1,17 @@
 import { z } from 'zod'
+import { lenient, WireId, WireNumber } from '../wire-values.ts'
 
 /**
  * Meta's payloads, in Meta's terms (reference, sections 1 to 3 and 5). Meta adds fields and values at any time, so only
  * the fields that are read are declared, and optional ones accept any type.
  */
 
-/** An optional field that accepts any type. */
-export function lenient<T extends z.ZodType>(schema: T) {
-  return schema.optional().catch(undefined)
-}
-
 const Text = z.string()
 
 export const GraphError = z.object({
-  code: z.coerce.number().int(),
+  code: WireNumber.pipe(z.int()),
   message: Text.catch(''),
-  error_subcode: lenient(z.coerce.number()),
+  error_subcode: lenient(WireNumber),
   /** An object; in older responses a string; absent in plain Graph errors. */
   error_data: lenient(z.union([z.object({ details: lenient(Text) }), Text])),
   error_user_msg: lenient(Text),
@@ -24,6 +20,9 @@ export const GraphError = z.object({
 export type GraphError = z.infer<typeof GraphError>
 
 export const ErrorBody = z.object({ error: GraphError })
+
+/** An error whose code is absent or unreadable, as gateways in front of the Graph API write it. */
+export const UncodedErrorBody = z.object({ error: z.object({ message: Text.min(1) }) })
 
 /** Accepted for processing. `contacts` and `message_status` are not used. */
 export const SendResponse = z.object({
@@ -53,7 +52,7 @@ const TemplateComponent = z.looseObject({
 })
 
 export const Template = z.object({
-  id: z.coerce.string(),
+  id: WireId,
   name: Text,
   language: Text,
   status: Text,
@@ -72,7 +71,7 @@ export const Page = z.object({
 })
 
 /** A number in the list of a WhatsApp Business Account. */
-export const ListedNumber = z.object({ id: z.coerce.string() })
+export const ListedNumber = z.object({ id: WireId })
 
 export const PhoneNumber = z.object({
   display_phone_number: lenient(Text),

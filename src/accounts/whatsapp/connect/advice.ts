@@ -1,4 +1,4 @@
-import { isUnknownObject } from '../../../whatsapp/error-codes.ts'
+import { isThrottling, isUnknownObject } from '../../../whatsapp/error-codes.ts'
 import type { ReadOutcome, WhatsAppError } from '../../../whatsapp/read-outcome.ts'
 
 /** Explains why WhatsApp rejected a step of the setup, and how to fix it. */
@@ -37,9 +37,6 @@ const advices: Readonly<Record<number, Advice>> = {
   10: permissionMissing,
   200: permissionMissing,
   131005: permissionMissing,
-  4: throttled,
-  613: throttled,
-  80007: throttled,
   33: {
     message: 'WhatsApp does not know this ID, or does not show it to this access token.',
     fix: 'Check the ID in WhatsApp Manager, and that the WhatsApp account is assigned to the system user of the token.',
@@ -76,10 +73,14 @@ const advices: Readonly<Record<number, Advice>> = {
   },
 }
 
+function adviceFor(code: number): Advice | undefined {
+  return advices[code] ?? (isThrottling(code) ? throttled : undefined)
+}
+
 /** Explains the error code in the reason of a rejection; undefined if the code adds nothing to the reason. */
 export function explainRejection(reason: string): string | undefined {
   const code = /(?:\bcode |\()(\d{1,6})\b/.exec(reason)?.[1]
-  const advice = code === undefined ? undefined : advices[Number(code)]
+  const advice = code === undefined ? undefined : adviceFor(Number(code))
   if (advice === tokenRejected) return 'The access token is wrong, revoked or expired.'
   if (advice === permissionMissing)
     return 'The access token lacks a permission, or the account is not assigned to its system user.'
@@ -95,7 +96,7 @@ export function explainReadFailure(failed: Failed): Advice {
       fix: 'Check that this server can reach GRAPH_API_URL, then repeat this step.',
     }
   const said = error.details === undefined ? error.title : `${error.title.replace(/\.$/, '')}: ${error.details}`
-  const known = advices[error.code > 200 && error.code <= 299 ? 200 : error.code]
+  const known = adviceFor(error.code > 200 && error.code <= 299 ? 200 : error.code)
   const advice = known ?? (isUnknown(error, subcode) ? advices[33] : undefined)
   const quoted = `WhatsApp said (${error.code}): ${said.replace(/\.$/, '')}.`
   if (!advice)
