@@ -91,10 +91,15 @@ export const FailureCode = z
   .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, 'must be an error code such as 131026, WHATSAPP_UNAVAILABLE or UNKNOWN')
   .meta({ examples: ['131026'] })
 
+const timeRule = 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z'
+/** The plus sign of an offset in a query string, which is a space unless it is encoded. */
+const spaceBeforeOffset = / \d\d:\d\d$/
+
 export const Timestamp = z.iso
   .datetime({
     offset: true,
-    error: 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z (in a URL, write + as %2B)',
+    error: ({ input }) =>
+      typeof input === 'string' && spaceBeforeOffset.test(input) ? `${timeRule}; write + as %2B in a URL` : timeRule,
   })
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 

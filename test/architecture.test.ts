@@ -15,7 +15,7 @@ import { groups } from './mutation/files.ts'
 const allowed = {
   contracts: { folders: [], packages: ['zod'] },
   'src/platform': {
-    folders: ['contracts'],
+    folders: ['contracts', 'package.json'],
     packages: [
       '@electric-sql/pglite',
       '@opentelemetry',
@@ -47,10 +47,19 @@ const allowed = {
   },
   'src/users': {
     folders: ['contracts', 'src/platform', 'src/accounts', 'src/deps.ts'],
-    packages: ['better-auth', 'kysely', 'zod'],
+    packages: ['better-auth', 'jose', 'kysely', 'zod'],
   },
   'src/templates': {
-    folders: ['contracts', 'src/platform', 'src/whatsapp', 'src/accounts', 'src/media', 'src/deps.ts'],
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      // WhatsApp cannot reach the addresses that are closed to webhooks.
+      'src/webhooks/endpoints/address.ts',
+      'src/media',
+      'src/deps.ts',
+    ],
     packages: ['kysely', 'zod'],
   },
   'src/webhooks': {

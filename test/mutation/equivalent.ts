@@ -77,7 +77,7 @@ export const equivalents: readonly Equivalent[] = [
     why: 'of two equal times, either is the earliest',
   },
   {
-    file: 'src/webhooks/queue/retry-schedule.ts',
+    file: 'src/platform/retry-after.ts',
     line: "const from = Date.parse(date ?? '')",
     original: "''",
     replacement: '"Stryker was here!"',

@@ -13,6 +13,7 @@ const pure: MutatedFiles = {
   'src/accounts/rate-limit.ts': ['test/accounts/budget.test.ts'],
   'src/http/limits/call-budget.ts': ['test/http/call-budget.test.ts'],
   'src/messages/status/advance.ts': ['test/messages/status.test.ts', 'test/messages/status-times.test.ts'],
+  'src/platform/retry-after.ts': ['test/webhooks/retry.test.ts'],
   'src/webhooks/queue/retry-schedule.ts': ['test/webhooks/retry.test.ts'],
   'src/webhooks/queue/adaptive-window.ts': ['test/webhooks/endpoint-concurrency.test.ts'],
   'src/webhooks/queue/endpoint-limits.ts': ['test/webhooks/endpoint-rate.test.ts'],
