@@ -71,6 +71,8 @@ export async function startPostgres({ flags = [], prepare }: PostgresOptions = {
     persistent: true,
     // PostgreSQL refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
+    // Not those of the machine, which may have none: initdb would choose SQL_ASCII.
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1', ...flags],
     onLog: () => {},
     onError: () => {},
