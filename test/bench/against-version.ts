@@ -3,15 +3,13 @@
  * Each side sets up its schema with its own code and runs as its own process. Both share the load generator, the
  * upstream and the receivers.
  */
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { compare, toRow } from './compare.ts'
 import { compareDeliveries } from './compare-deliveries.ts'
 import { appSecret, phoneNumberId } from './customer.ts'
 import { endpointUrls } from './deliverer.ts'
+import { load } from './load-module.ts'
 import type { Row } from './row.ts'
 import type { Stage } from './stage.ts'
 import { root, startProcess } from './start-process.ts'
@@ -158,12 +156,4 @@ export async function compareSlowEndpoint(stage: Stage, otherRoot: string): Prom
   return [
     summarize(rounds, { measure: 'deliveries/s to an endpoint that takes 2 s', unit: 'per second', goal: undefined }),
   ]
-}
-
-/** Loads a module from a checkout, whose code fits its own schema. Tries the given paths in order. */
-function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
-  const candidates = files.map((file) => path.resolve(checkout, 'test/bench', file))
-  const found = candidates.find((candidate) => existsSync(candidate))
-  if (found === undefined) throw new Error(`${checkout} contains none of ${files.join(', ')}`)
-  return import(pathToFileURL(found).href) as Promise<Module>
 }

@@ -5,6 +5,7 @@ import pg from 'pg'
 const tickMicroseconds = 10_000
 
 interface ProcessTimes {
+  pid: number
   parent: number
   /** User and system time of the process. */
   own: number
@@ -21,7 +22,8 @@ export async function readCpuTime(pid: number): Promise<number> {
 export async function readPostgresCpuTime(postmaster: number): Promise<number> {
   const { own, ended } = await readTimes(postmaster)
   const children = (await listProcesses()).filter(({ parent }) => parent === postmaster)
-  return own + ended + children.reduce((sum, child) => sum + child.own, 0)
+  const times = await Promise.all(children.map(readScheduledTime))
+  return own + ended + times.reduce((sum, time) => sum + time, 0)
 }
 
 /** The parent process of a PostgreSQL that runs on this machine. */
@@ -34,6 +36,16 @@ export async function findPostmaster(url: string): Promise<number> {
   } finally {
     await client.end()
   }
+}
+
+/**
+ * CPU time of a process with one thread in the scheduler's own precision, because a hundredth of a second of each
+ * connection is much. Kernels without these statistics show the coarser time.
+ */
+async function readScheduledTime({ pid, own }: ProcessTimes): Promise<number> {
+  const statistics = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '')
+  const nanoseconds = Number(statistics.split(' ')[0])
+  return nanoseconds > 0 ? nanoseconds / 1000 : own
 }
 
 async function listProcesses(): Promise<ProcessTimes[]> {
@@ -49,6 +61,7 @@ async function readTimes(pid: number): Promise<ProcessTimes> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const field = (number: number) => Number(fields[number - 3])
   return {
+    pid,
     parent: field(4),
     own: (field(14) + field(15)) * tickMicroseconds,
     ended: (field(16) + field(17)) * tickMicroseconds,

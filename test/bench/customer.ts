@@ -30,7 +30,7 @@ const unlimited = 2_000_000_000
 export const phoneNumberId = '106540352242922'
 export const appSecret = randomBytes(16).toString('hex')
 
-export async function createCustomer(stage: Stage, upstreamUrl: string): Promise<Customer> {
+export async function createCustomer(stage: Pick<Stage, 'createDatabase'>, upstreamUrl: string): Promise<Customer> {
   const environment = {
     HOST: '127.0.0.1',
     PORT: '0',

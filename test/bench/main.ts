@@ -1,11 +1,13 @@
 /**
  * `npm run bench` measures every row and prints a Markdown table; `npm run bench -- send` measures one row and
- * `--quick` uses shorter rounds. `--against DIR` compares sends, statuses, deliveries and a slow endpoint with another checkout instead.
+ * `--quick` uses shorter rounds. `--against DIR` compares sends, statuses, deliveries, a slow endpoint and the
+ * cost of each with another checkout instead.
  * Every figure is the median of rounds that alternate between both sides.
  */
 import { parseArgs } from 'node:util'
 import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } from './against-version.ts'
 import type { Benchmark } from './benchmark.ts'
+import { compareCosts } from './cost/compare-costs.ts'
 import { describeMachine } from './machine.ts'
 import { ceiling } from './rows/ceiling.ts'
 import { cpu } from './rows/cpu.ts'
@@ -39,6 +41,7 @@ const rows: Benchmark[] = [
   route,
   trpc,
   cpu,
+  { name: 'cost', against: '', run: (stage) => compareCosts(stage, undefined) },
   statuses,
   deliveries,
   deliveriesBare,
@@ -71,6 +74,7 @@ function compareWith(checkout: string): Benchmark[] {
     { name: 'send', against: checkout, run: (stage) => compareSends(stage, checkout) },
     { name: 'statuses', against: checkout, run: (stage) => compareStatuses(stage, checkout) },
     { name: 'deliveries', against: checkout, run: (stage) => compareWorkers(stage, checkout) },
+    { name: 'cost', against: checkout, run: (stage) => compareCosts(stage, checkout) },
     { name: 'slow', against: checkout, run: (stage) => compareSlowEndpoint(stage, checkout) },
   ]
 }

@@ -1,7 +1,7 @@
 /** One row of the table. */
 export interface Row {
   measure: string
-  unit: 'per second' | 'ms' | 'µs' | 'MB'
+  unit: 'per second' | 'ms' | 'µs' | 'MB' | 'bytes' | 'count'
   ours: number
   other: number
   ratio: Ratio

@@ -10,7 +10,7 @@ export const tableHeader = [
 export function toLines({ name, against }: Benchmark, rows: Row[]): string[] {
   return rows.map((row) => {
     const { median, least, most } = row.ratio
-    const ratio = `${digits(median)} (${digits(least)} to ${digits(most)})`
+    const ratio = Number.isNaN(median) ? '' : `${digits(median)} (${digits(least)} to ${digits(most)})`
     const goal = row.goal ? [describeGoal(row, row.goal), isMet(row.goal, row) ? 'yes' : 'no'] : ['', '']
     return toLine([name, row.measure, quantity(row, row.ours), quantity(row, row.other), against, ratio, ...goal])
   })
@@ -20,8 +20,11 @@ function toLine(cells: string[]): string {
   return `| ${cells.join(' | ')} |`
 }
 
+/** Empty if there is no other side. */
 function quantity({ unit }: Row, value: number): string {
-  return unit === 'per second' ? Math.round(value).toLocaleString('en') : `${digits(value)} ${unit}`
+  if (Number.isNaN(value)) return ''
+  if (unit === 'count') return digits(value)
+  return unit === 'per second' || unit === 'bytes' ? Math.round(value).toLocaleString('en') : `${digits(value)} ${unit}`
 }
 
 function digits(value: number): string {

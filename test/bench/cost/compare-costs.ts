@@ -1,0 +1,104 @@
+import { findPostmaster, readPostgresCpuTime } from '../cpu-time.ts'
+import type { Row } from '../row.ts'
+import { root } from '../start-process.ts'
+import type { Stage } from '../stage.ts'
+import { type Sides, summarize } from '../summarize.ts'
+import type { ProbedProcess } from './probed-process.ts'
+import { type Measured, openDeliveries, openSends, openStatuses } from './measured.ts'
+import { canCountSystemCalls, countSystemCalls } from './system-calls.ts'
+
+/** The cost of one item. */
+interface Cost {
+  bytes: number
+  mainThread: number
+  process: number
+  fullCollections: number
+  postgres: number
+}
+
+const figures = {
+  bytes: { label: 'bytes allocated', unit: 'bytes' },
+  mainThread: { label: 'CPU of the main thread', unit: 'µs' },
+  process: { label: 'CPU of the process', unit: 'µs' },
+  fullCollections: { label: 'full collections per 10,000', unit: 'count' },
+  postgres: { label: 'CPU of PostgreSQL', unit: 'µs' },
+} as const satisfies Record<keyof Cost, Pick<Row, 'unit'> & { label: string }>
+
+const subjects = [openSends, openStatuses, openDeliveries]
+
+/** Measures what a send, a status callback and a delivery cost; the other checkout, if any, does the same work by turns. */
+export async function compareCosts(stage: Stage, otherRoot: string | undefined): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const open of subjects) {
+    await using ours = await open(stage, root)
+    await using other = otherRoot === undefined ? undefined : await open(stage, otherRoot)
+    rows.push(...(await compareSubject(stage, ours, other)))
+  }
+  return rows
+}
+
+async function compareSubject(stage: Stage, ours: Measured, other: Measured | undefined): Promise<Row[]> {
+  const postmaster = await findPostmaster(stage.adminUrl)
+  const both = async <T>(read: (side: Measured) => Promise<T>) => ({
+    ours: await read(ours),
+    other: other && (await read(other)),
+  })
+  // The compiler needs thousands of items until it allocates as little as it can.
+  await both(async (side) => {
+    for (let round = 0; round < 3; round++) await side.work()
+  })
+  const rounds: Pair<Cost>[] = []
+  while (rounds.length < stage.rounds.count) rounds.push(await both((side) => measure(side, postmaster)))
+  const rows = Object.entries(figures).map(([key, { label, unit }]) => {
+    // The keys of a table whose type names them.
+    const figure = key as keyof Cost
+    const values = rounds.map((round) => ({ ours: round.ours[figure], other: round.other?.[figure] }))
+    return toRow(values, `${ours.item}: ${label}`, unit)
+  })
+  const statements = await both(countStatements)
+  rows.push(toRow([statements], `${ours.item}: statements`, 'count'))
+  if (canCountSystemCalls()) rows.push(toRow([await both(readSystemCalls)], `${ours.item}: system calls`, 'count'))
+  else console.error('strace is not installed, so system calls are not counted')
+  return rows
+}
+
+async function measure({ server, work }: Measured, postmaster: number): Promise<Cost> {
+  const postgresBefore = await readPostgresCpuTime(postmaster)
+  await server.start()
+  const items = await work()
+  const used = await server.stop()
+  const postgres = (await readPostgresCpuTime(postmaster)) - postgresBefore
+  return {
+    bytes: used.bytes / items,
+    mainThread: used.mainThread / items,
+    process: used.process / items,
+    fullCollections: (used.fullCollections * 10_000) / items,
+    postgres: postgres / items,
+  }
+}
+
+async function countStatements({ server, work }: Measured): Promise<number> {
+  await server.countStatements()
+  const items = await work()
+  return sum(await server.readStatements()) / items
+}
+
+function sum(counts: Awaited<ReturnType<ProbedProcess['readStatements']>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}
+
+async function readSystemCalls({ server, work }: Measured): Promise<number> {
+  let items = 0
+  const calls = await countSystemCalls(server.pid, async () => void (items = await work()))
+  return calls / items
+}
+
+interface Pair<T> {
+  ours: T
+  other: T | undefined
+}
+
+function toRow(rounds: Pair<number>[], measure: string, unit: Row['unit']): Row {
+  const pairs: Sides<number>[] = rounds.map(({ ours, other = NaN }) => ({ ours, other }))
+  return summarize(pairs, { measure, unit, goal: undefined })
+}
