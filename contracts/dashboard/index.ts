@@ -26,6 +26,7 @@ import {
   getMessageContent,
   listFailureReasons,
   listMessages,
+  resolveMessage,
   sendMessageAgain,
 } from './message.ts'
 import { estimateCost, getCosts } from './cost.ts'
@@ -167,6 +168,7 @@ export const dashboardContracts = {
       failureReasons: listFailureReasons,
       get: getMessage,
       content: getMessageContent,
+      resolve: resolveMessage,
       sendAgain: sendMessageAgain,
     },
     view: { list: listViews, save: saveView, rename: renameView, delete: deleteView },

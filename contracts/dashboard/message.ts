@@ -27,6 +27,10 @@ const messageFilters = {
   whatsAppAccountId: line(64).optional().describe('Only messages from this WhatsApp account, which is one number.'),
   country: Country.optional().describe('Only messages to numbers with a calling code of this country.'),
   failure: FailureStage.optional().describe('Only failed messages that WhatsApp rejected, or that it had accepted.'),
+  outcomeUnknown: z
+    .literal(true)
+    .optional()
+    .describe('Only messages that are pending for more than a minute, because the response of WhatsApp was lost.'),
   search: line(255)
     .optional()
     .describe(
@@ -175,6 +179,16 @@ export const SentFromDashboard = z.object({
 
 // One-time codes are not repeated: the user requests a new one.
 const { code: _code, ...repeatableValues } = templateValues
+
+/** After `failed`, a retry with the same idempotency key sends again. A later status from WhatsApp still applies. */
+export const resolveMessage = dashboardProcedure({
+  kind: 'mutation',
+  allowed: 'owner',
+  summary: 'Set the outcome of a message whose outcome is unknown to what you found out',
+  input: ofAccount({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
+  output: z.object({ messageId: z.string(), status: z.enum(['failed', 'sent']) }),
+  audit: ({ messageId, as }) => changes.resolveMessage(messageId, as),
+})
 
 /** Sends a new message from the same number. It counts towards the rate limit of the API. */
 export const sendMessageAgain = dashboardProcedure({

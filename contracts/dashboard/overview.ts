@@ -9,7 +9,7 @@ const Count = z.int()
 /**
  * Counts messages by stage. Each stage includes the next: `attempted` is `accepted` plus `refused`, and `accepted` is
  * `delivered` plus `undelivered` plus the messages that are not delivered yet. Pending messages have no outcome and are
- * not counted.
+ * not counted here; `outcomeUnknown` counts those that are pending for longer than a send takes.
  */
 export const Funnel = z.object({
   attempted: Count,
@@ -87,6 +87,8 @@ export const Overview = z.object({
   countries: Shares,
   /** The sum of the days. */
   totals: Funnel,
+  /** Messages of the period that are pending for more than a minute: WhatsApp's response was lost. */
+  outcomeUnknown: Count,
   /** The ten most frequent, most frequent first. The totals include all others. */
   failures: z.array(FailureCount),
   /** Time from `sent` to `delivered`, for messages for which WhatsApp reported both. */

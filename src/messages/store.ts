@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { FailureStage } from '../../contracts/dashboard/message.ts'
 import { noReason } from '../../contracts/fields.ts'
 import { callingCodesOf } from '../platform/countries.ts'
+import { firstIdAt } from '../platform/ids.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from './columns.ts'
 
@@ -55,6 +56,8 @@ export interface MessageFilter {
   /** Only failed messages: those that WhatsApp rejected, or those that it accepted first. */
   failure?: FailureStage | undefined
   status?: StoredMessage['status'] | undefined
+  /** Only messages that are pending for more than a minute. */
+  outcomeUnknown?: boolean | undefined
   errorCode?: string | undefined
   parts?: Parts | undefined
   /** IDs contain their time, so the first ID of a period is its bound. */
@@ -237,14 +240,34 @@ function contains({ text, digits }: Parts) {
   return digits === undefined ? inTexts : sql<boolean>`(to_number like ${`%${digits}%`} or ${inTexts})`
 }
 
+/** Housekeeping lists these messages (status/stale-pending.ts), because pending messages have no index. */
+function isOutcomeUnknown(accountId: string) {
+  return sql<boolean>`
+    status = 'pending' and id in (select o.id from overdue_messages o where o.account_id = ${accountId})`
+}
+
+/** Counts the messages of a period that are pending for more than a minute. */
+export async function countOutcomeUnknown(
+  db: Kysely<Database>,
+  accountId: string,
+  { from, until }: { from: Date; until: Date },
+): Promise<number> {
+  const filter = { outcomeUnknown: true, fromId: firstIdAt('msg', from), untilId: firstIdAt('msg', until) }
+  const { count } = await findIndexed(db, accountId, filter)
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Applies the filters that have an index. */
 function findIndexed(db: Kysely<Database>, accountId: string, filter: MessageFilter) {
-  const { idStart, externalId, to, fromId, untilId, beforeId } = filter
+  const { idStart, externalId, to, outcomeUnknown, fromId, untilId, beforeId } = filter
   let query = db.selectFrom('messages').where('account_id', '=', accountId)
   // IDs are compared bytewise, and `~` sorts after all of their characters.
   if (idStart !== undefined) query = query.where('id', '>=', idStart).where('id', '<', `${idStart}~`)
   if (externalId !== undefined) query = query.where('external_id', '=', externalId)
   if (to !== undefined) query = query.where('to_number', '=', to)
+  if (outcomeUnknown === true) query = query.where(isOutcomeUnknown(accountId))
   if (fromId !== undefined) query = query.where('id', '>=', fromId)
   if (untilId !== undefined) query = query.where('id', '<', untilId)
   if (beforeId !== undefined) query = query.where('id', '<', beforeId)

@@ -38,14 +38,22 @@ function list({
   numbers = [ready],
   templates = [],
   total = templates.length,
+  outcomeUnknown = 0,
 }: {
   alerts?: Alert[]
   numbers?: WhatsAppAccountHealth[]
   templates?: TemplateProblems['items']
   total?: number
+  outcomeUnknown?: number
 } = {}) {
   const health = { healthy: true, canSend: true, whatsAppAccounts: numbers }
-  return listAttention({ alerts, health, templates: { items: templates, total } })
+  const overview = {
+    outcomeUnknown,
+    from: '2026-11-01T00:00:00.000Z',
+    until: '2026-11-22T10:00:00.000Z',
+    isOver: false,
+  }
+  return listAttention({ alerts, health, templates: { items: templates, total }, overview })
 }
 
 test('lists nothing if all numbers and templates work and no alert is open', () => {
@@ -107,5 +115,16 @@ test('lists acknowledged alerts last, and omits numbers that a user deactivated'
   expect(items.map(({ tone, page }) => [tone, page])).toEqual([
     ['warning', 'webhooks'],
     ['neutral', 'webhooks/ep_1'],
+  ])
+})
+
+test('lists messages with an unknown outcome, with a link to them', () => {
+  expect(list()).toEqual([])
+  expect(list({ outcomeUnknown: 14 })).toEqual([
+    {
+      tone: 'warning',
+      text: 'It is unknown whether WhatsApp accepted 14 messages. Resolve them before you send them again.',
+      page: 'messages?status=pending&outcome=unknown&range=custom&from=2026-11-01T00%3A00%3A00.000Z',
+    },
   ])
 })

@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { sendMessage } from '../../contracts/api/message.ts'
+import { type MessagePage, sendMessage } from '../../contracts/api/message.ts'
+import type { Overview } from '../../contracts/dashboard/overview.ts'
 import { webhooks } from '../../contracts/webhooks.ts'
 import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
 import { registerOutcomesUnknownMetric } from '../../src/http/ops/metrics.ts'
 import { reportUnknownOutcomes, resolveMessage } from '../../src/messages/status/outcome-unknown.ts'
 import { recordStalePending } from '../../src/messages/status/stale-pending.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../support/server.ts'
+import { signedInOwner } from '../support/user.ts'
 
 const path = '/api/v1/message/send'
 const neverAnswered = '15559000003'
@@ -28,9 +30,12 @@ interface Unanswered {
 }
 
 /** Records a send that WhatsApp received the given time ago without a response. */
-async function sendUnanswered(reference: string, { secondsAgo }: { secondsAgo: number }): Promise<Unanswered> {
+async function sendUnanswered(
+  reference: string,
+  { secondsAgo, from = account }: { secondsAgo: number; from?: TestAccount },
+): Promise<Unanswered> {
   const request = { ...sendMessage.example.input, to: neverAnswered, externalId: reference }
-  const retry = () => account.post(path, request, { 'idempotency-key': reference })
+  const retry = () => from.post(path, request, { 'idempotency-key': reference })
   expect((await retry()).statusCode).toBe(504)
   const { id } = await server.deps.db
     .selectFrom('messages')
@@ -145,7 +150,7 @@ test('allows a resend with the same key after a message was resolved as failed',
 
   expect((await account.get(`/api/v1/message/${messageId}`)).json().data).toMatchObject({
     status: 'failed',
-    error: { code: 'RESOLVED_AS_FAILED', message: 'an operator found that it was not sent.' },
+    error: { code: 'RESOLVED_AS_FAILED', message: 'resolved as not sent.' },
   })
   expect((await retry()).headers['idempotent-replayed']).toBeUndefined()
   expect(sends()).toBe(before + 1)
@@ -180,4 +185,36 @@ test('resolves a message once and only when its send cannot be running', async (
   await resolveMessage(server.deps, of(old), 'sent')
   await expect(resolveMessage(server.deps, of(old), 'failed')).rejects.toThrow('is sent: only a pending message')
   await expect(resolveMessage(server.deps, of({ messageId: 'msg_none' }), 'sent')).rejects.toThrow('no message')
+})
+
+test('shows owners how many messages have an unknown outcome, lists them and lets them resolve one', async () => {
+  const other = await server.account()
+  const owner = await signedInOwner(server, other.accountId)
+  const { accountId } = other
+  const unknown = await sendUnanswered('overview-1', { secondsAgo: 120, from: other })
+  const running = await sendUnanswered('overview-2', { secondsAgo: 30, from: other })
+  const countUnknown = async () => (await owner.query<Overview>('overview.get', { accountId })).data.outcomeUnknown
+  const list = async (input: object) =>
+    (await owner.query<MessagePage>('message.list', { accountId, ...input })).data.items.map((item) => item.messageId)
+
+  expect(await countUnknown()).toBe(1)
+  expect(await list({ status: 'pending' })).toEqual([running.messageId, unknown.messageId])
+  expect(await list({ outcomeUnknown: true })).toEqual([unknown.messageId])
+  const { data: count } = await owner.query('message.count', { accountId, outcomeUnknown: true })
+  expect(count).toEqual({ count: 1, kind: 'exact' })
+
+  const resolve = ({ messageId }: Unanswered) => owner.mutate('message.resolve', { accountId, messageId, as: 'failed' })
+  expect((await resolve(running)).error.message).toContain('may still be running')
+  expect((await resolve(unknown)).data).toEqual({ messageId: unknown.messageId, status: 'failed' })
+  expect(await countUnknown()).toBe(0)
+  expect(await list({ outcomeUnknown: true })).toEqual([])
+})
+
+test('lets only owners resolve a message', async () => {
+  const { messageId } = await sendUnanswered('viewer', { secondsAgo: 120 })
+  const viewer = await signedInOwner(server, account.accountId, { role: 'viewer' })
+
+  const response = await viewer.mutate('message.resolve', { accountId: account.accountId, messageId, as: 'sent' })
+
+  expect(response.statusCode).toBe(403)
 })

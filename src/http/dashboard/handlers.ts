@@ -30,6 +30,7 @@ import { estimateCost } from '../../messages/costs/estimate.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { listFailureReasons } from '../../messages/queries/failure-reasons.ts'
 import { searchMessages } from '../../messages/queries/search.ts'
+import { resolveMessage } from '../../messages/status/outcome-unknown.ts'
 import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
 import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
 import {
@@ -85,6 +86,10 @@ const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message
   failureReasons: (deps, _call, { accountId, ...filters }) => listFailureReasons(deps, { accountId }, filters),
   get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
   content: (deps, _call, input) => getMessageContent(deps, input),
+  resolve: async (deps, _call, { accountId, messageId, as }) => {
+    await resolveMessage(deps, { accountId, messageId }, as)
+    return { messageId, status: as }
+  },
   sendAgain: (deps, _call, input) => sendAgain(deps, input),
 }
 

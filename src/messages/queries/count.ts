@@ -36,7 +36,7 @@ export async function countMessages(
 }
 
 /** Pending messages are not in the counts. */
-function isCounted({ template, whatsAppAccountId, country, parts, status }: MessageFilter): boolean {
-  const uncounted = [template, whatsAppAccountId, country, parts]
+function isCounted({ template, whatsAppAccountId, country, parts, outcomeUnknown, status }: MessageFilter): boolean {
+  const uncounted = [template, whatsAppAccountId, country, parts, outcomeUnknown]
   return uncounted.every((value) => value === undefined) && status !== 'pending'
 }

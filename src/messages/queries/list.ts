@@ -13,7 +13,7 @@ const cursorPattern = /^msg_[0-9a-z]{26}$/
 export type ListInput = InputOf<typeof contract>
 
 /** Filters that only the dashboard has. */
-type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure'>
+type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure' | 'outcomeUnknown'>
 
 /** The filters of a list, without cursor and limit. */
 export function toFilter({

@@ -7,6 +7,7 @@ import { requireAccount } from '../../accounts/account.ts'
 import { findWhatsAppAccounts } from '../../accounts/whatsapp/store.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import { countOutcomeUnknown } from '../store.ts'
 import {
   type Count,
   type CountLimits,
@@ -190,9 +191,10 @@ export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: 
   const period = choosePeriod(input, at, timeZone)
   const firstDay = limits.oldest && readClock(limits.oldest, timeZone).date
   const earlier = chooseEarlier(input, period, at, firstDay, timeZone)
-  const [counts, earlierCounts] = await Promise.all([
+  const [counts, earlierCounts, outcomeUnknown] = await Promise.all([
     findCounts(db, accountId, period),
     earlier && findTotals(db, accountId, earlier),
+    countOutcomeUnknown(db, accountId, period),
   ])
   const names = new Map(
     numbers.flatMap((row) => (row.display_phone_number ? [[row.id, row.display_phone_number]] : [])),
@@ -209,5 +211,6 @@ export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: 
       previous: { from: earlier.fromDay, until: earlier.untilDay, totals: toFunnel(earlierCounts ?? []) },
     }),
     ...toCounted(period.slots, counts, names),
+    outcomeUnknown,
   }
 }

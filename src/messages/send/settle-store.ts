@@ -151,7 +151,7 @@ export async function resolvePending(
         sent_at = case when ${isFailed}::boolean then null else clock_timestamp() end,
         failed_at = case when ${isFailed}::boolean then clock_timestamp() end,
         error_code = case when ${isFailed}::boolean then 'RESOLVED_AS_FAILED' end,
-        error_message = case when ${isFailed}::boolean then 'an operator found that it was not sent' end
+        error_message = case when ${isFailed}::boolean then 'resolved as not sent' end
       where account_id = ${message.accountId} and id = ${message.id} and status = 'pending'
         and recorded_at < now() - ${sql.raw(maxSendDuration)}
       returning account_id, id

@@ -848,3 +848,40 @@ function parseCsv(text: string): string[][] {
   }
   return rows
 }
+
+test('warns before a message with an unknown outcome is sent again, and offers to record the outcome', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { db } = dashboard.server.deps
+  const { messageId } = await send(account, 'order-unknown')
+  const readStatus = async () => {
+    const query = db.selectFrom('messages').select('status').where('id', '=', messageId)
+    return (await query.executeTakeFirstOrThrow()).status
+  }
+  // The outcome may be stored after the response.
+  await expect.poll(readStatus).toBe('sent')
+  // As if the response to the send had been lost two minutes ago.
+  await sql`
+    update messages set status = 'pending', sent_at = null, wa_message_id = null,
+      created_at = now() - interval '2 minutes', recorded_at = now() - interval '2 minutes'
+    where id = ${messageId}`.execute(db)
+  await sql`insert into overdue_messages (account_id, id) values (${account.accountId}, ${messageId})`.execute(db)
+
+  await openOfAccount('overview')
+  await page.getByRole('link', { name: /1 more, outcome unknown/ }).click()
+  await page.getByText('Status: Pending: outcome unknown').waitFor()
+  await page.getByRole('link', { name: '+34600111222' }).click()
+  const panel = page.getByRole('region', { name: '+34600111222' })
+  await panel.getByText('Outcome unknown', { exact: true }).waitFor()
+  await panel.getByText('It is unknown whether WhatsApp accepted the message.').waitFor()
+  await panel.getByRole('button', { name: 'Send again' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('The recipient may get this message twice').waitFor()
+  await dialog.getByRole('button', { name: 'Send anyway' }).waitFor()
+
+  await dialog.getByRole('button', { name: 'It was not sent' }).click()
+
+  await dialog.getByRole('button', { name: 'Send again' }).waitFor()
+  expect(await dialog.getByText('The recipient may get this message twice').count()).toBe(0)
+  expect(await readStatus()).toBe('failed')
+  expect(pageErrors).toEqual([])
+})

@@ -10,7 +10,7 @@ import { useTemplates } from '../templates/use-templates.ts'
 import { ErrorCodeField } from './error-code-field.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { countFilters, type MessageFilters, type Range, ranges } from './message-filters.ts'
-import { failureNames, statusNames } from './message-status.tsx'
+import { failureNames, outcomeUnknownName, statusNames } from './message-status.tsx'
 import { SearchField } from './search-field.tsx'
 import { type SendingNumber, useSendingNumbers } from './use-sending-numbers.ts'
 
@@ -26,6 +26,7 @@ function listStatuses() {
     ...messageStatuses.flatMap((status) => [
       { value: status, label: translate(statusNames[status]) },
       ...(status === 'failed' ? listFailures() : []),
+      ...(status === 'pending' ? [{ value: 'unknown', label: translate(outcomeUnknownName) }] : []),
     ]),
   ]
 }
@@ -34,11 +35,17 @@ function listFailures() {
   return FailureStage.options.map((failure) => ({ value: failure, label: translate(failureNames[failure]) }))
 }
 
-/** Converts an option to its status and failure filters. */
-function readStatusOption(value: string): Pick<MessageFilters, 'status' | 'failure'> {
+/** Converts an option to the filters that it sets. */
+function readStatusOption(value: string): Pick<MessageFilters, 'status' | 'failure' | 'outcome'> {
+  if (value === 'unknown') return { status: 'pending', outcome: 'unknown', failure: '' }
   const failure = FailureStage.options.find((failure) => failure === value)
-  if (failure) return { status: 'failed', failure }
-  return { status: messageStatuses.find((status) => status === value) ?? '', failure: '' }
+  if (failure) return { status: 'failed', failure, outcome: '' }
+  return { status: messageStatuses.find((status) => status === value) ?? '', failure: '', outcome: '' }
+}
+
+function toStatusOption({ status, failure, outcome }: MessageFilters): string {
+  if (outcome !== '') return outcome
+  return failure === '' ? status : failure
 }
 
 function listRanges() {
@@ -67,7 +74,7 @@ export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
           <NativeSelect
             label={t`Status`}
             data={listStatuses()}
-            value={filters.failure === '' ? filters.status : filters.failure}
+            value={toStatusOption(filters)}
             onChange={({ currentTarget: { value } }) => change(readStatusOption(value))}
           />
           <NativeSelect

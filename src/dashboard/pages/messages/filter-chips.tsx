@@ -5,7 +5,7 @@ import { describeCountry } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { describeExactly } from '../../ui/time.ts'
 import { type MessageFilters, noFilters, ranges } from './message-filters.ts'
-import { failureNames, statusNames } from './message-status.tsx'
+import { nameStatus } from './message-status.tsx'
 import type { SendingNumber } from './use-sending-numbers.ts'
 
 interface Chip {
@@ -50,6 +50,7 @@ export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
 function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): Chip[] {
   const {
     status,
+    outcome,
     failure,
     range,
     from,
@@ -67,8 +68,8 @@ function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): 
     search !== '' && { name: t`Search`, value: search, without: { search: '', parts: '' } },
     status !== '' && {
       name: t`Status`,
-      value: translate(failure === '' ? statusNames[status] : failureNames[failure]),
-      without: { status: '', failure: '' },
+      value: translate(nameStatus({ status, failure, outcome })),
+      without: { status: '', failure: '', outcome: '' },
     },
     range !== 'any' &&
       range !== 'custom' && { name: t`Time`, value: translate(ranges[range].label), without: { range: 'any' } },

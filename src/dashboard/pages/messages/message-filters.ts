@@ -17,6 +17,8 @@ export type Range = keyof typeof ranges | 'any' | 'custom'
 /** Filters of the message log. An empty string means no filter. */
 export interface MessageFilters {
   status: MessageStatus | ''
+  /** `unknown`: pending for more than a minute. */
+  outcome: 'unknown' | ''
   /** How a failed message failed. */
   failure: FailureStage | ''
   range: Range
@@ -38,6 +40,7 @@ export interface MessageFilters {
 
 export const noFilters: MessageFilters = {
   status: '',
+  outcome: '',
   failure: '',
   range: 'any',
   from: '',
@@ -57,8 +60,10 @@ export function readFilters(search: URLSearchParams): MessageFilters {
   const range = search.get('range') ?? ''
   const [from, until] = [readTime(search.get('from')), readTime(search.get('until'))]
   const failure = readFailureStage(search.get('failure') ?? '')
+  const outcome = search.get('outcome') === 'unknown' ? 'unknown' : ''
   return {
-    status: failure === '' ? readStatus(search.get('status') ?? '') : 'failed',
+    status: outcome === 'unknown' ? 'pending' : failure === '' ? readStatus(search.get('status') ?? '') : 'failed',
+    outcome,
     failure,
     range: isRange(range) ? range : from !== '' || until !== '' ? 'custom' : 'any',
     from,
@@ -82,10 +87,12 @@ export function writeFilters({ range, from, until, ...rest }: MessageFilters): U
 
 /** The filters as input of `message.list`. */
 export function toListInput({ range, from, until, ...rest }: MessageFilters, now: Date) {
-  const { status, failure, search, parts, errorCode, template, whatsAppAccountId, country, to, externalId } = rest
+  const { status, outcome, failure, search, parts, errorCode, template, whatsAppAccountId, country, to, externalId } =
+    rest
   const time = range === 'custom' ? { from, until } : toTimes(range, now)
   return {
     ...(status !== '' && { status }),
+    ...(outcome !== '' && { outcomeUnknown: true as const }),
     ...(failure !== '' && { failure }),
     ...(search !== '' && { search }),
     ...(parts !== '' && { parts: true }),

@@ -12,6 +12,7 @@ import { MessageDeliveries } from './message/message-deliveries.tsx'
 import { MessageDetails } from './message/message-details.tsx'
 import { MessageProblem } from './message/message-problem.tsx'
 import { SentPreview } from './message/sent-preview.tsx'
+import { UnknownOutcomeAlert } from './message/unknown-outcome.tsx'
 import { type MessageHistory, useMessage } from './message/use-message.ts'
 import { MessageStatusBadge } from './message-status.tsx'
 import { MessageTimeline } from './message-timeline.tsx'
@@ -66,8 +67,9 @@ function History({ history }: { history: MessageHistory }) {
   const { message } = history
   return (
     <>
-      <Stack mb={message.error ? 'lg' : 0}>
+      <Stack mb={message.error || message.status === 'pending' ? 'lg' : 0}>
         <FailureAlert history={history} />
+        <UnknownOutcomeAlert message={message} />
       </Stack>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing={0}>
         <div>

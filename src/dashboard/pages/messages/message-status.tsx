@@ -30,3 +30,19 @@ const tones = {
 export function MessageStatusBadge({ status }: { status: MessageStatus }) {
   return <StatusBadge tone={tones[status]}>{translate(statusNames[status])}</StatusBadge>
 }
+
+export const outcomeUnknownName = msg`Pending: outcome unknown`
+
+/** The name of a status filter. */
+export function nameStatus({
+  status,
+  failure,
+  outcome,
+}: {
+  status: MessageStatus
+  failure: FailureStage | ''
+  outcome: 'unknown' | ''
+}): MessageDescriptor {
+  if (outcome !== '') return outcomeUnknownName
+  return failure === '' ? statusNames[status] : failureNames[failure]
+}

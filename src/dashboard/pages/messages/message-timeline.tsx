@@ -1,42 +1,35 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
 import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
 import type { Message } from '../../../../contracts/api/message.ts'
+import { useIsOutcomeUnknown } from './message/unknown-outcome.tsx'
 import { describeDuration, describeExactly } from '../../ui/time.ts'
 
-/** After this time, no response can arrive any more: the connection broke or the process died. */
-const unknownAfterMilliseconds = 60_000
-
 export function MessageTimeline({ message }: { message: Message }) {
-  const steps = toSteps(message)
+  const steps = toSteps(message, useIsOutcomeUnknown(message))
   const active = steps.findLastIndex(({ kind }) => kind !== 'open')
   return (
-    <>
-      <Timeline
-        active={active}
-        bulletSize={22}
-        lineWidth={2}
-        role="list"
-        aria-label={t`Steps`}
-        styles={{ itemTitle: { fontSize: 'var(--mantine-font-size-sm)', fontWeight: 600 } }}
-      >
-        {steps.map((step) => (
-          <Timeline.Item
-            key={step.name}
-            role="listitem"
-            title={step.name}
-            bullet={<Bullet kind={step.kind} />}
-            lineVariant={step.kind === 'open' ? 'dashed' : 'solid'}
-            {...(step.kind === 'failed' && { color: 'red' })}
-          >
-            <StepText step={step} />
-          </Timeline.Item>
-        ))}
-      </Timeline>
-      {message.status === 'pending' && <UnknownOutcome since={message.createdAt} />}
-    </>
+    <Timeline
+      active={active}
+      bulletSize={22}
+      lineWidth={2}
+      role="list"
+      aria-label={t`Steps`}
+      styles={{ itemTitle: { fontSize: 'var(--mantine-font-size-sm)', fontWeight: 600 } }}
+    >
+      {steps.map((step) => (
+        <Timeline.Item
+          key={step.name}
+          role="listitem"
+          title={step.name}
+          bullet={<Bullet kind={step.kind} />}
+          lineVariant={step.kind === 'open' ? 'dashed' : 'solid'}
+          {...(step.kind === 'failed' && { color: 'red' })}
+        >
+          <StepText step={step} />
+        </Timeline.Item>
+      ))}
+    </Timeline>
   )
 }
 
@@ -67,23 +60,6 @@ function StepText({ step: { meaning, kind, at, after } }: { step: Step }) {
   )
 }
 
-function UnknownOutcome({ since }: { since: string }) {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 5_000)
-    return () => clearInterval(timer)
-  }, [])
-  if (now - Date.parse(since) < unknownAfterMilliseconds) return null
-  return (
-    <Text size="sm" mt="md">
-      <Trans>
-        WhatsApp’s response was lost, so the message may or may not have been sent. It stays pending until WhatsApp
-        reports a status. To retry without the risk of a duplicate, use the same Idempotency-Key.
-      </Trans>
-    </Text>
-  )
-}
-
 interface Step {
   name: string
   meaning: string
@@ -100,8 +76,8 @@ function describeGap(before: string, at: string): string {
 }
 
 /** Lists the completed and the possible next steps of a message. */
-function toSteps(message: Message): Step[] {
-  const steps = listSteps(message)
+function toSteps(message: Message, isUnknown: boolean): Step[] {
+  const steps = listSteps(message, isUnknown)
   let before: string | undefined
   return steps.map((step) => {
     const gap = before !== undefined && step.at !== undefined ? describeGap(before, step.at) : undefined
@@ -110,12 +86,12 @@ function toSteps(message: Message): Step[] {
   })
 }
 
-function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message): Step[] {
+function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message, isUnknown: boolean): Step[] {
   const recorded: Step = { name: t`Recorded`, meaning: t`Waybill recorded the message.`, kind: 'done', at: createdAt }
   const sent = step({
     name: t`Sent`,
     meaning: t`WhatsApp accepted the message.`,
-    open: t`WhatsApp has not accepted the message yet.`,
+    open: isUnknown ? t`It is unknown whether WhatsApp accepted the message.` : t`WhatsApp has not responded yet.`,
     at: sentAt,
     isPast: status !== 'pending',
   })

@@ -3,17 +3,18 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Paper, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertCircle, IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { type AttentionItem, listAttention } from './attention.ts'
 import styles from './overview.module.css'
 import { useAttention } from './use-attention.ts'
 
 /** Lists what needs attention, or states that nothing does. Empty if the data could not be loaded. */
-export function AttentionSection() {
+export function AttentionSection({ overview }: { overview: Overview }) {
   const { accountId } = useAccount()
   const { sources } = useAttention(accountId)
   if (!sources) return null
-  const items = listAttention(sources)
+  const items = listAttention({ ...sources, overview })
   if (items.length === 0)
     return (
       <Paper withBorder px="md" py="xs" mb="lg" className={styles['inOrder'] ?? ''}>

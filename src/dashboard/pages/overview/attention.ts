@@ -1,6 +1,7 @@
 import { plural, t } from '@lingui/core/macro'
 import type { AccountHealth, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
+import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import type { listTemplateProblems } from '../../../../contracts/dashboard/template.ts'
 import type { OutputOf } from '../../../../contracts/procedure.ts'
 import { translate } from '../../language/i18n.ts'
@@ -10,6 +11,7 @@ import { describeStatus } from '../templates/template-status.ts'
 import { toSetUpState } from '../whatsapp-accounts/checklist.ts'
 import { describeFinding } from '../whatsapp-accounts/describe-finding.ts'
 import { stepOf, stepTitles } from '../whatsapp-accounts/step-names.ts'
+import { listUnknown } from './statistics.ts'
 
 export type TemplateProblems = OutputOf<typeof listTemplateProblems>
 
@@ -24,10 +26,12 @@ interface Sources {
   alerts: readonly Alert[]
   health: AccountHealth
   templates: TemplateProblems
+  /** Of the selected period. */
+  overview: Pick<Overview, 'outcomeUnknown' | 'from' | 'until' | 'isOver'>
 }
 
 /** Most urgent first. A problem with an open alert is listed once. */
-export function listAttention({ alerts, health, templates }: Sources): AttentionItem[] {
+export function listAttention({ alerts, health, templates, overview }: Sources): AttentionItem[] {
   const open = alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
   const isAlerted = (page: string) => open.some((alert) => alert.page === page)
   const numbers = health.whatsAppAccounts.flatMap(toAccountItem).filter(({ tone, page }) => {
@@ -42,6 +46,7 @@ export function listAttention({ alerts, health, templates }: Sources): Attention
     ...open.map(toAlertItem),
     ...numbers,
     ...stopped,
+    ...toUnknownItem(overview),
     ...(more > 0
       ? [
           {
@@ -63,6 +68,16 @@ function toAlertItem({ title, severity, page, acknowledgedAt }: Alert): Attentio
   const text = translateServerText(title)
   if (acknowledgedAt !== undefined) return { tone: 'neutral', text: t`${text} (acknowledged)`, page }
   return { tone: severity === 'critical' ? 'bad' : 'warning', text, page }
+}
+
+function toUnknownItem(overview: Sources['overview']): AttentionItem[] {
+  const count = overview.outcomeUnknown
+  if (count === 0) return []
+  const text = plural(count, {
+    one: 'It is unknown whether WhatsApp accepted # message. Resolve it before you send it again.',
+    other: 'It is unknown whether WhatsApp accepted # messages. Resolve them before you send them again.',
+  })
+  return [{ tone: 'warning', text, page: listUnknown(overview) }]
 }
 
 /** The problem of a WhatsApp account that does not work, or whose setup is incomplete. */

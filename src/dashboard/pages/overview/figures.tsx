@@ -20,6 +20,7 @@ import {
   type Stage,
   stageNames,
   stages,
+  listUnknown,
   toLogRange,
 } from './statistics.ts'
 
@@ -93,6 +94,7 @@ function Figure({ stage, overview, days }: FiguresProps & { stage: Stage }) {
       <Text component="dd" m={0} className={styles['share']}>
         {describeStage(stage, totals, days)}
       </Text>
+      {stage === 'attempted' && <UnknownCount overview={overview} />}
       {previous && <ChangeText change={compare(stage, totals, previous.totals)} stage={stage} previous={previous} />}
       <Sparkline values={days.map((day) => day[stage])} segment={lineOf[stage]} />
     </Paper>
@@ -116,6 +118,20 @@ function Count({ stage, overview }: { stage: Stage; overview: Overview }) {
     >
       {describeCount(count)}
     </Anchor>
+  )
+}
+
+/** Messages that are in no figure, with a link to them. */
+function UnknownCount({ overview }: { overview: Overview }) {
+  const { accountId } = useAccount()
+  const count = overview.outcomeUnknown
+  if (count === 0) return null
+  return (
+    <Text component="dd" m={0} className={styles['change']} data-tone="bad">
+      <Anchor component={Link} to={`/${accountId}/${listUnknown(overview)}`} inherit c="inherit">
+        {t`${describeCount(count)} more, outcome unknown`}
+      </Anchor>
+    </Text>
   )
 }
 

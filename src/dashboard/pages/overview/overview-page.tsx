@@ -57,7 +57,7 @@ export function OverviewPage() {
       {data && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
           {isNew && <GettingStarted hasMessages />}
-          <AttentionSection />
+          <AttentionSection overview={data} />
           <Figures overview={data} days={fitDays(data)} />
           <div className={styles['chartAndLatest']}>
             <DailySection overview={data} />

@@ -2,6 +2,7 @@ import { type MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { noFilters, writeFilters } from '../messages/message-filters.ts'
 
 export type DayCounts = Overview['days'][number]
 
@@ -122,6 +123,12 @@ export function describeSlot({ date, time }: Pick<DayCounts, 'date' | 'time'>): 
 /** The time range of the message log that shows the messages of the period. */
 export function toLogRange({ from, until, isOver }: Pick<Overview, 'from' | 'until' | 'isOver'>) {
   return { range: 'custom' as const, from, until: isOver ? until : '' }
+}
+
+/** The page of the account that lists the messages of the period with an unknown outcome. */
+export function listUnknown(overview: Pick<Overview, 'from' | 'until' | 'isOver'>): string {
+  const filters = { ...noFilters, status: 'pending' as const, outcome: 'unknown' as const, ...toLogRange(overview) }
+  return `messages?${writeFilters(filters)}`
 }
 
 const maxSteps = 4

@@ -17,6 +17,7 @@ import { MessageDetails } from './message-details.tsx'
 import styles from './message-panel.module.css'
 import { MessageProblem } from './message-problem.tsx'
 import { SentPreview } from './sent-preview.tsx'
+import { UnknownOutcomeAlert } from './unknown-outcome.tsx'
 import { type MessageHistory, useMessage } from './use-message.ts'
 
 /** Minimum width at which the list and the panel fit side by side. */
@@ -153,6 +154,7 @@ function PanelBody({ history, onShow }: { history: MessageHistory; onShow: (mess
   return (
     <Stack gap="lg">
       <FailureAlert history={history} />
+      <UnknownOutcomeAlert message={message} />
       <MessageActions history={history} onSentAgain={onShow} />
       <SentPreview history={history} />
       <Part title={t`Timeline`}>

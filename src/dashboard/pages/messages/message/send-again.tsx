@@ -18,6 +18,7 @@ import { placeProblems } from '../../templates/place-problems.ts'
 import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'
 import { SentBubble } from './sent-bubble.tsx'
 import { repeatValues, takesCode } from './template-values.ts'
+import { DuplicateWarning } from './unknown-outcome.tsx'
 import { type StoredContent, useContent } from './use-content.ts'
 import type { FoundTemplate } from './use-template.ts'
 
@@ -118,6 +119,7 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
+        <DuplicateWarning message={message} />
         <Consequence message={message} />
         {keys.length + paths.length > 0 && (
           <Stack gap="sm">
@@ -168,7 +170,7 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
             <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" leftSection={<IconSend size={16} />} loading={send.isPending}>
-            <Trans>Send again</Trans>
+            {message.status === 'pending' ? t`Send anyway` : t`Send again`}
           </Button>
         </Group>
       </Stack>
