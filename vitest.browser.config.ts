@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { patience } from './test/support/patience.ts'
 import { translateDashboard } from './src/packaging/translate-dashboard.ts'
 import { useMemoryDisk } from './test/support/memory-disk.ts'
 
@@ -11,10 +12,7 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     // All cores: vitest by itself leaves one free, and a browser that loads a page leaves half of another.
     maxWorkers: '100%',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A busy machine starts processes slowly: vitest's own second is too short for them.
-    expect: { poll: { timeout: 10_000 } },
+    ...patience,
     // PGlite would take its turns with the server in the test's own process.
     globalSetup: 'test/support/postgres.ts',
   },

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { patience } from './test/support/patience.ts'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { translateDashboard } from './src/packaging/translate-dashboard.ts'
 import { useMemoryDisk } from './test/support/memory-disk.ts'
@@ -63,13 +64,10 @@ export default defineConfig({
     isolate: false,
     // Workers live for the whole run, and what they allocate dies young: it is collected less often in a larger space.
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    ...patience,
     sequence: { sequencer: SlowFirst },
     // Of the tests that only wait and therefore run at the same time.
     maxConcurrency: 20,
-    // A busy machine starts processes slowly: vitest's own second is too short for them.
-    expect: { poll: { timeout: 10_000 } },
     projects: [
       {
         extends: true,

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { patience } from './test/support/patience.ts'
 import { useMemoryDisk } from './test/support/memory-disk.ts'
 
 useMemoryDisk()
@@ -13,10 +14,7 @@ export default defineConfig({
     // Half of the time, they wait for their processes.
     maxWorkers: 4,
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A busy machine starts processes slowly: vitest's own second is too short for them.
-    expect: { poll: { timeout: 10_000 } },
+    ...patience,
     projects: [
       {
         extends: true,

@@ -6,6 +6,7 @@ import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/sim
 import { loopbackCertificate } from '../support/certificate.ts'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
 import { createInstallation, type Installation } from './installation.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
@@ -59,7 +60,7 @@ test('sends an invitation over TLS with a private certificate authority, and che
   const server = await waybill.serve({ env })
 
   const { url } = (await waybill.json(invite('ada@example.com'), { env })) as unknown as { url: string }
-  await vi.waitFor(() => expect(smtp.received).toHaveLength(1), { timeout: 20_000 })
+  await eventually(() => expect(smtp.received).toHaveLength(1))
   const { stdout } = await waybill.run(['doctor', '--json'], { env, ownProcess: true })
 
   expect(smtp.received[0]).toMatchObject({ from: 'alerts@example.com', to: ['ada@example.com'], link: url })

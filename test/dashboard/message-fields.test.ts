@@ -29,7 +29,7 @@ test('exports every column of a message as CSV', async () => {
 
 type Component = (props: object) => unknown
 
-test('shows every column on the message page', { timeout: 60_000 }, async () => {
+test('shows every column on the message page', async () => {
   const { createElement: h } = await load<{
     createElement: (type: unknown, props?: object, ...children: unknown[]) => unknown
   }>('react')

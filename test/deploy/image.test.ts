@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { request } from 'undici'
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { isolateRoot, type IsolatedProcess, type IsolatedRoot } from '../support/isolated-root.ts'
 import { freePort } from '../support/postgres.ts'
@@ -55,7 +55,7 @@ test('adds only the server to its base', () => {
 test('serves on a read-only file system as its own user, and exits with 0 on its stop signal', async () => {
   const server = start(...image.config.Entrypoint, ...image.config.Cmd)
   const finished = finish(server)
-  await vi.waitUntil(isHealthy, { timeout: 60_000, interval: 500 })
+  await expect.poll(isHealthy).toBe(true)
 
   expect((await finish(start('sh', '-c', 'id -un; touch /app/file'))).output).toMatch(
     new RegExp(`^${image.config.User}\n.*Read-only file system`),
@@ -69,7 +69,7 @@ test('sends a message', async () => {
   const sandbox = start(...image.config.Entrypoint, 'sandbox')
   let output = ''
   sandbox.outside.stdout?.on('data', (chunk) => (output += String(chunk)))
-  await vi.waitUntil(() => /wb_live_[0-9a-f]{64}/.test(output), { timeout: 60_000 })
+  await expect.poll(() => output).toMatch(/wb_live_[0-9a-f]{64}/)
   const [apiKey = ''] = /wb_live_[0-9a-f]{64}/.exec(output) ?? []
 
   const response = await request(`http://127.0.0.1:${environment['PORT']}/api/v1/message/send`, {

@@ -34,7 +34,7 @@ test('keeps every acknowledged send when the process is killed repeatedly', asyn
         () => {},
       ),
     )
-    await expect.poll(() => answered.length, { interval: 1, timeout: 20_000 }).toBeGreaterThan(round * 10)
+    await expect.poll(() => answered.length, { interval: 1 }).toBeGreaterThan(round * 10)
     node.kill('SIGKILL')
     await Promise.all(sends)
     await node.exited

@@ -141,7 +141,7 @@ test('loses no acknowledged message if a synchronous standby is promoted under l
 
   await failOver(standby, address)
   const before = acknowledged.size
-  await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 100)
   await stop()
 
   const promoted = (app = openApp(environmentOf(standby.url, simulator)))
@@ -179,7 +179,7 @@ test('loses only what an asynchronous standby had not received, and continues se
   await expect.poll(() => acknowledged.size).toBeGreaterThan(kept + 100)
   await failOver(standby, address)
   const before = acknowledged.size
-  await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 100)
   await stop()
 
   const promoted = (app = openApp(environmentOf(standby.url, simulator)))

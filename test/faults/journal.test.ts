@@ -12,9 +12,6 @@ import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
 
-/** The next start releases recorded but unsent messages of a killed process within this time. */
-const releasedWithin = { timeout: 10_000, interval: 50 }
-
 let simulator: Simulator
 let silent: SilentServer
 beforeAll(async () => {
@@ -75,7 +72,7 @@ async function dieBeforeWriting(environment: Record<string, string>, apiKey: str
 
 async function expectRetryToSend(node: ServeProcess, apiKey: string, reference: string): Promise<void> {
   const retry = () => node.send(apiKey, requestOf(reference), { 'idempotency-key': reference })
-  await expect.poll(async () => (await retry()).statusCode, releasedWithin).toBe(200)
+  await expect.poll(async () => (await retry()).statusCode).toBe(200)
   const { body } = await retry()
   expect(sendsOf(body.data?.messageId)).toBe(1)
   const { text } = await node.get(`/api/v1/message?externalId=${reference}`, apiKey)

@@ -4,10 +4,11 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { reportMissing } from '../support/required-programs.ts'
+import { eventually } from '../support/eventually.ts'
 
 const pgbouncer = findPgBouncer()
 const message = 'DATABASE_URL points to a connection pooler'
@@ -97,7 +98,7 @@ async function startPgBouncer(databaseUrl: string, settings: readonly string[]):
   await writeFile(file, `${lines.join('\n')}\n`)
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(pgbouncer ?? '', [...asUser, file], { stdio: 'ignore' })
-  await vi.waitFor(() => connectOnce(port), { timeout: 10_000, interval: 50 })
+  await eventually(() => connectOnce(port))
   const url = new URL(databaseUrl)
   url.port = String(port)
   return {

@@ -72,7 +72,7 @@ test('rejects sends while the database is unavailable and accepts them again aft
   expect((await node.get('/healthz')).statusCode).toBe(200)
 
   await postgres.resume()
-  await expect.poll(async () => (await node.get('/readyz')).statusCode, { timeout: 10_000 }).toBe(200)
+  await expect.poll(async () => (await node.get('/readyz')).statusCode).toBe(200)
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
   node.kill('SIGTERM')
   expect(await node.exited).toEqual({ code: 0, signal: null })
@@ -89,7 +89,7 @@ test('acknowledges a send accepted during a database outage and stores its outco
 
   await postgres.resume()
   await expect
-    .poll(() => findByExternalId('settled-later').catch(() => undefined), { timeout: 20_000 })
+    .poll(() => findByExternalId('settled-later').catch(() => undefined))
     .toMatchObject({ id: body.data?.messageId, status: 'sent', wa_message_id: body.data?.waMessageId })
   node.kill('SIGTERM')
   await node.exited

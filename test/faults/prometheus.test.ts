@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
@@ -13,6 +13,7 @@ import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { reportMissing } from '../support/required-programs.ts'
 import { createCustomer, openApp } from './customer.ts'
+import { eventually } from '../support/eventually.ts'
 
 const monitoring = path.resolve(import.meta.dirname, '../../src/http/docs/monitoring')
 const rulesFile = path.join(monitoring, 'prometheus-rules.yml')
@@ -78,7 +79,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     node = await startServe(environment)
     simulator.reportTo({ url: `${node.url}/webhooks/whatsapp`, appSecret })
     prometheus = await startPrometheus(folder, node.url)
-  }, 120_000)
+  })
   afterAll(async () => {
     await prometheus?.stop()
     node?.kill('SIGTERM')
@@ -126,21 +127,18 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS')
   })
 
-  test.each(queries)('the panel "$title" shows a value: $expr', { timeout: 90_000 }, async ({ expr }) => {
+  test.each(queries)('the panel "$title" shows a value: $expr', async ({ expr }) => {
     await expect
-      .poll(
-        async () => {
-          await useWaybill()
-          return (await query(expr)).map(({ value }) => Number(value[1])).filter((value) => !Number.isNaN(value)).length
-        },
-        { timeout: 80_000, interval: 1_000 },
-      )
+      .poll(async () => {
+        await useWaybill()
+        return (await query(expr)).map(({ value }) => Number(value[1])).filter((value) => !Number.isNaN(value)).length
+      })
       .toBeGreaterThan(0)
   })
 
-  test('every rule is evaluated without an error, and reads metrics that exist', { timeout: 60_000 }, async () => {
+  test('every rule is evaluated without an error, and reads metrics that exist', async () => {
     await expect
-      .poll(async () => (await readRules()).map(({ health }) => health), { timeout: 30_000 })
+      .poll(async () => (await readRules()).map(({ health }) => health))
       .toEqual(Array.from({ length: 12 }, () => 'ok'))
 
     const rules = await readRules()
@@ -155,8 +153,8 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
         })
   })
 
-  test('fires alerts for failing tokens and dead servers', { timeout: 120_000 }, async () => {
-    await expect.poll(findActive, { timeout: 60_000 }).toContain('WaybillTokenExpiring')
+  test('fires alerts for failing tokens and dead servers', async () => {
+    await expect.poll(findActive).toContain('WaybillTokenExpiring')
     expect(await findActive()).not.toContain('WaybillWhatsAppAccountUnhealthy')
 
     // Revoked at Meta.
@@ -164,12 +162,12 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     simulator.addToken(simulator.accessToken, { wabaIds: [], expiresAt: 1 })
     expect((await node.send(apiKey, example)).statusCode).toBe(400)
 
-    await expect.poll(findActive, { timeout: 30_000 }).toContain('WaybillWhatsAppAccountUnhealthy')
+    await expect.poll(findActive).toContain('WaybillWhatsAppAccountUnhealthy')
     expect(await query('waybill_whatsapp_account_finding{finding="rejected", severity="error"}')).toHaveLength(1)
     expect(await query('waybill_whatsapp_sends_total{outcome="refused", code="190"}')).toHaveLength(1)
 
     node.kill('SIGKILL')
-    await expect.poll(findActive, { timeout: 30_000 }).toContain('WaybillDown')
+    await expect.poll(findActive).toContain('WaybillDown')
   })
 })
 
@@ -221,14 +219,11 @@ async function startPrometheus(folder: string, waybillUrl: string) {
   )
   const exited = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
-  await vi.waitFor(
-    async () => {
-      const { statusCode, body } = await request(`${url}/-/ready`)
-      await body.dump()
-      if (statusCode !== 200) throw new Error('Prometheus is not ready')
-    },
-    { timeout: 30_000, interval: 100 },
-  )
+  await eventually(async () => {
+    const { statusCode, body } = await request(`${url}/-/ready`)
+    await body.dump()
+    if (statusCode !== 200) throw new Error('Prometheus is not ready')
+  })
   return {
     url,
     stop: async () => {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { freePort } from '../support/postgres.ts'
 import type { IsolatedProcess } from '../support/isolated-root.ts'
@@ -70,9 +70,7 @@ test('npm start serves until a message is read', async () => {
   let output = ''
   sandbox.outside.stdout?.on('data', (chunk) => (output += String(chunk)))
   try {
-    await vi.waitUntil(() => output.includes('Send a message:') || sandbox.outside.exitCode !== null, {
-      timeout: 120_000,
-    })
+    await expect.poll(() => output.includes('Send a message:') || sandbox.outside.exitCode !== null).toBe(true)
     const [apiKey = ''] = /wb_live_[0-9a-f]{64}/.exec(output) ?? []
     const call = async (method: 'GET' | 'POST', to: string, body?: object) => {
       const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
@@ -83,9 +81,7 @@ test('npm start serves until a message is read', async () => {
 
     const sent = await call('POST', 'send', sendMessage.example.input)
     expect(sent).toMatchObject({ success: true, data: { status: 'sent' } })
-    await expect
-      .poll(async () => (await call('GET', sent.data.messageId)).data.status, { timeout: 30_000 })
-      .toBe('read')
+    await expect.poll(async () => (await call('GET', sent.data.messageId)).data.status).toBe('read')
   } finally {
     await sandbox.signal('SIGINT', 'group')
   }

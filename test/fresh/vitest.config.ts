@@ -6,5 +6,6 @@ export default defineConfig({
     include: ['test/fresh/**/*.test.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 200_000 } },
   },
 })

@@ -222,7 +222,7 @@ test('pages through settled events by cursor', async () => {
     nextCursor?: string
   }
   const list = async (query: string) => (await customer.get(`/api/v1/event${query}`)).json().data as unknown as Page
-  await expect.poll(async () => (await list('')).items.length, { timeout: 10_000 }).toBe(3)
+  await expect.poll(async () => (await list('')).items.length).toBe(3)
 
   const first = await list('?limit=2')
   const second = await list(`?limit=2&cursor=${first.nextCursor}`)

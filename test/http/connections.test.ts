@@ -44,7 +44,7 @@ test('responds to 64 pipelined requests in order, rejects the next one and close
   const socket = open(node)
   const responses = text(socket)
   socket.write(preview(account.apiKey).repeat(80))
-  await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(held).toBeGreaterThan(0)
   release()
 
   const received = await responses
@@ -67,9 +67,9 @@ test('serves others while clients pipeline requests without reading, and frees t
   const caller = through(node, other)
   for (let n = 0; n < 20; n++)
     expect((await caller.post('/api/v1/message/send', sendMessage.example.input)).statusCode).toBe(200)
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
   for (const socket of silent) socket.destroy()
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
   await node.close()
 })
 
@@ -78,11 +78,11 @@ test('frees the slots of pipelined requests when their client disconnects', asyn
   hold()
   const socket = open(node)
   socket.write(preview(account.apiKey).repeat(30))
-  await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(held).toBeGreaterThan(0)
   // The other requests of the connection wait for these four.
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('4')
+  await expect.poll(() => readAtWork(node)).toBe('4')
   socket.resetAndDestroy()
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
   release()
   await node.close()
 })
@@ -109,7 +109,7 @@ test.each([
     socket.resetAndDestroy()
   }
   // The server accepts connections in their order, so it has accepted theirs before it answers this request.
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
   // Resolves when every connection and its requests have ended.
   await node.close()
   expect(node.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
@@ -125,7 +125,7 @@ async function stall(node: TestServer): Promise<void> {
     socket.write('\r\n')
     return socket.destroyed
   }
-  await expect.poll(isClosed, { timeout: 10_000 }).toBe(true)
+  await expect.poll(isClosed).toBe(true)
 }
 
 test('closes the connection of a client that reads nothing but not one that waits for a slow response', async () => {
@@ -133,7 +133,7 @@ test('closes the connection of a client that reads nothing but not one that wait
   const patient = open(node)
   hold()
   patient.write(preview(account.apiKey))
-  await expect.poll(held, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(held).toBeGreaterThan(0)
 
   await stall(node)
   release()

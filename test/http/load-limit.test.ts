@@ -27,7 +27,7 @@ test('rejects requests beyond its concurrency limit immediately and serves those
   const caller = through(node, account)
   const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
   await expect.poll(held).toBeGreaterThan(0)
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('3')
+  await expect.poll(() => readAtWork(node)).toBe('3')
 
   const refused = await caller.post('/api/v1/message/send', example)
   expect(refused.statusCode).toBe(503)
@@ -67,7 +67,7 @@ test('frees the slot of a client that disconnects during the body or the respons
   await expect.poll(held).toBe(1)
   gone.abort()
   await expect(aborted).rejects.toThrow(/abort/i)
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
 
   release()
   const served = await Promise.all([1, 2].map(() => caller.get('/api/v1/message')))
@@ -118,18 +118,18 @@ test('rejects the API key with the most requests and accepts others at the limit
   hold()
   // A single key may use the whole capacity.
   const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('8')
+  await expect.poll(() => readAtWork(node)).toBe('8')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
 
   const ofLight = [light.post('/api/v1/message/send', example), light.post('/api/v1/message/send', example)]
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('10')
+  await expect.poll(() => readAtWork(node)).toBe('10')
   expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
   // The number accepted beyond the limit is bounded too.
   expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
 
   release()
   for (const { statusCode } of await Promise.all([...ofHeavy, ...ofLight])) expect(statusCode).toBe(200)
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('0')
+  await expect.poll(() => readAtWork(node)).toBe('0')
   await node.close()
 })
 
@@ -142,10 +142,10 @@ test('counts requests with unknown API keys by address', async () => {
     node.request('GET', '/api/v1/message', { headers: { 'x-api-key': generateApiKey(randomBytes).apiKey } })
   const madeUp = Array.from({ length: 6 }, withMadeUpKey)
   const ofKnown = [1, 2].map(() => known.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('8')
+  await expect.poll(() => readAtWork(node)).toBe('8')
   expect((await withMadeUpKey()).statusCode).toBe(503)
   ofKnown.push(known.post('/api/v1/message/send', example))
-  await expect.poll(() => readAtWork(node), { timeout: 10_000 }).toBe('9')
+  await expect.poll(() => readAtWork(node)).toBe('9')
 
   release()
   for (const { statusCode } of await Promise.all(madeUp)) expect(statusCode).toBe(401)

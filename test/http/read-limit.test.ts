@@ -78,7 +78,7 @@ describe('through the server', () => {
     expect(served).toHaveLength(readLimits.maxConcurrent)
     for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)
     // The account must first recover the budget that they used.
-    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
     await node.close()
   })
 

@@ -58,9 +58,9 @@ test.concurrent.for([
   const externalId = `to-${to}`
   await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
 
-  await expect.poll(async () => (await find(externalId))?.status, { timeout: 10_000 }).toBe(ends)
+  await expect.poll(async () => (await find(externalId))?.status).toBe(ends)
   const message = await find(externalId)
-  await expect.poll(() => listEvents(message?.messageId ?? ''), { timeout: 10_000 }).toEqual(events)
+  await expect.poll(() => listEvents(message?.messageId ?? '')).toEqual(events)
 })
 
 const survey = {
@@ -138,7 +138,7 @@ test.concurrent.for([
     ...replies.map((reply) => ({ type: 'message.replied', data: { reply: { from: to, ...reply } } })),
     ...choices.map((choice) => ({ type: `recipient.${choice}`, data: { accountId: account.whatsAppAccountId } })),
   ]
-  await expect.poll(() => listReplyEvents(to), { timeout: 15_000 }).toHaveLength(expected.length)
+  await expect.poll(() => listReplyEvents(to)).toHaveLength(expected.length)
   expect(inFixedOrder(await listReplyEvents(to))).toMatchObject(inFixedOrder(expected))
   const isListed = (await account.get(`/api/v1/suppression?to=${to}`)).json().data['items'] as object[]
   expect(isListed).toHaveLength(choices.at(-1) === 'opted_out' ? 1 : 0)

@@ -71,9 +71,7 @@ test('marks a message as failed and frees its key if its insert commits after th
   await settleNeverDispatched(server.deps, message, request)
   expect(await recordPending(server.deps.db, { message, request })).toBe(true)
 
-  await expect
-    .poll(() => findStatus(message.id), { timeout: 5_000 })
-    .toEqual({ status: 'failed', error_code: 'SERVICE_UNAVAILABLE' })
+  await expect.poll(() => findStatus(message.id)).toEqual({ status: 'failed', error_code: 'SERVICE_UNAVAILABLE' })
   expect(await listKeys()).not.toContain('late')
 })
 
@@ -157,7 +155,7 @@ test.each(['40P01', '40001', '55P03', '57014'])('retries a settlement after erro
   const result = { kind: 'failed', code: '1', reason: 'x', final: true, error: new Error('x') as never } as const
   await settle({ ...server.deps, db }, message, result, undefined)
 
-  await expect.poll(() => findStatus(message.id), { timeout: 5_000 }).toMatchObject({ status: 'failed' })
+  await expect.poll(() => findStatus(message.id)).toMatchObject({ status: 'failed' })
 })
 
 test('deletes expired keys in batches and keeps the others', async () => {

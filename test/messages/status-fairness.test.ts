@@ -52,7 +52,7 @@ test('applies a single status without waiting for 22,000 statuses of another acc
   const quiet = await server.account()
   const many = await storeSent(noisy, 22_000)
   const large = postDelivered(noisy, many, 'test-app-secret')
-  await expect.poll(() => countDelivered(noisy), { interval: 5, timeout: 30_000 }).toBeGreaterThan(0)
+  await expect.poll(() => countDelivered(noisy)).toBeGreaterThan(0)
 
   const [messageId = ''] = await storeSent(quiet, 1)
   expect(await postDelivered(quiet, [messageId], 'test-app-secret')).toBe(200)
@@ -62,7 +62,7 @@ test('applies a single status without waiting for 22,000 statuses of another acc
   expect(await countDelivered(noisy)).toBeLessThan(15_000)
   expect(await large).toBe(200)
   expect(await countDelivered(noisy)).toBe(22_000)
-}, 240_000)
+})
 
 test('emits the events of one callback in order, even across several transactions', async () => {
   const customer = await server.account()

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import packageJson from '../../src/client/package.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/postgres.ts'
 import { installToolchains, type Toolchains, typescriptVersions, type TypeScriptVersion } from './compilers.ts'
 import { measureMegabytes, repository, run } from './run.ts'
@@ -196,8 +197,11 @@ describe('a program of a customer', () => {
     const port = String(await freePort())
     const start = [process.execPath, path.join(repository, 'src/cli/waybill.js'), 'sandbox', '--json'] as const
     server = await startServer(folder, start, { PORT: port, WAYBILL_DATA_DIR: path.join(folder, 'sandbox') })
-    await vi.waitUntil(() => server.output().includes('"apiKey"'), { timeout: 10_000 })
-    const [welcome = ''] = /^\{"url".*\}$/m.exec(server.output()) ?? []
+    const welcome = await eventually(() => {
+      const [line] = /^\{"url".*\}$/m.exec(server.output()) ?? []
+      if (line === undefined) throw new Error('the sandbox has not started')
+      return line
+    })
     sandbox = z.object({ url: z.string(), apiKey: z.string() }).parse(JSON.parse(welcome))
     const command = path.join(customer, 'node_modules/waybill-client', packageJson.bin['waybill-client'])
     await run(customer, toolchains.node20, [command, 'types', '--url', sandbox.url], {

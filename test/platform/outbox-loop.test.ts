@@ -3,7 +3,6 @@ import { afterEach, expect, test } from 'vitest'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { OutboxLoop, retryDelay } from '../../src/platform/outbox-loop.ts'
 
-const soon = { interval: 5 }
 /** Longer than any test, so that only an announcement or a stop ends the wait. */
 const never = { pollMilliseconds: 86_400_000 }
 
@@ -52,23 +51,23 @@ function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) =>
 test('sends batch after batch until none is due', async () => {
   const outbox = startOutbox([['a', 'b'], ['c']])
 
-  await expect.poll(() => outbox.attempted, soon).toEqual(['a', 'b', 'c'])
-  await expect.poll(() => outbox.countClaims(), soon).toBe(3)
+  await expect.poll(() => outbox.attempted).toEqual(['a', 'b', 'c'])
+  await expect.poll(() => outbox.countClaims()).toBe(3)
 })
 
 test('sends new items as soon as they are announced', async () => {
   const outbox = startOutbox([])
-  await expect.poll(() => outbox.countClaims(), soon).toBe(1)
+  await expect.poll(() => outbox.countClaims()).toBe(1)
 
   outbox.add(['a'])
 
-  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+  await expect.poll(() => outbox.attempted).toEqual(['a'])
 })
 
 test('finishes the attempts in progress when it stops, and claims no more', async () => {
   const held = Promise.withResolvers<void>()
   const outbox = startOutbox([['a'], ['b']], () => held.promise)
-  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+  await expect.poll(() => outbox.attempted).toEqual(['a'])
 
   let stopped = false
   const stopping = outbox.stop().then(() => (stopped = true))
@@ -83,7 +82,7 @@ test('finishes the attempts in progress when it stops, and claims no more', asyn
 
 test('stops without waiting for the next poll', async () => {
   const outbox = startOutbox([])
-  await expect.poll(() => outbox.countClaims(), soon).toBe(1)
+  await expect.poll(() => outbox.countClaims()).toBe(1)
   await new Promise(setImmediate)
 
   await outbox.stop()
@@ -96,14 +95,14 @@ test.each([
   { cause: 'any other error', code: '42703', level: 50 },
 ])('logs $cause at level $level and sends at the next announcement', async ({ code, level }) => {
   const outbox = startOutbox([Object.assign(new Error('in the way'), { code })])
-  await expect.poll(() => outbox.logged, soon).toHaveLength(1)
+  await expect.poll(() => outbox.logged).toHaveLength(1)
   expect(outbox.logged).toMatchObject([
     { level, msg: 'could not read or update the letters that wait', err: { message: 'in the way' } },
   ])
 
   outbox.add(['a'])
 
-  await expect.poll(() => outbox.attempted, soon).toEqual(['a'])
+  await expect.poll(() => outbox.attempted).toEqual(['a'])
 })
 
 test('waits longer after each failure, at most half an hour', () => {

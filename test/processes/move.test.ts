@@ -155,7 +155,7 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
       )
       return row?.rows ?? 0
     }
-    await expect.poll(countCopied, { timeout: 40_000, interval: 20 }).toBeGreaterThan(0)
+    await expect.poll(countCopied).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await once(child, 'close')
     const copied = await countCopied()

@@ -7,6 +7,7 @@ import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { freePort } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 })
@@ -73,10 +74,8 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
     await late.get(link)
 
     const accountId = (await ask(browser, 'session.get'))?.accounts[0]?.accountId
-    await vi.waitFor(
-      async () =>
-        expect((await ask(browser, 'message.list', { accountId }))?.items.at(-1)).toMatchObject({ status: 'read' }),
-      { timeout: 20_000 },
+    await eventually(async () =>
+      expect((await ask(browser, 'message.list', { accountId }))?.items.at(-1)).toMatchObject({ status: 'read' }),
     )
     expect(await ask(late, 'session.get')).toBeUndefined()
   })

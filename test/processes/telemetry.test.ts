@@ -85,7 +85,7 @@ test.each([
   })
   const before = endpoint.received.length
   await send(node, 1)
-  await expect.poll(() => endpoint.received.length, { timeout: 60_000 }).toBe(before + 1)
+  await expect.poll(() => endpoint.received.length).toBe(before + 1)
   await stop(node)
 
   const loaded = new Set(linesWith(node, 'loaded @opentelemetry').map((line) => line.split('/')[1]))
@@ -153,7 +153,7 @@ test('ignores trace context without a propagator', async () => {
   const { body } = await node.send(apiKey, example, { traceparent: `00-${'e'.repeat(32)}-${'1'.repeat(16)}-01` })
   // Events of the previous test may arrive now too.
   const delivered = () => endpoint.received.find((webhook) => webhook.body.includes(body.data?.messageId ?? 'none'))
-  await expect.poll(delivered, { timeout: 60_000 }).toBeDefined()
+  await expect.poll(delivered).toBeDefined()
   await stop(node)
 
   expect(delivered()?.headers).not.toHaveProperty('traceparent')
@@ -219,7 +219,7 @@ test('exports the metrics of each process', async () => {
       const sends = metrics.findLast(({ name }) => name === 'waybill_whatsapp_sends_total')
       return sum + (sends?.points.find(({ attributes }) => attributes['outcome'] === 'accepted')?.value ?? 0)
     }, 0)
-  await expect.poll(countSends, { timeout: 90_000 }).toBe(10)
+  await expect.poll(countSends).toBe(10)
   await stop(node)
 
   expect(instances().size).toBe(2)

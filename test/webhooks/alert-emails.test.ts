@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../src/accounts/whatsapp/change.ts'
 import { recordDisplacementIn } from '../../src/http/displacement.ts'
 import { startHousekeeping } from '../../src/http/ops/housekeeping.ts'
@@ -10,6 +10,7 @@ import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { signedInOwner } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp.ts'
+import { eventually } from '../support/eventually.ts'
 
 let smtp: TestSmtpServer
 let server: TestServer
@@ -32,11 +33,6 @@ afterAll(async () => {
   await server?.close()
   await smtp?.close()
 })
-
-/** A busy machine takes longer than vitest's own second. */
-function eventually(check: () => unknown): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 45_000 })
-}
 
 /** Both servers check for changes several times. */
 async function announce(): Promise<void> {

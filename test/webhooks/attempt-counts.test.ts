@@ -30,8 +30,6 @@ afterAll(async () => {
   await database.close()
 })
 
-const soon = { timeout: 30_000, interval: 20 }
-
 /** The sender's error for a connection that closes without a response. */
 const lost = 'the connection was lost'
 
@@ -79,7 +77,7 @@ test('counts the attempts of a worker by response and reports how the endpoint f
   webhooks.startWorker()
   await webhooks.emit(2)
 
-  await expect.poll(async () => (await statistics(endpointId)).totals, soon).toMatchObject({ attempts: 6 })
+  await expect.poll(async () => (await statistics(endpointId)).totals).toMatchObject({ attempts: 6 })
   expect(await statistics(endpointId)).toMatchObject({
     slotSeconds: 1800,
     totals: { attempts: 6, succeeded: 0 },
@@ -92,12 +90,12 @@ test('counts the attempts of a worker by response and reports how the endpoint f
 
   receiver.behave((_received, response) => void response.destroy(), '/changing')
   await webhooks.emit(1)
-  await expect.poll(async () => (await findOnly())?.failure, soon).toMatchObject({ error: lost, isMixed: true })
+  await expect.poll(async () => (await findOnly())?.failure).toMatchObject({ error: lost, isMixed: true })
   expect((await findOnly())?.failure).not.toHaveProperty('statusCode')
 
   receiver.behave(accept, '/changing')
   await webhooks.emit(1)
-  await expect.poll(async () => (await statistics(endpointId)).totals.succeeded, soon).toBeGreaterThan(0)
+  await expect.poll(async () => (await statistics(endpointId)).totals.succeeded).toBeGreaterThan(0)
   const { failures, totals, slots } = await statistics(endpointId, '7d')
   expect(failures.map(({ error }) => error)).toEqual([lost, 'HTTP 500'])
   expect(slots.reduce((sum, slot) => sum + slot.attempts, 0)).toBe(totals.attempts)
@@ -106,7 +104,7 @@ test('counts the attempts of a worker by response and reports how the endpoint f
     await webhooks.emit(1)
     return (await findOnly())?.failure
   }
-  await expect.poll(failsAfterAnother, soon).toBeUndefined()
+  await expect.poll(failsAfterAnother).toBeUndefined()
 })
 
 test('sums slots of the last day and the last week and ignores older ones', async () => {

@@ -10,8 +10,6 @@ import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../
 import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/webhooks.ts'
 
 const leaseSeconds = 30
-const soon = { timeout: 4_000, interval: 5 }
-
 let database: TestDatabase
 let receiver: WebhookReceiver
 let webhooks: TestWebhooks
@@ -91,7 +89,7 @@ test('attempts and records a claimed delivery, and requests more for its endpoin
   const before = Date.now()
   begin(delivery)
   expect(attempts.held).toBe(1)
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
 
   expect(emitted).toEqual(['slotFreed', 'attempted', 'released'])
   expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
@@ -103,7 +101,7 @@ test('emits an event when the delivery of an endpoint with limits is recorded', 
   const delivery = await claimOne()
   const { attempts, begin, emitted } = createAttempts()
   begin(delivery, { isLimited: true })
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
   expect(emitted).toEqual(['attempted', 'limitedRecorded', 'released'])
 })
 
@@ -112,7 +110,7 @@ test('requests no more deliveries for an endpoint that fails', async () => {
   const delivery = await claimOne()
   const { attempts, begin, emitted } = createAttempts()
   begin(delivery)
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
   expect(emitted).toEqual(['attempted', 'released'])
   expect(await webhooks.deliveries()).toMatchObject([{ attempts: 1 }])
 })
@@ -124,7 +122,7 @@ test('skips a delivery whose lease would expire during its attempt, so that no t
   const leaseMilliseconds = leaseSeconds * 1_000
   begin(late, { sentAt: performance.now() - leaseMilliseconds + webhookConfig.timeoutSeconds * 1_000 - 10 })
   begin(inTime, { sentAt: performance.now() - leaseMilliseconds + webhookConfig.timeoutSeconds * 1_000 + 500 })
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
 
   expect(receiver.received.map(({ id }) => id)).toEqual([inTime.event_id])
   expect(emitted.filter((name) => name === 'attempted')).toHaveLength(1)
@@ -137,13 +135,13 @@ test('records no result of a delivery that it has released', async () => {
   const delivery = await claimOne()
   const { attempts, begin, emitted } = createAttempts()
   begin(delivery)
-  await expect.poll(() => responses.length, soon).toBe(1)
+  await expect.poll(() => responses.length).toBe(1)
   await attempts.stop(0)
   expect(attempts.held).toBe(0)
   expect(await webhooks.deliveries()).toMatchObject([{ attempts: 0 }])
 
   responses[0]?.()
-  await expect.poll(() => emitted, soon).toContain('released')
+  await expect.poll(() => emitted).toContain('released')
   // It released the delivery itself, so nothing is lost.
   expect(emitted).not.toContain('lost')
   expect(await webhooks.finished()).toEqual([])
@@ -160,19 +158,19 @@ test('attempts no delivery after it was claimed again with a newer lease', async
   const delivery = await claimOne()
   const { attempts, begin, emitted } = createAttempts()
   begin(delivery)
-  await expect.poll(() => responses.length, soon).toBe(1)
+  await expect.poll(() => responses.length).toBe(1)
   await database.db
     .updateTable('webhook_deliveries')
     .set({ due_at: new Date(0) })
     .execute()
   begin(await claimAgain())
-  await expect.poll(() => responses.length, soon).toBe(2)
+  await expect.poll(() => responses.length).toBe(2)
   responses[0]?.()
-  await expect.poll(() => emitted, soon).toContain('lost')
+  await expect.poll(() => emitted).toContain('lost')
   responses[1]?.()
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
+  await expect.poll(() => webhooks.finished()).toHaveLength(1)
   expect(emitted.filter((name) => name === 'lost')).toHaveLength(1)
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
 })
 
 test('starts no attempts while a thousand are unrecorded, and continues afterwards', async () => {
@@ -194,13 +192,13 @@ test('starts no attempts while a thousand are unrecorded, and continues afterwar
   for (const delivery of deliveries) begin(delivery)
 
   const attempted = () => emitted.filter((name) => name === 'attempted').length
-  await expect.poll(attempted, soon).toBeGreaterThanOrEqual(1_024)
+  await expect.poll(attempted).toBeGreaterThanOrEqual(1_024)
   for (let turn = 0; turn < 20; turn++) await webhooks.finished()
   // The attempts that were in progress when it noticed.
   expect(attempted()).toBeLessThan(1_024 + 64)
 
   outages.end()
-  await expect.poll(() => attempts.held, { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
   expect(await webhooks.finished()).toHaveLength(1_300)
   expect(emitted).not.toContain('lost')
 })
@@ -211,10 +209,10 @@ test('reports a lost delivery if another worker claimed it before its result', a
   const delivery = await claimOne()
   const { attempts, begin, emitted } = createAttempts()
   begin(delivery)
-  await expect.poll(() => responses.length, soon).toBe(1)
+  await expect.poll(() => responses.length).toBe(1)
   await database.db.updateTable('webhook_deliveries').set({ generation: 2 }).execute()
   responses[0]?.()
-  await expect.poll(() => attempts.held, soon).toBe(0)
+  await expect.poll(() => attempts.held).toBe(0)
   expect(emitted).toContain('lost')
   expect(await webhooks.finished()).toEqual([])
 })
@@ -225,10 +223,10 @@ test('stops as soon as the last running attempt is recorded', async () => {
   const { attempts, begin } = createAttempts()
   begin(await claimOne())
   begin(await claimOne())
-  await expect.poll(() => responses.length, soon).toBe(2)
+  await expect.poll(() => responses.length).toBe(2)
   const stopped = attempts.stop(3_600_000)
   responses[0]?.()
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
+  await expect.poll(() => webhooks.finished()).toHaveLength(1)
   expect(attempts.held).toBe(1)
   responses[1]?.()
   await stopped
@@ -240,7 +238,7 @@ test('logs a failure to release the held deliveries', async () => {
   receiver.behave(() => {})
   const { attempts, begin, logged } = createAttempts({ db: outages.db })
   begin(await claimOne())
-  await expect.poll(() => receiver.received.length, soon).toBe(1)
+  await expect.poll(() => receiver.received.length).toBe(1)
   outages.begin()
   await attempts.stop(0)
   expect(logged).toEqual(['could not release claimed deliveries; they become due when their lease ends'])

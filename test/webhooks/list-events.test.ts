@@ -139,7 +139,7 @@ test('lists events of one callback in order, even if they exceed the IDs of a mi
   await deps.db.transaction().execute((trx) => recordEvents(trx, [newEvent('msg_last')], deps))
 
   const read = createReader()
-  await expect.poll(read, { timeout: 10_000, interval: 0 }).toEqual([...names, 'msg_last'])
+  await expect.poll(read).toEqual([...names, 'msg_last'])
 })
 
 test.each([3600, -3600])('neither hides nor repeats an event when the clock jumps by %i seconds', async (seconds) => {

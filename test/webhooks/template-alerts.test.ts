@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTemplate } from '../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
@@ -7,6 +7,7 @@ import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { changeCallback, post } from '../support/callbacks.ts'
 import { listQueuedEvents } from '../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { eventually } from '../support/eventually.ts'
 
 let server: TestServer
 let account: TestAccount
@@ -113,11 +114,8 @@ test('announces each step of a created template: approved, then paused', async (
   const input = { ...createTemplate.example.input, name: 'order_paused' }
   expect((await account.post('/api/v1/template/create', input)).json()).toMatchObject({ success: true })
 
-  await vi.waitFor(
-    async () => {
-      await announce()
-      expect(await names()).toEqual(['template.approved order_paused', 'template.paused order_paused'])
-    },
-    { timeout: 15_000, interval: 100 },
-  )
+  await eventually(async () => {
+    await announce()
+    expect(await names()).toEqual(['template.approved order_paused', 'template.paused order_paused'])
+  })
 })

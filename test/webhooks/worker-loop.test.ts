@@ -11,9 +11,6 @@ import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../support/
 
 /** Long enough that a worker claims only when it is woken. */
 const neverPolls = { pollMilliseconds: 3_600_000 }
-/** Much longer than necessary, to allow for a busy machine. */
-const soon = { timeout: 20_000, interval: 5 }
-
 let database: TestDatabase
 let receiver: WebhookReceiver
 let webhooks: TestWebhooks
@@ -61,7 +58,7 @@ function startWorker({ db = database.db, ...options }: WorkerOptions & { db?: Ky
 async function deliverOne(): Promise<void> {
   const before = (await webhooks.finished()).length
   await webhooks.emit(1)
-  await expect.poll(async () => (await webhooks.finished()).length, soon).toBe(before + 1)
+  await expect.poll(async () => (await webhooks.finished()).length).toBe(before + 1)
 }
 
 const lostMessage = 'could not read deliveries from the database; trying again: connect ECONNREFUSED'
@@ -75,7 +72,7 @@ test('claims due deliveries when it starts', async () => {
   await webhooks.addEndpoint(receiver.url)
   await webhooks.emit(3)
   workers.push(webhooks.startWorker(neverPolls))
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
+  await expect.poll(() => webhooks.finished()).toHaveLength(3)
 })
 
 test('wakes up on an announcement', async () => {
@@ -106,7 +103,7 @@ test('finds unannounced deliveries by polling', async () => {
         ]),
     )
     .execute()
-  await expect.poll(() => receiver.received.length, soon).toBe(2)
+  await expect.poll(() => receiver.received.length).toBe(2)
 })
 
 test('claims more deliveries of an endpoint as its attempts end, without an announcement', async () => {
@@ -114,7 +111,7 @@ test('claims more deliveries of an endpoint as its attempts end, without an anno
   startWorker(neverPolls)
   await deliverOne()
   await webhooks.fillQueue(endpointId, 300)
-  await expect.poll(() => receiver.received.length, soon).toBeGreaterThanOrEqual(301)
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(301)
 })
 
 test('wakes up when an endpoint has capacity again', async () => {
@@ -124,20 +121,20 @@ test('wakes up when an endpoint has capacity again', async () => {
   await webhooks.fillQueue(endpointId, 12)
   startWorker(neverPolls)
   for (let answered = 0; answered < 13;) {
-    await expect.poll(() => responses.length, soon).toBeGreaterThan(answered)
+    await expect.poll(() => responses.length).toBeGreaterThan(answered)
     await waitUntilAsleep()
     const now = responses.slice(answered)
     for (const release of now) release()
     answered += now.length
   }
-  await expect.poll(() => webhooks.deliveries(), soon).toEqual([])
+  await expect.poll(() => webhooks.deliveries()).toEqual([])
 })
 
 test('delivers one at a time if the limit of the endpoint is one', async () => {
   await webhooks.addEndpoint(receiver.url, { maxConcurrent: 1 })
   await webhooks.emit(5)
   const { logged } = startWorker(neverPolls)
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(5)
+  await expect.poll(() => webhooks.finished()).toHaveLength(5)
   expect(logged).toEqual([])
 })
 
@@ -147,14 +144,14 @@ test('claims for others when an endpoint that held all slots fails', async () =>
   // Each success increases its concurrency by one.
   await webhooks.fillQueue(busy.endpointId, 20)
   worker.wake()
-  await expect.poll(() => webhooks.deliveries(), soon).toEqual([])
+  await expect.poll(() => webhooks.deliveries()).toEqual([])
   const responses: (() => void)[] = []
   receiver.behave((received, response, request) => {
     responses.push(() => respond(500)(received, response, request))
   }, '/busy')
   await webhooks.fillQueue(busy.endpointId, 20)
   worker.wake()
-  await expect.poll(() => worker.held, soon).toBe(8)
+  await expect.poll(() => worker.held).toBe(8)
   await webhooks.addEndpoint(`${receiver.url}/other`, { events: ['message.read'] })
   await database.db
     .updateTable('webhook_endpoints')
@@ -162,9 +159,9 @@ test('claims for others when an endpoint that held all slots fails', async () =>
     .execute()
   await database.db.updateTable('webhook_endpoints').set({ events: [] }).where('id', '=', busy.endpointId).execute()
   await webhooks.emit(1)
-  await expect.poll(() => responses.length, soon).toBe(8)
+  await expect.poll(() => responses.length).toBe(8)
   for (const release of responses) release()
-  await expect.poll(() => receiver.at('/other').length, soon).toBe(1)
+  await expect.poll(() => receiver.at('/other').length).toBe(1)
 })
 
 test('starts once, and claims nothing after it has stopped', async () => {
@@ -176,7 +173,7 @@ test('starts once, and claims nothing after it has stopped', async () => {
   await webhooks.emit(1)
   worker.wake()
   startWorker({ pollMilliseconds: 10 })
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
+  await expect.poll(() => webhooks.finished()).toHaveLength(2)
   expect(await webhooks.deliveries()).toEqual([])
   expect(receiver.received).toHaveLength(2)
 })
@@ -201,7 +198,7 @@ test('waits for running attempts up to the attempt timeout when it stops', async
   receiver.behave((_received, response) => void responses.push(() => response.end()))
   const { worker } = startWorker()
   await webhooks.emit(1)
-  await expect.poll(() => responses.length, soon).toBe(1)
+  await expect.poll(() => responses.length).toBe(1)
   const stopped = worker.stop()
   await waitUntilAsleep()
   responses[0]?.()
@@ -217,16 +214,16 @@ test('reports an outage of the database once, and its end', async () => {
   expect(logged).toEqual([])
 
   outages.begin()
-  await expect.poll(() => outages.failures(), soon).toBeGreaterThan(10)
+  await expect.poll(() => outages.failures()).toBeGreaterThan(10)
   await webhooks.emit(1)
   outages.end()
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
-  await expect.poll(() => logged, soon).toEqual([lostMessage, 'the database is available again'])
+  await expect.poll(() => webhooks.finished()).toHaveLength(2)
+  await expect.poll(() => logged).toEqual([lostMessage, 'the database is available again'])
 
   outages.begin()
-  await expect.poll(() => logged.length, soon).toBe(3)
+  await expect.poll(() => logged.length).toBe(3)
   outages.end()
-  await expect.poll(() => logged.length, soon).toBe(4)
+  await expect.poll(() => logged.length).toBe(4)
 })
 
 test('records deliveries made during an outage once the database is back', async () => {
@@ -238,9 +235,9 @@ test('records deliveries made during an outage once the database is back', async
   })
   const { logged, lost } = startWorker({ db: outages.db, ...neverPolls })
   await webhooks.emit(1)
-  await expect.poll(() => logged, soon).toEqual([lostMessage])
+  await expect.poll(() => logged).toEqual([lostMessage])
   outages.end()
-  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
   expect(receiver.received).toHaveLength(1)
   expect(lost()).toBe(0)
 })
@@ -254,7 +251,7 @@ test('discards an attempt that it could not record before its lease expired', as
   })
   const { worker, lost } = startWorker({ db: outages.db, ...neverPolls, leaseSeconds: 1.1 })
   await webhooks.emit(1)
-  await expect.poll(lost, soon).toBe(1)
-  await expect.poll(() => worker.held, soon).toBe(0)
+  await expect.poll(lost).toBe(1)
+  await expect.poll(() => worker.held).toBe(0)
   expect(await webhooks.finished()).toEqual([])
 })

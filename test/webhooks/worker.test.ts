@@ -44,8 +44,6 @@ afterAll(async () => {
   await database.close()
 })
 
-const soon = { timeout: 10_000, interval: 10 }
-
 test('delivers an event to each subscribed endpoint, signed with its own secret', async () => {
   const first = await webhooks.addEndpoint(`${receiver.url}/first`, { headers: [['X-Tenant', 'one']] })
   const second = await webhooks.addEndpoint(`${receiver.url}/second`)
@@ -53,7 +51,7 @@ test('delivers an event to each subscribed endpoint, signed with its own secret'
   webhooks.startWorker()
   const [eventId = ''] = await webhooks.emit()
 
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(2)
+  await expect.poll(() => webhooks.finished()).toHaveLength(2)
   expect(receiver.at('/other')).toEqual([])
   for (const [path, { secret }] of [
     ['/first', first],
@@ -77,7 +75,7 @@ test('retries with the same ID, records every attempt and stops after the last',
   webhooks.startWorker()
   const [eventId = ''] = await webhooks.emit()
 
-  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered', attempts: 3 }])
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 3 }])
   expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId, eventId])
   expect(await webhooks.attempts(eventId)).toEqual([
     { number: 1, status_code: 500, error: 'HTTP 500' },
@@ -93,7 +91,7 @@ test('follows the retry schedule and fails the delivery at its end', async () =>
   webhooks.startWorker()
   const [eventId = ''] = await webhooks.emit()
 
-  await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 3 }])
+  await expect.poll(() => webhooks.deliveries()).toMatchObject([{ attempts: 3 }])
   const [waiting] = await webhooks.deliveries()
   expect(waiting?.dueInSeconds).toBeGreaterThan(3500)
   expect(waiting?.dueInSeconds).toBeLessThanOrEqual(3600)
@@ -103,7 +101,7 @@ test('follows the retry schedule and fails the delivery at its end', async () =>
   expect((await webhooks.endpoint(endpointId)).failing_since).not.toBeNull()
 
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
-  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'failed', attempts: 4 }])
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'failed', attempts: 4 }])
   expect(await webhooks.deliveries()).toEqual([])
   expect(await webhooks.attempts(eventId)).toHaveLength(4)
 })
@@ -113,7 +111,7 @@ test('waits as long as Retry-After specifies', async () => {
   receiver.behave(respond(503, { 'retry-after': '600' }))
   webhooks.startWorker()
   await webhooks.emit()
-  await expect.poll(() => webhooks.deliveries(), soon).toMatchObject([{ attempts: 1 }])
+  await expect.poll(() => webhooks.deliveries()).toMatchObject([{ attempts: 1 }])
   const [waiting] = await webhooks.deliveries()
   expect(waiting?.dueInSeconds).toBeGreaterThan(500)
   expect(waiting?.dueInSeconds).toBeLessThanOrEqual(600)
@@ -128,14 +126,14 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   await webhooks.emit(5)
 
   await expect
-    .poll(() => webhooks.endpoint(endpointId), soon)
+    .poll(() => webhooks.endpoint(endpointId))
     .toMatchObject({ enabled: false, disabled_reason: 'it answered 410 Gone' })
-  await expect.poll(() => log.filter((line) => line.includes('disabled a webhook endpoint')), soon).toHaveLength(1)
+  await expect.poll(() => log.filter((line) => line.includes('disabled a webhook endpoint'))).toHaveLength(1)
   expect(await registry.getSingleMetricAsString('waybill_webhook_endpoints_disabled_total')).toContain(
     '{reason="gone"} 1',
   )
   await webhooks.emit(2)
-  await expect.poll(() => worker.held, soon).toBe(0)
+  await expect.poll(() => worker.held).toBe(0)
   expect(await webhooks.deliveries()).toHaveLength(7)
 
   receiver.behave(accept, '/gone')
@@ -143,7 +141,7 @@ test('disables an endpoint that returns 410 and delivers its waiting events when
   await sql`update webhook_deliveries set due_at = now() where due_at > now() + interval '100 seconds'`.execute(
     database.db,
   )
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(7)
+  await expect.poll(() => webhooks.finished()).toHaveLength(7)
 })
 
 test('disables an endpoint after five days without a success', async () => {
@@ -155,10 +153,10 @@ test('disables an endpoint after five days without a success', async () => {
   await webhooks.emit()
 
   await expect
-    .poll(() => webhooks.endpoint(tired.endpointId), soon)
+    .poll(() => webhooks.endpoint(tired.endpointId))
     .toMatchObject({ enabled: false, disabled_reason: 'no attempt has succeeded for five days' })
   await expect
-    .poll(() => webhooks.endpoint(recovering.endpointId), soon)
+    .poll(() => webhooks.endpoint(recovering.endpointId))
     .toEqual({ enabled: true, disabled_reason: null, failing_since: null })
   expect(await webhooks.deliveries(tired.endpointId)).toHaveLength(1)
 })
@@ -168,14 +166,14 @@ test('signs with both secrets during an overlap and then only with the new one',
   const rotated = await rotateSecret(webhooks.deps, webhooks.accountId, endpointId, { overlapSeconds: 60 })
   webhooks.startWorker()
   await webhooks.emit()
-  await expect.poll(() => receiver.received, soon).toHaveLength(1)
+  await expect.poll(() => receiver.received).toHaveLength(1)
   const [both] = receiver.received
   for (const each of [secret, rotated.secret])
     expect(new Webhook(each).verify(both?.body ?? '', both?.headers as Record<string, string>)).toBeDefined()
 
   await sql`update webhook_endpoints set previous_secret_expires_at = now()`.execute(database.db)
   await webhooks.emit()
-  await expect.poll(() => receiver.received, soon).toHaveLength(2)
+  await expect.poll(() => receiver.received).toHaveLength(2)
   expect(String(receiver.received[1]?.headers['webhook-signature']).split(' ')).toHaveLength(1)
 })
 
@@ -186,7 +184,7 @@ test('fails attempts while the secret cannot be decrypted and recovers with the 
   worker.start()
   const [eventId = ''] = await webhooks.emit()
   await expect
-    .poll(() => webhooks.attempts(eventId), soon)
+    .poll(() => webhooks.attempts(eventId))
     .toMatchObject([{ error: 'the signing secret of the endpoint cannot be decrypted' }, {}, {}])
   await worker.stop()
   expect(receiver.received).toEqual([])
@@ -194,7 +192,7 @@ test('fails attempts while the secret cannot be decrypted and recovers with the 
 
   webhooks.startWorker()
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
-  await expect.poll(() => webhooks.finished(), soon).toMatchObject([{ outcome: 'delivered' }])
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered' }])
 })
 
 const wholeClaim: Claim = {
@@ -274,9 +272,9 @@ test('repeats an attempt with the same ID if its worker was paused past the leas
   const releaseFirst = await held.promise
   // Simulates a lease that expired while the worker was paused, so that the delivery is claimed again.
   await sql`update webhook_deliveries set due_at = now()`.execute(database.db)
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(1)
+  await expect.poll(() => webhooks.finished()).toHaveLength(1)
   releaseFirst()
-  await expect.poll(() => lost, soon).toHaveBeenCalledOnce()
+  await expect.poll(() => lost).toHaveBeenCalledOnce()
   expect(receiver.received.map(({ id }) => id)).toEqual([eventId, eventId])
   expect(await webhooks.attempts(eventId)).toHaveLength(1)
 })
@@ -305,7 +303,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
   receiver.behave(neverRespond)
   const worker = webhooks.startWorker()
   await webhooks.emit(3)
-  await expect.poll(() => receiver.received, soon).toHaveLength(3)
+  await expect.poll(() => receiver.received).toHaveLength(3)
   await worker.stop({ graceMilliseconds: 10 })
   expect(worker.held).toBe(0)
   for (const { dueInSeconds, attempts } of await webhooks.deliveries()) {
@@ -314,7 +312,7 @@ test('releases unfinished deliveries on stop for another worker to claim', async
   }
   receiver.behave(accept)
   webhooks.startWorker()
-  await expect.poll(() => webhooks.finished(), soon).toHaveLength(3)
+  await expect.poll(() => webhooks.finished()).toHaveLength(3)
 })
 
 test('waits for each misbehaving receiver no longer than one timeout', async () => {
@@ -342,10 +340,10 @@ test('waits for each misbehaving receiver no longer than one timeout', async () 
   await webhooks.addEndpoint(`${receiver.url}/good`)
   await webhooks.emit(50)
   // A delivery can arrive twice: on a busy machine, its first response may come after the timeout of a second.
-  await expect.poll(() => new Set(receiver.at('/good').map(({ id }) => id)).size, soon).toBe(50)
+  await expect.poll(() => new Set(receiver.at('/good').map(({ id }) => id)).size).toBe(50)
 
   await expect
-    .poll(async () => (await webhooks.attempts(bad[0] ?? '')).map(({ error }) => error), soon)
+    .poll(async () => (await webhooks.attempts(bad[0] ?? '')).map(({ error }) => error))
     .toEqual(expect.arrayContaining([null, 'timed out', 'HTTP 500', 'the connection was lost']))
   const { rows } = await sql<{ longest: number }>`select max(duration_ms) as longest from webhook_attempts`.execute(
     database.db,

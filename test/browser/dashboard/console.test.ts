@@ -111,7 +111,7 @@ test('suspends and resumes an account, and views it read-only', async () => {
   await row.getByText('Healthy').waitFor()
   expect((await shop.get('/api/v1/message')).statusCode).toBe(200)
   expect(pageErrors).toEqual([])
-}, 180_000)
+})
 
 test('creates an account with a link for its owner', async () => {
   const { page, open, pageErrors } = await signedInOperator()

@@ -157,7 +157,7 @@ test('falls back to English for an unsupported language', async () => {
   expect(await languageOf(page)).toBe('en')
 })
 
-test('Spanish pages are accessible and fit a phone', { timeout: 180_000 }, async () => {
+test('Spanish pages are accessible and fit a phone', async () => {
   const visit = await dashboard.signedIn({ viewport: { width: 390, height: 844 } })
   const { page, openOfAccount, pageErrors } = visit
   await preferLanguages(page, ['es-ES'])
@@ -243,7 +243,7 @@ const dataPatterns: readonly RegExp[] = [
   'aria-label: autosize measurement',
 ].map((pattern) => (typeof pattern === 'string' ? new RegExp(`^${RegExp.escape(pattern)}$`) : pattern))
 
-test('every text of every page comes from the catalogue', { timeout: 180_000 }, async () => {
+test('every text of every page comes from the catalogue', async () => {
   const visit = await dashboard.signedIn()
   const { page, open, openOfAccount, account } = visit
   const marked = await makeMarkedCatalogue()

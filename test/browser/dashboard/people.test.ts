@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let dashboard: DashboardBrowser
 let smtp: TestSmtpServer
@@ -35,14 +36,11 @@ afterEach(() => {
 
 /** The path of the link in the last email to an address, without `/settings`. */
 function linkTo(address: string): Promise<string> {
-  return vi.waitFor(
-    () => {
-      const link = smtp.received.findLast(({ to }) => to.includes(address))?.link
-      if (link === undefined) throw new Error(`no email to ${address}`)
-      return new URL(link).pathname.replace('/settings', '')
-    },
-    { timeout: 15_000 },
-  )
+  return eventually(() => {
+    const link = smtp.received.findLast(({ to }) => to.includes(address))?.link
+    if (link === undefined) throw new Error(`no email to ${address}`)
+    return new URL(link).pathname.replace('/settings', '')
+  })
 }
 
 test('invites a person by email, who joins, becomes an owner and is removed', async () => {

@@ -121,7 +121,7 @@ test('opens the reference with a new key that no storage, address or page source
 
   const readFields = () =>
     reference.evaluate<string[]>(`[...document.querySelectorAll('#docs input')].map((input) => input.value)`)
-  await expect.poll(readFields, { timeout: 60_000 }).toContain(apiKey)
+  await expect.poll(readFields).toContain(apiKey)
   expect(reference.url()).toContain('/docs/api#')
   await reference.getByRole('region', { name: 'Send a template message to one recipient' }).waitFor()
   expect(await reference.evaluate('window.opener === null')).toBe(true)
@@ -137,7 +137,7 @@ test('opens the reference with a new key that no storage, address or page source
   expect(await readFields()).not.toContain(apiKey)
   expect(pageErrors).toEqual([])
   // The reference is a large script.
-}, 120_000)
+})
 
 test('rejects requests while API access is off', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()

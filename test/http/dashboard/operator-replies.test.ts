@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { MessageDelivery } from '../../../contracts/dashboard/message.ts'
 import type { Delivery } from '../../../contracts/dashboard/webhook.ts'
@@ -17,6 +17,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const variable = 'Parcel for Ada Lovelace'
 const reply = 'Leave it with my neighbour'
@@ -55,15 +56,12 @@ async function deliverReply(): Promise<Pick<PopulatedAccount, 'endpointId' | 'me
   const worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [] }, { pollMilliseconds: 20 })
   worker.start()
   try {
-    return await vi.waitFor(
-      async () => {
-        const { items } = await listDeliveries(member, endpointId)
-        expect(items.map(({ attempts }) => attempts.length)).toEqual([1, 1])
-        const deliveryId = items.find(({ type }) => type === 'message.replied')?.deliveryId ?? ''
-        return { endpointId, messageId, deliveryId }
-      },
-      { timeout: 30_000 },
-    )
+    return await eventually(async () => {
+      const { items } = await listDeliveries(member, endpointId)
+      expect(items.map(({ attempts }) => attempts.length)).toEqual([1, 1])
+      const deliveryId = items.find(({ type }) => type === 'message.replied')?.deliveryId ?? ''
+      return { endpointId, messageId, deliveryId }
+    })
   } finally {
     await worker.stop({ graceMilliseconds: 0 })
   }

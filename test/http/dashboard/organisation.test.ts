@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
@@ -11,6 +11,7 @@ import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { startSmtpServer } from '../../support/smtp.ts'
 import { totp } from '../../support/totp.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let provider: TestOidcProvider
 let server: TestServer
@@ -64,7 +65,7 @@ async function resetByEmail(email: string, password: string): Promise<void> {
   const mailer = new Mailer(node.deps, transport)
   mailer.start()
   await visitor(node).mutate('password.requestReset', { email })
-  await vi.waitFor(() => expect(smtp.received).toHaveLength(1), { timeout: 15_000 })
+  await eventually(() => expect(smtp.received).toHaveLength(1))
   const reset = await visitor(node).mutate('password.reset', { token: tokenOf(smtp.received[0]?.link), password })
   expect(reset.statusCode).toBe(200)
   await mailer.stop()

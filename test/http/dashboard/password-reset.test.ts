@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
@@ -8,6 +8,7 @@ import { inviteUser } from '../../../src/users/invitation.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { type ReceivedEmail, startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let smtp: TestSmtpServer
 let server: TestServer
@@ -41,14 +42,11 @@ function requestReset(email: string, headers: Record<string, string> = {}, at: T
 }
 
 function emailTo(address: string): Promise<ReceivedEmail> {
-  return vi.waitFor(
-    () => {
-      const email = smtp.received.find(({ to }) => to.includes(address))
-      if (!email) throw new Error(`no email to ${address}`)
-      return email
-    },
-    { timeout: 15_000 },
-  )
+  return eventually(() => {
+    const email = smtp.received.find(({ to }) => to.includes(address))
+    if (!email) throw new Error(`no email to ${address}`)
+    return email
+  })
 }
 
 async function requestToken(email: string): Promise<string> {

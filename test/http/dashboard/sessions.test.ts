@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { describeDevice } from '../../../src/users/sign-in/device.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let server: TestServer
 let node: TestServer
@@ -23,11 +24,6 @@ afterAll(async () => {
   await node?.close()
   await server?.close()
 })
-
-/** A busy machine takes longer than vitest's own second. */
-function eventually(check: () => unknown): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 15_000 })
-}
 
 async function sessionsOf(person: TestOwner): Promise<Session[]> {
   return (await person.query<{ items: Session[] }>('session.list')).data.items

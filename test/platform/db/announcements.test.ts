@@ -46,7 +46,7 @@ test('notifies other processes and makes them check again after a lost connectio
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybill listen' and datname = current_database()`.execute(
     database.db,
   )
-  await expect.poll(() => listener, { timeout: 10_000 }).toHaveBeenCalledTimes(3)
+  await expect.poll(() => listener).toHaveBeenCalledTimes(3)
   here.announce('deliveries')
   await expect.poll(() => listener).toHaveBeenCalledTimes(4)
   await here.close()

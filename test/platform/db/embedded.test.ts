@@ -141,9 +141,9 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
       return rows[0]
     }
     // PostgreSQL updates its statistics once a second.
-    await expect.poll(async () => (await use())?.dead, { timeout: 10_000 }).toBeGreaterThan(1_000)
-    await expect.poll(async () => (await vacuumEmbedded(db)).includes('notes'), { timeout: 10_000 }).toBe(true)
-    await expect.poll(use, { timeout: 10_000 }).toEqual({ dead: 0, vacuums: 1 })
+    await expect.poll(async () => (await use())?.dead).toBeGreaterThan(1_000)
+    await expect.poll(async () => (await vacuumEmbedded(db)).includes('notes')).toBe(true)
+    await expect.poll(use).toEqual({ dead: 0, vacuums: 1 })
 
     const size = async () =>
       (await sql<{ size: number }>`select pg_relation_size('notes')::integer as size`.execute(db)).rows[0]?.size

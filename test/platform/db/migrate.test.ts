@@ -154,7 +154,7 @@ test.runIf(onPostgres)('does not block reads while it waits for a lock', async (
     onProgress: (progress) => states.push(progress),
   })
   const reader = await connect()
-  await expect.poll(() => waitsFor(reader, 'messages'), { interval: 5 }).toBe(true)
+  await expect.poll(() => waitsFor(reader, 'messages')).toBe(true)
 
   // Queues behind the migration until that gives up.
   await reader.query('select from messages')
@@ -179,7 +179,7 @@ test.runIf(onPostgres)('lets a transaction continue that waits for the migration
   }
   const migrated = migrate(database.db, { migrations: { '0901-order': order } })
   const observer = await connect()
-  await expect.poll(() => waitsFor(observer, 'messages'), { interval: 5 }).toBe(true)
+  await expect.poll(() => waitsFor(observer, 'messages')).toBe(true)
 
   // PostgreSQL would end this transaction if it found the deadlock first.
   await old.query('select from accounts')

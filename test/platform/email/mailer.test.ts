@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { composeEmail } from '../../../src/platform/email/compose.ts'
@@ -9,6 +9,7 @@ import { createMailTransport } from '../../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let server: TestServer
 let smtp: TestSmtpServer
@@ -31,11 +32,6 @@ afterAll(async () => {
   await smtp?.close()
   await server?.close()
 })
-
-/** A busy machine takes longer than vitest's own second. */
-function eventually(check: () => unknown): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 15_000 })
-}
 
 function start(config = smtp.config): EmailOutcome[] {
   const outcomes: EmailOutcome[] = []
