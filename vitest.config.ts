@@ -24,7 +24,7 @@ const databaseIndependent = [
   'test/media/{detect-type,download,s3-store}.test.ts',
   'test/messages/{fingerprint,number,rate-card,replay,status,status-times,zoned-days}.test.ts',
   'test/templates/{example,variables}.test.ts',
-  'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,retry,sign}.test.ts',
+  'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,receiver-responses,retry,sign}.test.ts',
 ]
 
 /**

@@ -3,7 +3,7 @@ import type { Agent as UndiciAgent, Dispatcher } from 'undici'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { Agent, requestThrough } from '../platform/undici.ts'
+import { createAgent, requestThrough } from '../platform/undici.ts'
 import { describeAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
@@ -35,7 +35,7 @@ export function createDownloader({
   ca,
   timeoutMilliseconds = defaultTimeoutMilliseconds,
 }: DownloaderOptions): Downloader {
-  const agent = new Agent({
+  const agent = createAgent({
     allowH2: false,
     // No limit per origin, so that one account cannot block others. Upload slots limit the total.
     connections: null,

@@ -20,6 +20,11 @@ declare module 'undici/lib/core/errors.js' {
   export = errors
 }
 
+declare module 'undici/lib/core/symbols.js' {
+  const symbols: { kSocket: symbol; kParser: symbol }
+  export = symbols
+}
+
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici'
   function request(this: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>

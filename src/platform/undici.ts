@@ -6,10 +6,51 @@ import type { Dispatcher } from 'undici'
 import request from 'undici/lib/api/api-request.js'
 import buildConnector from 'undici/lib/core/connect.js'
 import errors from 'undici/lib/core/errors.js'
+import symbols from 'undici/lib/core/symbols.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 
-export { Agent, buildConnector, errors, Pool }
+export { buildConnector, errors }
+
+/** Creates an agent for any number of origins. */
+export function createAgent(options: Agent.Options = {}): Agent {
+  return skipContinue(new Agent(options))
+}
+
+/** Creates a pool of connections to one origin. */
+export function createPool(origin: string, options: Pool.Options): Pool {
+  return skipContinue(new Pool(origin, options))
+}
+
+const continueStatus = 100
+const processingStatus = 102
+
+interface Parser {
+  onHeadersComplete(status: number, upgrade: boolean, keepAlive: boolean): number
+}
+
+/** Holds at most one object: the class of the parsers. */
+const patched = new WeakSet<object>()
+
+/**
+ * undici closes a connection that sends `100 Continue` unasked, and has no option for it. A client must skip such a
+ * response (RFC 9110, 15.2), as undici does with `102 Processing`, so its parser gets 102 instead. The first connection
+ * gives access to the parser, which undici does not export.
+ */
+function skipContinue<T extends Dispatcher>(dispatcher: T): T {
+  return dispatcher.once('connect', (_origin, targets) => {
+    // undici has no types for its internal fields. The last target is the client, which has a connection now.
+    const client = targets.at(-1) as unknown as Record<symbol, Record<symbol, Parser> | undefined>
+    const instance = client[symbols.kSocket]?.[symbols.kParser]
+    const parser = instance && (Object.getPrototypeOf(instance) as Parser)
+    if (!parser || patched.has(parser)) return
+    patched.add(parser)
+    const { onHeadersComplete } = parser
+    parser.onHeadersComplete = function (status, upgrade, keepAlive) {
+      return onHeadersComplete.call(this, status === continueStatus ? processingStatus : status, upgrade, keepAlive)
+    }
+  })
+}
 
 /** `dispatcher.request`, which undici's index adds to dispatchers. */
 export function requestThrough(

@@ -38,6 +38,11 @@ function answerOnce(...answers: SimulatedResponse[]): void {
   simulator.intercept(() => answers.shift())
 }
 
+function acceptedSend(): string {
+  const body = JSON.stringify({ messages: [{ id: 'wamid.1' }] })
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
 function lastRequest() {
   const request = simulator.requests.at(-1)
   if (!request) throw new Error('The simulator got no request')
@@ -273,6 +278,30 @@ test.each([
     kind: 'refused',
     error: details === undefined ? { code: 100, title: 'Invalid parameter' } : { code: 100, details },
   })
+})
+
+test.each([
+  { says: 'skips 1xx responses before the final one', rest: acceptedSend(), outcome: { kind: 'accepted' } },
+  {
+    says: 'does not take a 1xx response for the final one if the connection is lost',
+    rest: '',
+    outcome: { kind: 'unknown', reason: 'the connection was lost' },
+  },
+])('$says', async ({ rest, outcome }) => {
+  const graph = createTcpServer((socket) =>
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        socket.end(`${[100, 100, 102, 103].map((status) => `HTTP/1.1 ${status} X\r\n\r\n`).join('')}${rest}`)
+      }),
+  ).listen(0, '127.0.0.1')
+  await once(graph, 'listening')
+  const url = `http://127.0.0.1:${(graph.address() as AddressInfo).port}`
+  const client = createCloudApi({ url, version: 'v25.0' })
+
+  expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject(outcome)
+  await client.close()
+  graph.close()
 })
 
 test('treats a refused connection as not sent', async () => {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Config } from '../../platform/config.ts'
-import { Agent, requestThrough } from '../../platform/undici.ts'
+import { createAgent, requestThrough } from '../../platform/undici.ts'
 import { type ObjectStore, type StoredFile, StoreUnavailableError } from './object-store.ts'
 
 /** SHA-256 of an empty body, which a request without a body must contain (AWS, "Signature calculations"). */
@@ -22,7 +22,7 @@ interface S3Request {
  * `fetch` cannot send the length of a streamed file. The store compares the bytes with the signed hash.
  */
 export function createS3Store(config: S3Config): ObjectStore {
-  const agent = new Agent({
+  const agent = createAgent({
     allowH2: false,
     connections: maxConnections,
     connect: { timeout: timeouts.connect },

@@ -156,10 +156,17 @@ const texts: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate is not trusted',
   UND_ERR_HEADERS_OVERFLOW: 'the response headers are too large',
   UND_ERR_INVALID_ARG: 'the request could not be built: check the headers of the endpoint',
+  // undici reports these before it has read a status: contradicting lengths, and a status below 100.
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: invalidHttp(),
+  ERR_ASSERTION: invalidHttp(),
 }
 
 function unusableHost(): string {
   return 'the host could not be resolved, or is not public'
+}
+
+function invalidHttp(): string {
+  return 'the response is not valid HTTP'
 }
 
 function timedOut(): string {
@@ -171,7 +178,8 @@ export function describeAttemptError(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = texts[code]
   if (known !== undefined) return known
-  if (error instanceof errors.HTTPParserError) return 'the response is not valid HTTP'
+  // A receiver must not switch protocols unasked.
+  if (error instanceof errors.HTTPParserError || error.message === 'bad upgrade') return invalidHttp()
   if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return 'TLS: no secure connection'
   return 'the connection was lost'
 }

@@ -1,7 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
-import { Agent } from '../../platform/undici.ts'
+import { createAgent } from '../../platform/undici.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
 import { createConnector } from './connector.ts'
@@ -36,7 +36,7 @@ export function createWebhookSender(
     resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
     isAllowed: allowPrivate ? () => true : isPublicAddress,
   }
-  const agent = new Agent({
+  const agent = createAgent({
     allowH2: false,
     connections: connectionsPerOrigin,
     maxHeaderSize: maxResponseHeaderBytes,

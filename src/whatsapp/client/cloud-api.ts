@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Pool } from '../../platform/undici.ts'
+import { createPool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { OutgoingTemplate, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
@@ -71,7 +71,7 @@ export function createCloudApi({
   const base = new URL(url)
   const exchange = tracing ? traceExchange(tracing, base) : exchangeUntraced
   const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
-  const pool = new Pool(base.origin, {
+  const pool = createPool(base.origin, {
     connections: maxConnections,
     connect: { timeout: connectMs },
     // One message per connection at a time, so that a broken connection leaves only one outcome unknown.

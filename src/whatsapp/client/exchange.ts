@@ -84,6 +84,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // 1xx responses precede the final response.
+    if (status < 200) return
     this.#status = status
     if (status >= 400) this.#retryAfterSeconds = readRetryAfter(headers)
   }

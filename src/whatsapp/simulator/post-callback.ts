@@ -1,4 +1,4 @@
-import { Agent, requestThrough } from '../../platform/undici.ts'
+import { createAgent, requestThrough } from '../../platform/undici.ts'
 import { signCallback } from '../callbacks/signature.ts'
 
 /** Where an app receives callbacks, and the secret that signs them. */
@@ -7,7 +7,7 @@ export interface CallbackEndpoint {
   appSecret: string
 }
 
-const agent = new Agent()
+const agent = createAgent()
 
 /** Posts a signed callback, and returns whether it was accepted. */
 export async function postCallback({ url, appSecret }: CallbackEndpoint, callback: object): Promise<boolean> {
