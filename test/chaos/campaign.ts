@@ -16,10 +16,11 @@ import {
 import { check, type Violation } from './check.ts'
 import { startFaultyPostgres } from './database.ts'
 import { causeFaults, type FaultKind } from './faults.ts'
-import { type Entry, type LedgerWriter, openLedger, readLedger } from './ledger.ts'
+import { type Entry, type LedgerWriter, openLedger, readLedger, type WebhookAnswer } from './ledger.ts'
 import { type Load, readEndState, startLoad } from './load.ts'
 import { ChaosNode, choosePort } from './node.ts'
 import { createRandom, type Random } from './random.ts'
+import { webhookTimeoutMilliseconds } from './repeated-webhooks.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from './start-upstream.ts'
 
 export interface RoundOptions {
@@ -31,6 +32,8 @@ export interface RoundOptions {
   faults: readonly FaultKind[]
   /** The longest wait for progress after the faults. Anything unfinished after it is a violation. */
   settleSeconds: number
+  /** Keeps the ledger of a round without violations. */
+  keep: boolean
 }
 
 export interface Round {
@@ -68,7 +71,7 @@ export async function runRound(options: RoundOptions): Promise<Round> {
     GRAPH_API_URL: `http://127.0.0.1:${upstreamPort}`,
     META_APP_SECRET: appSecret,
     WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_TIMEOUT_SECONDS: '1',
+    WEBHOOK_TIMEOUT_SECONDS: String(webhookTimeoutMilliseconds / 1000),
     WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 60 }, () => '1s').join(','),
     WAYBILL_SECRET_KEY: secretKey,
     WAYBILL_DATA_DIR: dataDir,
@@ -76,7 +79,14 @@ export async function runRound(options: RoundOptions): Promise<Round> {
   }
   const receiver = await startWebhookReceiver()
   resources.defer(() => receiver.close())
-  const nodes = await createNodes({ environment, nodeClockFile, shared: postgres !== undefined, ledger, random })
+  const nodes = await createNodes({
+    environment,
+    nodeClockFile,
+    ledgerFolder,
+    shared: postgres !== undefined,
+    ledger,
+    random,
+  })
   resources.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => {}))
   const upstream = await startUpstream({
     seed,
@@ -118,24 +128,35 @@ export async function runRound(options: RoundOptions): Promise<Round> {
 
   const entries = readLedger(ledgerFolder)
   const violations = check(entries)
-  if (violations.length === 0) resources.defer(() => rm(folder, { recursive: true, force: true }))
+  if (violations.length === 0 && !options.keep) resources.defer(() => rm(folder, { recursive: true, force: true }))
   return { folder, kills, entries, violations }
 }
 
 interface NodeOptions {
   environment: Record<string, string>
   nodeClockFile: string
+  ledgerFolder: string
   /** Several processes share one PostgreSQL; an embedded database has one. */
   shared: boolean
   ledger: LedgerWriter
   random: Random
 }
 
-async function createNodes({ environment, nodeClockFile, shared, ledger, random }: NodeOptions): Promise<Nodes> {
+async function createNodes({
+  environment,
+  nodeClockFile,
+  ledgerFolder,
+  shared,
+  ledger,
+  random,
+}: NodeOptions): Promise<Nodes> {
   const create = async (role: string, index: number) => {
     const own = {
-      NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'jumping-clock.ts')}`,
+      NODE_OPTIONS: ['note-answers.ts', 'jumping-clock.ts']
+        .map((file) => `--import=${path.join(import.meta.dirname, file)}`)
+        .join(' '),
       CHAOS_CLOCK_FILE: nodeClockFile,
+      CHAOS_ANSWERS_FILE: path.join(ledgerFolder, `answers-${index}.jsonl`),
     }
     return new ChaosNode(index, await choosePort(random), { ...environment, ...own }, ['--role', role], ledger)
   }
@@ -155,9 +176,18 @@ async function setUp(environment: Record<string, string>, url: string): Promise<
 }
 
 /** Responds to some webhooks with 500 or too late, so that they are retried. */
-function receiveWebhook(note: (received: ReceivedWebhook) => void, random: Random): Behaviour {
+function receiveWebhook(
+  note: (received: ReceivedWebhook) => (answer: WebhookAnswer) => void,
+  random: Random,
+): Behaviour {
   return (received, response, request) => {
-    note(received)
+    const noteAnswer = note(received)
+    response.once('close', () =>
+      noteAnswer({
+        status: response.writableFinished ? response.statusCode : undefined,
+        milliseconds: Date.now() - received.at,
+      }),
+    )
     if (random.chance(0.03)) respond(500)(received, response, request)
     else if (random.chance(0.01)) setTimeout(() => accept(received, response, request), 1_500)
     else accept(received, response, request)
@@ -173,20 +203,29 @@ interface WebhookNotes {
   clocksJump: boolean
 }
 
-function noteWebhook({ secret, ledger, webhooks, clocksJump }: WebhookNotes): (received: ReceivedWebhook) => void {
+function noteWebhook({
+  secret,
+  ledger,
+  webhooks,
+  clocksJump,
+}: WebhookNotes): (received: ReceivedWebhook) => (answer: WebhookAnswer) => void {
   const verifier = new Webhook(secret)
-  return ({ id, headers, body }) => {
-    webhooks.add(id)
-    const event = JSON.parse(body) as MessageEvent
+  const verify = ({ id, headers, body }: ReceivedWebhook): { verified: boolean; problem?: string } => {
     try {
       verifier.verify(body, headers as Record<string, string>)
-      ledger.write({ kind: 'webhook', eventId: id, verified: true, event })
+      return { verified: true }
     } catch (error) {
       const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000)
       const signatures = String(headers['webhook-signature']).split(' ')
       const verified = clocksJump && signatures.includes(verifier.sign(id, signedAt, body))
-      ledger.write({ kind: 'webhook', eventId: id, verified, problem: String(error), event })
+      return { verified, problem: String(error) }
     }
+  }
+  return (received) => {
+    webhooks.add(received.id)
+    const event = JSON.parse(received.body) as MessageEvent
+    const verification = verify(received)
+    return (answer) => ledger.write({ kind: 'webhook', eventId: received.id, ...verification, event, answer })
   }
 }
 

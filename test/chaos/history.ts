@@ -36,6 +36,8 @@ export interface History {
   events: ListedEvent[]
   followed: string[]
   webhooks: Map<string, EntryOf<'webhook'>[]>
+  /** When processes read a 2xx of the receiver, by event. */
+  answersRead: Map<string, number[]>
   nodes: EntryOf<'node'>[]
   /** Messages that a killed process had marked as written; its journal does not show whether WhatsApp received them. */
   marked: Set<string>
@@ -54,6 +56,7 @@ export function toHistory(entries: readonly Entry[]): History {
     events: [],
     followed: [],
     webhooks: new Map(),
+    answersRead: new Map(),
     nodes: [],
     marked: new Set(),
     faults: [],
@@ -83,6 +86,8 @@ function add(history: History, entry: Entry): void {
       return acknowledge(upstreamMessage(history, entry.messageId), entry.index)
     case 'webhook':
       return push(history.webhooks, entry.eventId, entry)
+    case 'answer read':
+      return push(history.answersRead, entry.eventId, entry.at)
     case 'followed':
       return void history.followed.push(entry.eventId)
     case 'message':

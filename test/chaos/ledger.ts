@@ -16,6 +16,13 @@ export type Outcome =
   | { kind: 'lost'; reason: string }
   | { kind: 'answered'; status: number; code?: string; messageId?: string; waMessageId?: string }
 
+export interface WebhookAnswer {
+  /** Undefined if the sender hung up first. */
+  status: number | undefined
+  /** From the end of the request to the end of the response. */
+  milliseconds: number
+}
+
 /**
  * What clients, WhatsApp, the webhook receiver and the operator observed, recorded independently at the time. Nothing
  * comes from Waybill's database.
@@ -31,7 +38,17 @@ export type Entry = { at: number } & (
   | { kind: 'acknowledged'; messageId: string; index: number }
   /** A callback whose response was neither 200 nor 503. */
   | { kind: 'callback'; status: number }
-  | { kind: 'webhook'; eventId: string; verified: boolean; problem?: string; event: MessageEvent | undefined }
+  /** Written when the receiver has answered, or when its sender has hung up. */
+  | {
+      kind: 'webhook'
+      eventId: string
+      verified: boolean
+      problem?: string
+      event: MessageEvent | undefined
+      answer: WebhookAnswer
+    }
+  /** A process has read the 2xx of the receiver. */
+  | { kind: 'answer read'; eventId: string }
   /** An event received by the reader that pages through `event.list`. */
   | { kind: 'followed'; eventId: string }
   /** A read whose response was neither 200 nor 503. */

@@ -7,7 +7,8 @@ import { runRound, type RoundOptions } from './campaign.ts'
 import { check, type Violation } from './check.ts'
 import { faultKinds, type FaultKind } from './faults.ts'
 import { readLedger } from './ledger.ts'
-import { addFigures, countFigures, toReport, type Figures } from './report.ts'
+import { maxRepeatedShare } from './repeated-webhooks.ts'
+import { addFigures, countFigures, shareOfRepeatedWebhooks, toReport, type Figures } from './report.ts'
 
 const usage = `npm run test:chaos -- [options]
 
@@ -18,6 +19,7 @@ const usage = `npm run test:chaos -- [options]
   --faults a,b                faults to inject: ${faultKinds.join(', ')} (all)
   --seed N                    repeats the faults and messages of a seed (random)
   --settle S                  longest wait without progress after a round, in seconds (60)
+  --keep                      keeps the ledgers of all rounds
   --check FOLDER              checks the ledger of an earlier round only`
 
 const maxShown = 40
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     faults: { type: 'string', default: faultKinds.join(',') },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     settle: { type: 'string', default: '60' },
+    keep: { type: 'boolean', default: false },
     check: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -43,7 +46,9 @@ else await runCampaign()
 function checkAgain(folder: string): void {
   const entries = readLedger(folder)
   const violations = check(entries)
-  console.log(toReport(countFigures(entries), violations))
+  const figures = countFigures(entries)
+  console.log(toReport(figures, violations))
+  showRepeatedWebhooks(figures)
   showViolations(violations)
 }
 
@@ -64,10 +69,17 @@ async function runCampaign(): Promise<void> {
     console.log(
       `${new Date().toISOString()} seed ${seed}: ${done} kills so far, ${round.violations.length} violations in this round`,
     )
-    if (round.violations.length > 0) console.log(`  ledger: ${round.folder}/ledger`)
+    if (round.violations.length > 0 || options.keep) console.log(`  ledger: ${round.folder}/ledger`)
   }
   console.log(`\n${toReport(total, violations)}`)
+  showRepeatedWebhooks(total)
   showViolations(violations)
+}
+
+function showRepeatedWebhooks(figures: Figures): void {
+  const share = shareOfRepeatedWebhooks(figures)
+  console.log(`\nWebhooks sent again after a 2xx: ${(share * 100).toFixed(2)} % (at most ${maxRepeatedShare * 100} %)`)
+  if (share > maxRepeatedShare) process.exitCode = 1
 }
 
 function showViolations(violations: readonly Violation[]): void {
@@ -89,6 +101,7 @@ function readOptions(): RoundOptions {
     minutes: readNumber('minutes'),
     faults: values.faults.split(',').map(readFault),
     settleSeconds: readNumber('settle'),
+    keep: values.keep,
   }
 }
 

@@ -2,6 +2,7 @@ import { checks, type Violation } from './check.ts'
 import { toHistory, type History } from './history.ts'
 import type { Entry } from './ledger.ts'
 import { findNeverDispatched, listKilledInBetween } from './never-dispatched.ts'
+import { countRepeatedWebhooks } from './repeated-webhooks.ts'
 
 /** The counts of one round; counts of several rounds are added. */
 export type Figures = Record<string, number>
@@ -15,6 +16,7 @@ export function countFigures(entries: readonly Entry[]): Figures {
   const messages = [...upstream.values()]
   const lives = (change: string) => nodes.filter((node) => node.change === change).length
   const inBetween = new Set(listKilledInBetween(history).map(({ externalId }) => externalId))
+  const repeated = countRepeatedWebhooks(history)
   const released = findNeverDispatched(history).filter(({ key }) => !inBetween.has(key))
   return {
     'kills of server processes': lives('killed'),
@@ -37,7 +39,10 @@ export function countFigures(entries: readonly Entry[]): Figures {
       .length,
     events: events.length,
     'webhooks received': [...webhooks.values()].flat().length,
-    'repeated webhooks': [...webhooks.values()].flat().length - webhooks.size,
+    [acknowledged]: repeated.acknowledged,
+    [repeatedAfterSuccess]: repeated.repeated,
+    '  answer read, not recorded': repeated.read,
+    '  answer unread': repeated.unread,
     'unknown outcomes at the end': [...listed.values()].filter((message) => message.status === 'pending').length,
     'kills between mark and write': inBetween.size,
     'keys blocked by undispatched messages': released.length,
@@ -45,7 +50,13 @@ export function countFigures(entries: readonly Entry[]): Figures {
   }
 }
 
+const acknowledged = 'webhooks acknowledged'
+const repeatedAfterSuccess = 'repeated after a 2xx'
 const longest = 'longest wait for a key release, ms'
+
+export function shareOfRepeatedWebhooks(figures: Figures): number {
+  return (figures[repeatedAfterSuccess] ?? 0) / (figures[acknowledged] || 1)
+}
 
 export function addFigures(a: Figures, b: Figures): Figures {
   const names = new Set([...Object.keys(a), ...Object.keys(b)])

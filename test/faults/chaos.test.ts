@@ -17,6 +17,7 @@ test.each([
       minutes: 1.5,
       faults: faultKinds,
       settleSeconds: 30,
+      keep: false,
     })
     expect(violations, `seed ${seed}, ledger in ${folder}/ledger`).toEqual([])
   },
