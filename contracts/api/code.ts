@@ -43,7 +43,7 @@ export const sendCode = procedure({
   tag: 'Codes',
   summary: 'Send a one-time code',
   description:
-    'Generates a one-time code, or takes yours, sends it with an AUTHENTICATION template and remembers it until it is checked, replaced or expired. Only a keyed hash is stored, and the code is never returned. A new code for the same recipient and purpose replaces the one before, if it was sent.',
+    'Generates a one-time code, or takes yours, sends it with an AUTHENTICATION template and remembers it until it is checked, replaced or expired. Only a keyed hash is stored, and the code is never returned. A new code for the same recipient and purpose replaces the one before, if it was sent. With an `Idempotency-Key`, a retry returns the stored result and never sends twice. Without one, the same request within 30 seconds returns the code that is on its way.',
   input: z.strictObject({
     to: PhoneNumber,
     template: TemplateName.describe('Name of an approved AUTHENTICATION template.').meta({ examples: ['login_code'] }),
@@ -86,11 +86,14 @@ export const sendCode = procedure({
     'MESSAGE_REJECTED',
     'RECIPIENT_SUPPRESSED',
     'CODE_LIMIT_EXCEEDED',
+    'IDEMPOTENCY_KEY_IN_USE',
+    'IDEMPOTENCY_KEY_REUSED',
     'WHATSAPP_THROTTLED',
     'WHATSAPP_UNAVAILABLE',
     'SEND_OUTCOME_UNKNOWN',
   ],
   rateLimited: true,
+  idempotent: true,
   example: {
     input: { ...example, template: 'login_code', language: 'en' },
     output: {

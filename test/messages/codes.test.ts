@@ -41,7 +41,11 @@ async function letPass(seconds: number): Promise<void> {
   await sql`update one_time_code_limits set last_at = last_at - ${seconds} * interval '1 second',
     window_started_at = window_started_at - ${seconds} * interval '1 second'
     where account_id = ${account.accountId}`.execute(server.deps.db)
+  await sql`update one_time_codes set created_at = created_at - ${seconds} * interval '1 second'
+    where account_id = ${account.accountId}`.execute(server.deps.db)
 }
+
+const countSends = () => server.simulator.requests.filter(({ path }) => path.endsWith('/messages')).length
 
 const wrongOf = (code: string) => (code.startsWith('0') ? '1' : '0') + code.slice(1)
 
@@ -191,9 +195,119 @@ test('lets a recipient who used a code request another', async () => {
 test('sends one code when a flood of requests arrives at once', async () => {
   const before = server.simulator.requests.length
   const flood = await Promise.all(Array.from({ length: 30 }, () => send()))
-  expect(flood.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1)
-  expect(flood.filter((one) => outcomeOf(one)[1] === 'CODE_LIMIT_EXCEEDED')).toHaveLength(29)
+  const sent = flood.filter(({ statusCode }) => statusCode === 200)
+  expect(new Set(sent.map((one) => one.json().data.messageId)).size).toBe(1)
+  const waiting = flood.filter((one) => outcomeOf(one)[1] === 'CODE_LIMIT_EXCEEDED')
+  expect(sent.length + waiting.length).toBe(30)
   expect(server.simulator.requests.length - before).toBe(1)
+})
+
+const sendWithKey = (key: string, change: object = {}) =>
+  account.post('/api/v1/code/send', { ...base, ...change }, { 'idempotency-key': key })
+
+test('sends one code for an Idempotency-Key and replays its response, also after the code was used', async () => {
+  const before = countSends()
+  const first = await sendWithKey('login-1', { code: '481516', externalId: 'login-9' })
+  const second = await sendWithKey('login-1', { code: '481516', externalId: 'login-9', clientIp: '203.0.113.7' })
+  await letPass(3_000)
+  await check('481516')
+  const late = await sendWithKey('login-1', { code: '481516', externalId: 'login-9' })
+
+  expect(first.headers['idempotent-replayed']).toBeUndefined()
+  expect([second, late].map(({ headers }) => headers['idempotent-replayed'])).toEqual(['true', 'true'])
+  expect(second.json()).toEqual(first.json())
+  expect(late.json().data).toMatchObject({ messageId: first.json().data.messageId, status: 'sent' })
+  expect(countSends() - before).toBe(1)
+})
+
+test.each([{ to: '34600111333' }, { code: '2342' }, { purpose: 'other' }, { length: 8 }])(
+  'rejects the Idempotency-Key of another code: %o',
+  async (change) => {
+    await sendWithKey('login-1')
+    expect(outcomeOf(await sendWithKey('login-1', change))).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+  },
+)
+
+test('rejects the Idempotency-Key of a message', async () => {
+  const message = { to: base.to, template: 'login_code', language: 'en', code: '481516' }
+  await account.post('/api/v1/message/send', message, { 'idempotency-key': 'login-1' })
+  expect(outcomeOf(await sendWithKey('login-1', { code: '481516' }))).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+})
+
+test('replays a rejection, and sends again after a temporary failure', async () => {
+  const to = '15550131026'
+  expect(outcomeOf(await sendWithKey('login-1', { to }))).toEqual([422, 'MESSAGE_REJECTED'])
+  expect(outcomeOf(await sendWithKey('login-1', { to }))).toEqual([422, 'MESSAGE_REJECTED'])
+
+  server.simulator.intercept(({ path }) =>
+    path.endsWith('/messages')
+      ? { kind: 'json', status: 500, body: { error: { code: 2, message: 'down' } } }
+      : undefined,
+  )
+  expect(outcomeOf(await sendWithKey('login-2'))).toEqual([503, 'WHATSAPP_UNAVAILABLE'])
+  server.simulator.intercept(undefined)
+  expect((await sendWithKey('login-2')).statusCode).toBe(200)
+})
+
+test('sends one code when requests with the same Idempotency-Key arrive at once', async () => {
+  const before = countSends()
+  const flood = await Promise.all(Array.from({ length: 20 }, () => sendWithKey('login-1')))
+  const outcomes = flood.map((one) => outcomeOf(one)[1])
+  expect(outcomes.every((code) => code === undefined || code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true)
+  expect(outcomes).toContain(undefined)
+  expect(countSends() - before).toBe(1)
+})
+
+test('answers a retry without an Idempotency-Key with the code that is on its way', async () => {
+  const before = countSends()
+  const first = await send({ externalId: 'login-9' })
+  const code = readSentCode()
+  const retry = await send({ externalId: 'login-9', clientIp: '203.0.113.7' })
+
+  expect(retry.json()).toEqual(first.json())
+  expect(retry.headers['idempotent-replayed']).toBe('true')
+  expect(retry.text).not.toContain(code)
+  expect(countSends() - before).toBe(1)
+  expect((await check(code)).statusCode).toBe(200)
+
+  await letPass(30)
+  expect((await send({ externalId: 'login-9' })).headers['idempotent-replayed']).toBeUndefined()
+  expect(countSends() - before).toBe(2)
+})
+
+test.each([
+  { what: 'another code', change: { code: '222222' } },
+  { what: 'another number of attempts', change: { code: '111111', maxAttempts: 1 } },
+  { what: 'another reference', change: { code: '111111', externalId: 'login-9' } },
+])('does not take a request with $what for a retry', async ({ change }) => {
+  await send({ code: '111111' })
+  expect(outcomeOf(await send(change))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+})
+
+test('does not take a request with a new Idempotency-Key for a retry', async () => {
+  await sendWithKey('login-1')
+  expect(outcomeOf(await sendWithKey('login-2'))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+  expect(outcomeOf(await send())).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+})
+
+test('lets a retry wait for WhatsApp while the outcome of the first request is unknown', async () => {
+  const to = '15559000003'
+  expect(outcomeOf(await send({ to }))).toEqual([504, 'SEND_OUTCOME_UNKNOWN'])
+  const retry = await send({ to })
+  expect(outcomeOf(retry)).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+  expect(retry.headers['retry-after']).toBe('2')
+})
+
+test('does not answer a retry with a code that can no longer be checked', async () => {
+  await send({ code: '111111', maxAttempts: 1 })
+  await check('222222')
+  expect(outcomeOf(await send({ code: '111111', maxAttempts: 1 }))).toEqual([429, 'CODE_LIMIT_EXCEEDED'])
+})
+
+test('replays an Idempotency-Key over tRPC', async () => {
+  const context = { idempotencyKey: 'login-1' }
+  const first = await account.trpc.code.send.mutate(base, { context })
+  expect(await account.trpc.code.send.mutate(base, { context })).toEqual(first)
 })
 
 const requestCode = (n: number, clientIp: string) => send({ to: `346001113${String(n).padStart(2, '0')}`, clientIp })

@@ -38,7 +38,11 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
     list: (deps, call, input) => listMessages(deps, call, input),
   },
   code: {
-    send: (deps, call, input) => sendCode(deps, call, input),
+    send: async (deps, call, input) => {
+      const { code, replayed } = await sendCode(deps, call, input, call.idempotencyKey)
+      if (replayed) call.setHeader('Idempotent-Replayed', 'true')
+      return code
+    },
     check: (deps, call, input) => checkCode(deps, call, input),
   },
   template: {

@@ -32,7 +32,7 @@ export const headers = {
   },
   'Idempotent-Replayed': {
     description:
-      '`true` when this is the stored result of an earlier request with the same `Idempotency-Key`; absent otherwise.',
+      '`true` when this is the stored result of an earlier request: one with the same `Idempotency-Key` or, for `code.send`, the same request within 30 seconds; absent otherwise.',
     schema: { type: 'string' },
     example: 'true',
   },

@@ -1,7 +1,9 @@
+import type { Kysely } from 'kysely'
 import { codeLimits } from '../../../contracts/api/code.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { networkOf, normalizeAddress } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 import { type CodeLimit, refund, reset, spend } from './limits-store.ts'
 import { hashSubject } from './mac.ts'
@@ -13,15 +15,24 @@ interface Subjects {
 
 type LimitDeps = Pick<Deps, 'db' | 'secrets'>
 
-/** Counts a send for its recipient and for the user's IP address. Throws if there were too many. */
-export async function spendSend(deps: LimitDeps, accountId: string, subjects: Subjects): Promise<void> {
+/**
+ * Counts a send for its recipient and for the user's IP address, and stores its code in the same transaction. Throws if
+ * there were too many.
+ */
+export async function spendSend<Stored>(
+  deps: LimitDeps,
+  accountId: string,
+  subjects: Subjects,
+  store: (trx: Kysely<Database>) => Promise<Stored>,
+): Promise<Stored> {
   const limits = listSendLimits(deps, subjects)
   // All limits or none: a rejected send is not counted.
-  await deps.db.transaction().execute(async (trx) => {
+  return deps.db.transaction().execute(async (trx) => {
     for (const limit of limits) {
       const wait = await spend(trx, accountId, limit)
       if (wait !== undefined) throw tooMany(limit, wait)
     }
+    return store(trx)
   })
 }
 

@@ -1,61 +1,77 @@
-import { codeLimits, type sendCode as contract } from '../../../contracts/api/code.ts'
-import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { sendCode as contract } from '../../../contracts/api/code.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
-import { toSentMessage } from '../send/responses.ts'
+import { findEarlierRequest } from '../send/idempotency-store.ts'
+import { hashCodeRequest, type IdempotentRequest } from '../send/idempotency.ts'
 import type { SendResult } from '../send/outcome.ts'
 import { prepare, type Prepared } from '../send/prepare.ts'
-import { dispatch, record } from '../send/send.ts'
+import { dispatch, keyInUse, record } from '../send/send.ts'
 import { generateCode } from './generate.ts'
 import { refundSend, spendSend } from './limits.ts'
 import { computeCodeMac } from './mac.ts'
+import { type CodeRequest, findCodeOnItsWay, replayCode, type SentCode, toSentCode } from './replay-code.ts'
 import { deleteCode, insertCode } from './store.ts'
+
+/** A retry gets the result of the first request, so that its recipient gets one code. */
+export async function sendCode(
+  deps: Deps,
+  caller: Caller,
+  input: InputOf<typeof contract>,
+  idempotencyKey?: string,
+): Promise<SentCode> {
+  const hashes = hashCodeRequest(idempotencyKey, input, deps.secrets)
+  const keyed = idempotencyKey === undefined ? undefined : { key: idempotencyKey, ...hashes }
+  const request: CodeRequest = { accountId: caller.accountId, input, hashes, keyed }
+  const earlier = keyed && (await findEarlierRequest(deps.db, caller.accountId, keyed.key))
+  if (keyed && earlier) return replayCode(deps, request, keyed, earlier)
+  try {
+    return await sendNewCode(deps, caller, request)
+  } catch (error) {
+    const isLimited = error instanceof ServiceError && error.code === 'CODE_LIMIT_EXCEEDED'
+    const onItsWay = isLimited ? await findCodeOnItsWay(deps, request) : undefined
+    if (!onItsWay) throw error
+    return onItsWay
+  }
+}
 
 /**
  * The code is stored before it is sent, so that it can be checked even if the recipient is fast or the process dies
  * after the send. If nothing was sent, it is deleted, and the previous code is the latest one again.
  */
-export async function sendCode(
-  deps: Deps,
-  caller: Caller,
-  input: InputOf<typeof contract>,
-): Promise<OutputOf<typeof contract>> {
-  const { accountId } = caller
+async function sendNewCode(deps: Deps, caller: Caller, request: CodeRequest): Promise<SentCode> {
+  const { accountId, input, hashes, keyed } = request
   const { to, template, language, purpose, clientIp, maxAttempts, expiresInSeconds } = input
   const code = input.code ?? generateCode(input.length, deps.randomBytes)
-  const request = { to, template, language, code, externalId: input.externalId, accountId: input.accountId }
-  const prepared = await prepare(deps, caller, request)
+  const message = { to, template, language, code, externalId: input.externalId, accountId: input.accountId }
+  const prepared = await prepare(deps, caller, message)
 
-  await spendSend(deps, accountId, { to, clientIp })
   const id = deps.newId('otc')
   const mac = computeCodeMac(deps.secrets, id, code)
-  const { createdAt, expiresAt } = await insertCode(deps.db, {
-    accountId,
-    id,
-    to,
-    purpose,
-    mac,
-    maxAttempts,
-    expiresInSeconds,
-  })
+  const limits = { maxAttempts, expiresInSeconds }
+  const sent = { messageId: prepared.message.id, requestHash: hashes.requestHash }
+  const times = await spendSend(deps, accountId, { to, clientIp }, (trx) =>
+    insertCode(trx, { accountId, id, to, purpose, mac, ...limits, ...sent }),
+  )
   const unsent = { accountId, id, to, clientIp }
-  const result = await sendPrepared(deps, prepared).catch(async (error: unknown) => {
+  const result = await sendPrepared(deps, prepared, keyed).catch(async (error: unknown) => {
     await deleteUnsent(deps, unsent, { isFinal: false })
     throw error
   })
   // With an unknown outcome, the code may have arrived.
   if (result.kind === 'failed') await deleteUnsent(deps, unsent, { isFinal: result.final })
   if (result.kind !== 'sent') throw result.error
-  return {
-    ...toSentMessage(prepared.message, result.waMessageId),
-    expiresAt: expiresAt.toISOString(),
-    resendAt: new Date(createdAt.getTime() + codeLimits.secondsBetweenSends * 1000).toISOString(),
-  }
+  return { code: toSentCode(prepared.message, result.waMessageId, times), replayed: false }
 }
 
-async function sendPrepared(deps: Deps, prepared: Prepared): Promise<SendResult> {
-  await record(deps, prepared.message, undefined)
-  return dispatch(deps, prepared, undefined)
+async function sendPrepared(
+  deps: Deps,
+  prepared: Prepared,
+  request: IdempotentRequest | undefined,
+): Promise<SendResult> {
+  if (!(await record(deps, prepared.message, request))) throw keyInUse()
+  return dispatch(deps, prepared, request)
 }
 
 interface UnsentCode {

@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import { messageColumns, type StoredMessage } from '../columns.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 
 export interface CodeKey {
@@ -14,10 +16,19 @@ export interface NewCode extends CodeKey {
   mac: Uint8Array
   maxAttempts: number
   expiresInSeconds: number
+  /** The message that carries the code. */
+  messageId: string
+  /** By which a retry of the request is recognized. */
+  requestHash: Uint8Array
+}
+
+export interface CodeTimes {
+  createdAt: Date
+  expiresAt: Date
 }
 
 /** Uses the clock of the database, which all nodes share. */
-export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{ createdAt: Date; expiresAt: Date }> {
+export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<CodeTimes> {
   const { created_at, expires_at } = await db
     .insertInto('one_time_codes')
     .values({
@@ -27,6 +38,8 @@ export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{
       purpose: code.purpose,
       mac: code.mac,
       attempts_left: code.maxAttempts,
+      message_id: code.messageId,
+      request_hash: code.requestHash,
       expires_at: sql<Date>`now() + ${code.expiresInSeconds} * interval '1 second'`,
     })
     .returning(['created_at', 'expires_at'])
@@ -36,6 +49,55 @@ export async function insertCode(db: Kysely<Database>, code: NewCode): Promise<{
 
 export async function deleteCode(db: Kysely<Database>, accountId: string, id: string): Promise<void> {
   await db.deleteFrom('one_time_codes').where('account_id', '=', accountId).where('id', '=', id).execute()
+}
+
+/** The times of the code that a message carries; undefined if the code was used or has expired. */
+export async function findCodeTimes(
+  db: Kysely<Database>,
+  { accountId, to, purpose }: CodeKey,
+  messageId: string,
+): Promise<CodeTimes | undefined> {
+  const row = await db
+    .selectFrom('one_time_codes')
+    .select(['created_at', 'expires_at'])
+    .where('account_id', '=', accountId)
+    .where('to_number', '=', toNumberKey(to))
+    .where('purpose', '=', purpose)
+    .where('message_id', '=', messageId)
+    .executeTakeFirst()
+  return row && { createdAt: row.created_at, expiresAt: row.expires_at }
+}
+
+/** The latest code of a recipient, if it was sent so recently that no other may be sent yet. */
+export interface RecentCode extends CodeTimes {
+  requestHash: Uint8Array
+  /** Undefined while the message is not recorded. */
+  message: StoredMessage | undefined
+}
+
+export async function findRecentCode(
+  db: Kysely<Database>,
+  { accountId, to, purpose }: CodeKey,
+  seconds: number,
+): Promise<RecentCode | undefined> {
+  const { rows } = await sql<
+    StoredMessage & { request_hash: Uint8Array; code_created_at: Date; code_expires_at: Date; found: boolean }
+  >`
+    select ${sql.raw(fieldsOf(messageColumns, 'm'))}, m.id is not null as found, c.request_hash,
+      c.created_at as code_created_at, c.expires_at as code_expires_at
+    from (
+      select * from one_time_codes
+      where account_id = ${accountId} and to_number = ${toNumberKey(to)} and purpose = ${purpose}
+      order by created_at desc limit 1
+    ) c
+    left join messages m on m.account_id = c.account_id and m.id = c.message_id
+    where c.request_hash is not null and c.attempts_left > 0 and now() - c.created_at < ${seconds} * interval '1 second'`.execute(
+    db,
+  )
+  const [row] = rows
+  if (!row) return undefined
+  const { request_hash: requestHash, code_created_at: createdAt, code_expires_at: expiresAt, found, ...message } = row
+  return { requestHash, createdAt, expiresAt, message: found ? message : undefined }
 }
 
 export interface CodeAttempt {

@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto'
+import type { sendCode } from '../../../contracts/api/code.ts'
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { isEmptyList } from '../../templates/fill/values.ts'
 import type { StoredMessage } from '../columns.ts'
 import { describeFailure, toSentMessage, unknownOutcome } from './responses.ts'
 
-/** The request that an `Idempotency-Key` belongs to. */
-export interface IdempotentRequest {
-  key: string
-  /** Fingerprint of the request, independent of the order of its fields. */
+/** Fingerprints of a request, independent of the order of its fields. */
+export interface RequestHashes {
   requestHash: Uint8Array
   /** Fingerprints with the server's earlier keys. */
   earlierHashes?: readonly Uint8Array[]
+}
+
+/** The request that an `Idempotency-Key` belongs to. */
+export interface IdempotentRequest extends RequestHashes {
+  key: string
 }
 
 /** The first request with a key, in its current state. */
@@ -46,6 +51,24 @@ export function describeRequest(
   return { key, requestHash, earlierHashes }
 }
 
+/**
+ * Covers the `Idempotency-Key`, so that a request without a key never matches one that has a key. The hash is keyed,
+ * because the request can contain a code. It leaves out `clientIp`, because the user may have changed the network.
+ */
+export function hashCodeRequest(
+  key: string | undefined,
+  input: InputOf<typeof sendCode>,
+  secrets: Pick<SecretBox, 'fingerprints'>,
+): RequestHashes {
+  const text = JSON.stringify(['code.send', key ?? null, sortEntries({ ...input, clientIp: undefined })], sortKeys)
+  const [requestHash, ...earlierHashes] = secrets.fingerprints(text, purpose)
+  return { requestHash, earlierHashes }
+}
+
+export function isSameRequest(hash: Uint8Array, { requestHash, earlierHashes = [] }: RequestHashes): boolean {
+  return [requestHash, ...earlierHashes].some((candidate) => Buffer.compare(hash, candidate) === 0)
+}
+
 function sortEntries(value: object): [string, unknown][] {
   return Object.entries(value)
     .filter(([, field]) => field !== undefined)
@@ -69,8 +92,7 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
       'IDEMPOTENCY_KEY_REUSED',
       'The recipient of the first request with this Idempotency-Key was erased. Use a new key for a new message.',
     )
-  const hashes = [request.requestHash, ...(request.earlierHashes ?? [])]
-  if (!hashes.some((hash) => Buffer.compare(earlier.requestHash, hash) === 0))
+  if (!isSameRequest(earlier.requestHash, request))
     throw new ServiceError(
       'IDEMPOTENCY_KEY_REUSED',
       'This Idempotency-Key was used with another request body. Use a new key for a new message.',

@@ -76,13 +76,16 @@ async function replayConcurrent(
   request: IdempotentRequest | undefined,
 ): Promise<SentMessage> {
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
-  if (!request || !earlier)
-    throw new ServiceError(
-      'IDEMPOTENCY_KEY_IN_USE',
-      'Another request with this Idempotency-Key is about to finish. Try again in a moment.',
-      { retryAfterSeconds: 1 },
-    )
+  if (!request || !earlier) throw keyInUse()
   return replay(earlier, request)
+}
+
+export function keyInUse(): ServiceError {
+  return new ServiceError(
+    'IDEMPOTENCY_KEY_IN_USE',
+    'Another request with this Idempotency-Key is about to finish. Try again in a moment.',
+    { retryAfterSeconds: 1 },
+  )
 }
 
 /** Sends a recorded message to WhatsApp and stores the outcome. */

@@ -73,7 +73,15 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     whatsapp_account_id: id,
   },
   suppression_settings: { account_id: id, categories: word },
-  one_time_codes: { account_id: id, id, to_number: 'delete-row', purpose: 'delete-row', mac: hash },
+  one_time_codes: {
+    account_id: id,
+    id,
+    to_number: 'delete-row',
+    purpose: 'delete-row',
+    mac: hash,
+    message_id: id,
+    request_hash: { never: 'an HMAC that covers the number; it is deleted with the row' },
+  },
   one_time_code_limits: {
     account_id: id,
     kind: word,

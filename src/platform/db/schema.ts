@@ -297,6 +297,10 @@ interface OneTimeCodesTable {
   attempts_left: number
   created_at: Generated<Date>
   expires_at: Date
+  /** The message that carries the code. */
+  message_id: string | null
+  /** HMAC of the request, by which a retry is recognized. */
+  request_hash: Uint8Array | null
 }
 
 /** Uses by a recipient or an address in the current hour. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { updateMessageCounts } from '../../../src/platform/db/message-counts.ts'
 import type { Migration, MigrationProgress } from '../../../src/platform/db/migrate/migration.ts'
-import { listPendingMigrations, migrate } from '../../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, listPendingMigrations, migrate } from '../../../src/platform/db/migrate/migrate.ts'
 import * as baseline from '../../../src/platform/db/migrations/0032-baseline.ts'
 import { listCatalog } from '../../support/catalog.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -94,7 +94,7 @@ test('keeps the migrations before one that fails, and continues there', async ()
 
   await expect(
     migrate(database.db, {
-      migrations: { ...first, '0902-second': failing, ...third },
+      migrations: { ...allMigrations, ...first, '0902-second': failing, ...third },
       onProgress: (progress) => states.push(progress),
     }),
   ).rejects.toThrow('the migration 0902-second failed: division by zero')
@@ -107,7 +107,7 @@ test('keeps the migrations before one that fails, and continues there', async ()
   expect(await hasColumn('accounts', 'third')).toBe(false)
 
   const second = { '0902-second': addColumn('accounts', 'second text') }
-  expect(await migrate(database.db, { migrations: { ...first, ...second, ...third } })).toEqual([
+  expect(await migrate(database.db, { migrations: { ...allMigrations, ...first, ...second, ...third } })).toEqual([
     '0902-second',
     '0903-third',
   ])
@@ -150,7 +150,7 @@ test.runIf(onPostgres)('does not block reads while it waits for a lock', async (
   await backup.query('select from messages')
   const states: MigrationProgress[] = []
   const migrated = migrate(database.db, {
-    migrations: { '0901-note': addColumn('messages', 'note text') },
+    migrations: { ...allMigrations, '0901-note': addColumn('messages', 'note text') },
     onProgress: (progress) => states.push(progress),
   })
   const reader = await connect()
@@ -177,7 +177,7 @@ test.runIf(onPostgres)('lets a transaction continue that waits for the migration
       await sql`alter table messages add column note text`.execute(trx)
     },
   }
-  const migrated = migrate(database.db, { migrations: { '0901-order': order } })
+  const migrated = migrate(database.db, { migrations: { ...allMigrations, '0901-order': order } })
   const observer = await connect()
   await expect.poll(() => waitsFor(observer, 'messages')).toBe(true)
 

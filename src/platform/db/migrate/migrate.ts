@@ -8,6 +8,7 @@ import { withoutTimeout } from '../database.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { updateMessageCounts } from '../message-counts.ts'
 import * as baseline from '../migrations/0032-baseline.ts'
+import * as codeRetries from '../migrations/0033-code-retries.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -20,6 +21,7 @@ import type { Migration, MigrationProgress, Migrations } from './migration.ts'
  */
 export const allMigrations: Migrations = {
   [baselineName]: baseline,
+  '0033-code-retries': codeRetries,
 }
 
 export interface MigrateOptions {
