@@ -57,6 +57,9 @@ export class AuthenticatedClient extends pg.Client {
   constructor(options?: pg.ClientConfig & { passwords?: Passwords | undefined }) {
     super(options)
     this.#passwords = options?.passwords
+    // The statement that runs below before the connection is handed over fails if the connection is lost. Without a
+    // listener, the error would also end the process.
+    this.on('error', () => {})
     // `pg` also accepts a function here, but its types allow only a string.
     if (this.#passwords && (this.password ?? '') === '') Object.assign(this, { password: this.#readPassword })
   }
