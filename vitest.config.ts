@@ -1,49 +1,67 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
-import { patience } from './test/support/patience.ts'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { translateDashboard } from './src/packaging/translate-dashboard.ts'
-import { useMemoryDisk } from './test/support/memory-disk.ts'
+import { patience } from './test/support/patience.ts'
 
-useMemoryDisk()
-
-/**
- * Tests that start or kill processes, install, or need a browser or compilers: `npm run test:processes`, `test:faults`,
- * `test:fresh`, `test:package`, `test:upgrade`, `test:browser`, `test:snippets`, `test:clients`, `test:deploy`, `gallery`, `lighthouse`.
+/*
+ * The name of a test file says what kind of test it is, and so which project runs it:
+ *
+ * - `x.unit.test.ts` needs no database.
+ * - `x.test.ts` runs on PostgreSQL.
+ * - `x.databases.test.ts` runs on PostgreSQL and on PGlite, because it can fail on one of them only: stores, migrations,
+ *   the queue, idempotency, and one file of each interface.
+ * - `x.pglite.test.ts` is about the embedded database.
+ *
+ * Tests that start or kill processes, install, or need a browser or compilers are in folders of their own.
  */
-const separate = ['test/{browser,clients,deploy,faults,fresh,gallery,package,processes,snippets,upgrade}/**']
-
-/** Tests whose result does not depend on the database: they run once, on PGlite where they need one at all. */
-const databaseIndependent = [
-  'test/*.test.ts',
-  'test/platform/*.test.ts',
-  'test/{chaos,contracts,dashboard,packaging,whatsapp}/**/*.test.ts',
-  'test/accounts/{allow-list-ranges,budget,ip-allow-list}.test.ts',
-  'test/cli/{control-socket,idle-collection,syntax}.test.ts',
-  'test/http/{call-budget,callback-body,callback-turns,docs,guides,json-body,validation}.test.ts',
-  'test/media/{detect-type,download,s3-store}.test.ts',
-  'test/messages/{fingerprint,number,rate-card,replay,status,status-times,zoned-days}.test.ts',
-  'test/templates/{example,variables}.test.ts',
-  'test/webhooks/{address,alert-decisions,endpoint-concurrency,endpoint-rate,receiver,receiver-responses,retry,sign}.test.ts',
+const unit = 'test/**/*.unit.test.ts'
+const onBothDatabases = '*.databases.test.ts'
+const onPGlite = '*.pglite.test.ts'
+const folders = [
+  'browser',
+  'clients',
+  'deploy',
+  'faults',
+  'fresh',
+  'gallery',
+  'package',
+  'processes',
+  'snippets',
+  'upgrade',
 ]
+const inFolders = `test/{${folders.join(',')}}/**`
 
-/**
- * What can fail on one database only: stores, migrations, the queue, idempotency, and one test file of each entrance.
- * Everything else runs on PostgreSQL alone.
- */
-const onBothDatabases = [
-  'test/{users,platform/db}/**/*.test.ts',
-  'test/messages/{breakdown,codes,contents,erasure,idempotency,journal,outcome-unknown,overdue,reading,record,replies,send,settle,suppressions}.test.ts',
-  'test/accounts/{account,key,rate-limit,rekey,whatsapp-account}.test.ts',
-  'test/cli/doctor.test.ts',
-  'test/http/{clock-watch,callbacks,callback-statuses,callback-updates,housekeeping,metrics}.test.ts',
-  'test/http/dashboard/messages.test.ts',
-  'test/templates/sync.test.ts',
-  'test/webhooks/{attempt-counts,deliveries,endpoint-limits,endpoint-secrets,endpoints,list-events,status-alerts,worker}.test.ts',
-]
+/** Comes before the databases, so that they are created in memory. */
+const inMemory = 'test/support/memory-disk.ts'
+const pglite = 'test/support/pglite.ts'
+const postgres = 'test/support/postgres.ts'
+
+type Options = NonNullable<TestProjectInlineConfiguration['test']>
+
+/** Projects of the same group run at the same time, and must have the same number of workers. */
+function project(name: string, groupOrder: number, options: Options): TestProjectInlineConfiguration {
+  return { extends: true, test: { name, ...options, sequence: { groupOrder } } }
+}
+
+/** `npm test`. */
+const suite: Options = {
+  // Two for each core: half of the time, tests wait for processes, databases and clocks.
+  maxWorkers: 2 * availableParallelism(),
+  // Files share the modules of their worker: loading and compiling them anew takes half of all CPU time. So a file changes
+  // nothing global, and closes what it opens.
+  isolate: false,
+  // Workers live for the whole run, and what they allocate dies young: it is collected less often in a larger space.
+  execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
+  // Of the tests that only wait and therefore run at the same time.
+  maxConcurrency: 20,
+}
+
+/** Half of the time, these tests wait for their processes. */
+const processes: Options = { maxWorkers: 4, isolate: false }
 
 /** Files with tests that wait for ten seconds and more. Begun last, one would keep a worker busy after all others. */
-const slow = /\/(?:fairness|locks|samples|upload|endpoint-limits|managed|embedded)\.test\.ts$/
+const slow = /\/(?:fairness|locks|samples|upload|endpoint-limits|managed|embedded)\.(?:databases\.)?test\.ts$/
 
 const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId)
 
@@ -57,36 +75,84 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   plugins: [translateDashboard()],
   test: {
-    // Two for each core: half of the time, tests wait for processes, databases and clocks.
-    maxWorkers: 2 * availableParallelism(),
-    // Files share the modules of their worker: loading and compiling them anew takes half of all CPU time. So a file
-    // changes nothing global, and closes what it opens.
-    isolate: false,
-    // Workers live for the whole run, and what they allocate dies young: it is collected less often in a larger space.
-    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     ...patience,
     sequence: { sequencer: SlowFirst },
-    // Of the tests that only wait and therefore run at the same time.
-    maxConcurrency: 20,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'pglite',
-          include: [...databaseIndependent, ...onBothDatabases],
-          exclude: separate,
-          globalSetup: 'test/support/pglite.ts',
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'postgres',
-          include: ['test/**/*.test.ts'],
-          exclude: [...separate, ...databaseIndependent],
-          globalSetup: 'test/support/postgres.ts',
-        },
-      },
+      project('unit', 0, { ...suite, include: [unit] }),
+      project('pglite', 0, {
+        ...suite,
+        include: [`test/**/${onBothDatabases}`, `test/**/${onPGlite}`],
+        exclude: [inFolders],
+        globalSetup: [inMemory, pglite],
+      }),
+      project('postgres', 0, {
+        ...suite,
+        include: ['test/**/*.test.ts'],
+        exclude: [inFolders, unit, `test/**/${onPGlite}`],
+        globalSetup: [inMemory, postgres],
+      }),
+      // On PGlite, these processes start a database each: they take a third of the CPU time of all other tests.
+      project('processes-pglite', 1, {
+        ...processes,
+        include: [`test/processes/${onBothDatabases}`, `test/processes/${onPGlite}`],
+        globalSetup: [inMemory, pglite],
+      }),
+      project('processes-postgres', 1, {
+        ...processes,
+        include: ['test/processes/*.test.ts'],
+        exclude: [`test/processes/${onPGlite}`],
+        globalSetup: [inMemory, postgres],
+      }),
+      project('browser', 2, {
+        include: ['test/browser/**/*.test.ts'],
+        // All cores: vitest by itself leaves one free, and a browser that loads a page leaves half of another.
+        maxWorkers: '100%',
+        // PGlite would take its turns with the server in the test's own process.
+        globalSetup: [inMemory, postgres],
+      }),
+      // The faults are real: two of them at the same time would be a third one.
+      project('faults', 3, { include: ['test/faults/**/*.test.ts'], fileParallelism: false }),
+      project('upgrade', 4, {
+        include: ['test/upgrade/*.test.ts'],
+        globalSetup: 'test/upgrade/set-up.ts',
+        // Installs the packages of the version before, if they differ.
+        hookTimeout: 300_000,
+        // Each test keeps the machine busy with the load of several clients.
+        fileParallelism: false,
+      }),
+      // Each file installs the package or the image.
+      project('package', 5, { include: ['test/package/**/*.test.ts'], hookTimeout: 300_000, fileParallelism: false }),
+      project('snippets', 6, {
+        include: ['test/snippets/**/*.test.ts'],
+        // Compilers and interpreters mostly wait for one core.
+        maxConcurrency: 2,
+        globalSetup: pglite,
+      }),
+      project('clients', 7, {
+        include: ['test/clients/**/*.test.ts'],
+        // The first run downloads and compiles what the clients depend on.
+        testTimeout: 900_000,
+        hookTimeout: 900_000,
+        // Generators and compilers use more than one core where they can.
+        maxConcurrency: 2,
+        // Schemathesis runs beside the clients: it takes the same time however busy the machine is.
+        maxWorkers: 2,
+        globalSetup: pglite,
+      }),
+      // Builds Helm and Kustomize first.
+      project('deploy', 8, { include: ['test/deploy/**/*.test.ts'], hookTimeout: 900_000 }),
+      project('fresh', 8, {
+        include: ['test/fresh/**/*.test.ts'],
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+        expect: { poll: { timeout: 200_000 } },
+      }),
+      project('gallery', 8, {
+        include: ['test/gallery/*.test.ts'],
+        testTimeout: 1_800_000,
+        hookTimeout: 600_000,
+        globalSetup: [inMemory, pglite],
+      }),
     ],
   },
 })

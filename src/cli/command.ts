@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { findAccount } from '../accounts/store.ts'
-import { findAccountOfWhatsAppAccount } from '../accounts/whatsapp/store.ts'
+import { findAccountOfWhatsAppAccount } from '../whatsapp-accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { AuditDeps } from '../users/audit/append.ts'

@@ -1,5 +1,5 @@
 import type { ListSecrets } from '../accounts/rekey.ts'
-import { listWhatsAppAccountSecrets } from '../accounts/whatsapp/secrets.ts'
+import { listWhatsAppAccountSecrets } from '../whatsapp-accounts/secrets.ts'
 import { listHashKeys } from '../messages/suppressions/recipient-hash.ts'
 import { listEmailSecrets } from '../platform/email/outbox.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'

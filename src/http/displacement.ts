@@ -1,4 +1,4 @@
-import type { RecordDisplacement } from '../accounts/whatsapp/displace.ts'
+import type { RecordDisplacement } from '../whatsapp-accounts/displace.ts'
 import type { Deps } from '../deps.ts'
 import { auditDisplacementIn } from '../users/audit/displacement.ts'
 import { reportDisplacementIn } from '../webhooks/alerts/displacement.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../contracts/errors.ts'
-import { deactivateRefused } from '../accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../whatsapp-accounts/refusals.ts'
 import type { Deps } from '../deps.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'

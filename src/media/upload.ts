@@ -1,7 +1,7 @@
 import type { Media, MediaFields, UploadMediaRequest } from '../../contracts/api/media.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
-import { openActiveAccount } from '../accounts/whatsapp/active-account.ts'
+import { openActiveAccount } from '../whatsapp-accounts/active-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
 import { toDownloadError } from './download.ts'

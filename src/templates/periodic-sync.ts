@@ -1,4 +1,4 @@
-import { claimDueSyncs } from '../accounts/whatsapp/store.ts'
+import { claimDueSyncs } from '../whatsapp-accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import { syncWaba } from './sync.ts'
 

@@ -3,7 +3,7 @@ import fastify from 'fastify'
 import pg from 'pg'
 import { z } from 'zod'
 import { hashApiKey } from '../../src/accounts/api-key.ts'
-import { accessTokenPurpose } from '../../src/accounts/whatsapp/secrets.ts'
+import { accessTokenPurpose } from '../../src/whatsapp-accounts/secrets.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 
 /**

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { accessTokenPurpose } from '../../src/accounts/whatsapp/secrets.ts'
+import { accessTokenPurpose } from '../../src/whatsapp-accounts/secrets.ts'
 import { buildApp } from '../../src/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import { apiHandlers } from '../../src/http/api/handlers.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { createAccount, updateAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
-import { addWhatsAppAccount } from '../../src/accounts/whatsapp/add.ts'
+import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { importRateCards } from '../../src/messages/costs/rate-cards.ts'
 import { foldCounts } from '../../src/messages/queries/counts-store.ts'
 import { addSuppression, importSuppressions } from '../../src/messages/suppressions/suppressions.ts'

@@ -9,7 +9,7 @@ import { failed, type Field, listMissing } from './missing-fields.ts'
 
 /**
  * These tests fail wherever a new message column is still missing. Deliberate omissions are listed with their
- * reason. `test/dashboard/message-fields.test.ts` does the same for the dashboard.
+ * reason. `test/dashboard/pages/messages/message-fields.unit.test.ts` does the same for the dashboard.
  */
 
 let server: TestServer

@@ -48,9 +48,9 @@ async function mutate({ file }: Target, folder: string): Promise<Report> {
       mutate: [file],
       testRunner: 'vitest',
       plugins: ['@stryker-mutator/vitest-runner'],
-      vitest: { configFile: 'vitest.mutation.config.ts', related: true },
+      vitest: { configFile: 'test/mutation/vitest.config.ts', related: true },
       concurrency: 1,
-      // Added to the time of the tests; see vitest.mutation.config.ts.
+      // Added to the time of the tests; see test/mutation/vitest.config.ts.
       timeoutMS: 30_000,
       // Stryker would rewrite the tsconfig for its copy of the tree, but the paths in this one need no change.
       tsconfigFile: '',

@@ -71,7 +71,7 @@ const printLoaded = `data:text/javascript,${encodeURIComponent(`
   })
 `)}`
 
-// test/platform/telemetry-settings.test.ts covers the variables that turn it on.
+// test/platform/telemetry/settings.unit.test.ts covers the variables that turn it on.
 test.each([
   { title: 'no package of OpenTelemetry with exporters that are none', isOn: false },
   { title: 'the packages of OpenTelemetry with an endpoint', isOn: true },

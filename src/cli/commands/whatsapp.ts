@@ -1,16 +1,16 @@
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import type { UpdatedWhatsAppAccount, WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
-import { addWhatsAppAccount } from '../../accounts/whatsapp/add.ts'
+import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
 import {
   activateWhatsAppAccount,
   deactivateWhatsAppAccount,
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
-} from '../../accounts/whatsapp/change.ts'
-import { callbackUrlOf } from '../../accounts/whatsapp/connect/subscribe.ts'
-import { findAccountOfWhatsAppAccount } from '../../accounts/whatsapp/store.ts'
-import { replaceSecrets } from '../../accounts/whatsapp/update.ts'
-import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../accounts/whatsapp/whatsapp-account.ts'
+} from '../../whatsapp-accounts/change.ts'
+import { callbackUrlOf } from '../../whatsapp-accounts/connect/subscribe.ts'
+import { findAccountOfWhatsAppAccount } from '../../whatsapp-accounts/store.ts'
+import { replaceSecrets } from '../../whatsapp-accounts/update.ts'
+import { listWhatsAppAccounts, whatsAppAccountNotFound } from '../../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { recordDisplacementIn } from '../../http/displacement.ts'
 import { dataCommand } from '../command.ts'

@@ -1,5 +1,5 @@
 import type { Contracts } from '../../../contracts/index.ts'
-import { readAccountHealth } from '../../accounts/whatsapp/health/view.ts'
+import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
 import { checkCode } from '../../messages/codes/check-code.ts'
 import { sendCode } from '../../messages/codes/send-code.ts'
 import { getMessage } from '../../messages/queries/get.ts'

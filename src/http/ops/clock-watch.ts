@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
-import { shiftChecks } from '../../accounts/whatsapp/health/store.ts'
-import { shiftSyncs } from '../../accounts/whatsapp/store.ts'
+import { shiftChecks } from '../../whatsapp-accounts/health/store.ts'
+import { shiftSyncs } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 import { resetStalePendingCursor } from '../../messages/status/stale-pending.ts'
 import {

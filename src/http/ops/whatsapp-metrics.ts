@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { readAllHealth, type ViewDeps } from '../../accounts/whatsapp/health/view.ts'
+import { readAllHealth, type ViewDeps } from '../../whatsapp-accounts/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countTemplates } from '../../templates/count-store.ts'
 import { rules } from '../../whatsapp/error-codes.ts'

@@ -4,7 +4,7 @@ import type { Funnel, getOverview as contract, Overview, Share } from '../../../
 import { errors } from '../../../contracts/errors.ts'
 import { noReason } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
-import { findWhatsAppAccounts } from '../../accounts/whatsapp/store.ts'
+import { findWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { countOutcomeUnknown } from '../store.ts'

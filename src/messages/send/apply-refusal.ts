@@ -1,4 +1,4 @@
-import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../../whatsapp-accounts/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { changeTemplate } from '../../templates/store.ts'
 import { syncWaba } from '../../templates/sync.ts'

@@ -1,6 +1,6 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
-import { requireActiveAccount } from '../../accounts/whatsapp/active-account.ts'
+import { requireActiveAccount } from '../../whatsapp-accounts/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'

@@ -1,4 +1,4 @@
-import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
+import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'

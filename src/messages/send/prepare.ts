@@ -1,7 +1,7 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
-import { describeUnreadableToken, openAccessToken } from '../../accounts/whatsapp/secrets.ts'
+import { describeUnreadableToken, openAccessToken } from '../../whatsapp-accounts/secrets.ts'
 import type { Deps } from '../../deps.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { describeContent, sealContent } from '../contents/content.ts'

@@ -6,8 +6,8 @@ import {
   scheduleChecks,
   scheduleSyncs,
   toAccountChange,
-} from '../../accounts/whatsapp/account-changes.ts'
-import type { CallbackSender } from '../../accounts/whatsapp/callback-senders.ts'
+} from '../../whatsapp-accounts/account-changes.ts'
+import type { CallbackSender } from '../../whatsapp-accounts/callback-senders.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caused } from '../../platform/db/traced.ts'
 import {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../accounts/whatsapp/callback-senders.ts'
-import type { RecordCallbackTimes } from '../../accounts/whatsapp/health/callback-times.ts'
+import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../whatsapp-accounts/callback-senders.ts'
+import type { RecordCallbackTimes } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'

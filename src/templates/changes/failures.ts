@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contracts/errors.ts'
-import { deactivateRefused } from '../../accounts/whatsapp/refusals.ts'
+import { deactivateRefused } from '../../whatsapp-accounts/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { isThrottling } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'

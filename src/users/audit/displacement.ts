@@ -1,4 +1,4 @@
-import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
+import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
 /**

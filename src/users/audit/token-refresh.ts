@@ -1,4 +1,4 @@
-import type { RecordRefresh } from '../../accounts/whatsapp/health/refresh.ts'
+import type { RecordRefresh } from '../../whatsapp-accounts/health/refresh.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
 /** Records in the audit log that Waybill refreshed an access token, or that Meta refused to. */

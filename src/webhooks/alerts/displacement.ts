@@ -1,4 +1,4 @@
-import type { RecordDisplacement } from '../../accounts/whatsapp/displace.ts'
+import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
 import { toAccountChange } from './account-texts.ts'

@@ -4,9 +4,9 @@ import {
   findChanged,
   markAnnounced,
   ratings,
-} from '../../accounts/whatsapp/health/announcements-store.ts'
-import { daysUntil } from '../../accounts/whatsapp/health/findings.ts'
-import { whyInactive } from '../../accounts/whatsapp/whatsapp-account.ts'
+} from '../../whatsapp-accounts/health/announcements-store.ts'
+import { daysUntil } from '../../whatsapp-accounts/health/findings.ts'
+import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
 import { toAccountChange, toTokenRenewed } from './account-texts.ts'

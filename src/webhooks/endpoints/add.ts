@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { defaultEventTypes } from '../../../contracts/events.ts'
 import { accountNotFound } from '../../accounts/account.ts'
-import { lockAccount } from '../../accounts/whatsapp/store.ts'
+import { lockAccount } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 import { checkDescription, checkEvents, checkHeaders, checkLimits, checkUrl, type HeaderList } from './rules.ts'
 import { encryptHeaders, endpointSecretPurpose, generateSecret } from './secrets.ts'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deactivateWhatsAppAccount } from '../../../src/accounts/whatsapp/change.ts'
+import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser

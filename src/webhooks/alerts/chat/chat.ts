@@ -3,7 +3,7 @@ import { type Chat, type ChatFormat, chatFormats, type ChatTest } from '../../..
 import { invalidField, ServiceError } from '../../../../contracts/errors.ts'
 import { accountNotFound } from '../../../accounts/account.ts'
 import type { StoredSecret } from '../../../accounts/rekey.ts'
-import { lockAccount } from '../../../accounts/whatsapp/store.ts'
+import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'

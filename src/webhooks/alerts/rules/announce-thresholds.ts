@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
-import { lockAccount } from '../../../accounts/whatsapp/store.ts'
+import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'

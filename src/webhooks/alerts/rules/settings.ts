@@ -1,6 +1,6 @@
 import type { AlertRules, AlertSettings } from '../../../../contracts/dashboard/alert.ts'
 import { accountNotFound } from '../../../accounts/account.ts'
-import { lockAccount } from '../../../accounts/whatsapp/store.ts'
+import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import { findChatRow, toChat } from '../chat/chat.ts'
 import { findRules, saveRules } from '../../../accounts/alert-rules.ts'

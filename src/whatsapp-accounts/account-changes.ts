@@ -1,0 +1,131 @@
+import type { Kysely } from 'kysely'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { unnamedStatement } from '../platform/db/statement.ts'
+import type { AccountUpdate } from '../whatsapp/callbacks/read-callback.ts'
+import { disabledBy, type WhatsAppAccountRef } from './store.ts'
+
+/** What several updates of a WhatsApp Business Account change together. */
+export interface AccountChange {
+  /** Why WhatsApp disabled the account, if it did. */
+  disabledFor?: string
+  /** Whether WhatsApp reinstated the account, after it disabled it if it did both. */
+  reinstated: boolean
+}
+
+export function toAccountChange({ change, reason }: AccountUpdate): AccountChange {
+  return { ...(change === 'disabled' && { disabledFor: reason }), reinstated: change === 'reinstated' }
+}
+
+/** Combines an earlier and a later change. */
+export function mergeAccountChanges(earlier: AccountChange | undefined, later: AccountChange): AccountChange {
+  if (!earlier || later.disabledFor !== undefined) return later
+  return later.reinstated ? { ...earlier, reinstated: true } : earlier
+}
+
+interface ActivityChange extends WhatsAppAccountRef {
+  /** Null if WhatsApp did not disable the account. */
+  inactiveReason: string | null
+  reinstated: string
+}
+
+const activityColumns: Columns<ActivityChange> = {
+  accountId: { name: 'account_id', type: 'word' },
+  whatsAppAccountId: { name: 'id', type: 'word' },
+  inactiveReason: { name: 'disabled_for', type: 'text' },
+  reinstated: { name: 'reinstated', type: 'word' },
+}
+
+/** Rows are locked in order, so that concurrent batches cannot deadlock. */
+const changeActivity = unnamedStatement<
+  Lists<ActivityChange> & { prefix: string },
+  WhatsAppAccountRef & { reason: string | null }
+>(
+  ($) => `with change as (
+    select * from unnest(${arraysOf($, activityColumns)}) as c (${namesOf(activityColumns)})
+  ), changed as (
+    select w.account_id, w.id, case
+      when c.disabled_for is not null then case when c.reinstated = 'yes' then null else c.disabled_for end
+      when w.inactive_reason like ${$.prefix} || '%' then null
+      else w.inactive_reason end as inactive_reason
+    from whatsapp_accounts w join change c on c.account_id = w.account_id and c.id = w.id
+    order by w.id
+    for update of w
+  )
+  update whatsapp_accounts w set inactive_reason = changed.inactive_reason
+  from changed
+  where w.account_id = changed.account_id and w.id = changed.id
+    and w.inactive_reason is distinct from changed.inactive_reason
+  returning w.account_id as "accountId", w.id as "whatsAppAccountId", w.inactive_reason as "reason"`,
+)
+
+/** What WhatsApp reported for the WhatsApp Business Account of a WhatsApp account. */
+export interface ReportedChange extends WhatsAppAccountRef {
+  change: AccountChange
+}
+
+/** Applies the changes of many WhatsApp accounts, one for each; returns the accounts that this disabled. */
+export async function changeAccounts(
+  db: Kysely<Database>,
+  changes: readonly ReportedChange[],
+): Promise<(WhatsAppAccountRef & { reason: string })[]> {
+  const items = changes
+    .filter(({ change }) => change.disabledFor !== undefined || change.reinstated)
+    .map(({ accountId, whatsAppAccountId, change }) => ({
+      accountId,
+      whatsAppAccountId,
+      inactiveReason: change.disabledFor === undefined ? null : `${disabledBy} (${change.disabledFor})`,
+      reinstated: change.reinstated ? 'yes' : 'no',
+    }))
+  if (items.length === 0) return []
+  const rows = await changeActivity(db, { ...listsOf(activityColumns, items), prefix: disabledBy })
+  return rows.flatMap(({ reason, ...ref }) => (reason === null ? [] : [{ ...ref, reason }]))
+}
+
+interface WabaOfAccount {
+  accountId: string
+  wabaId: string
+}
+
+const wabaColumns: Columns<WabaOfAccount> = {
+  accountId: { name: 'account_id', type: 'word' },
+  wabaId: { name: 'waba_id', type: 'text' },
+}
+
+/** Changes no row whose sync is due already: WhatsApp can report thousands of changes before the sync runs. */
+const markSyncsDue = unnamedStatement<Lists<WabaOfAccount>>(
+  ($) => `with due as (
+    select w.id from whatsapp_accounts w
+    where (w.account_id, w.waba_id) in (select * from unnest(${arraysOf($, wabaColumns)})) and w.next_sync_at > now()
+    order by w.id
+    for update
+  )
+  update whatsapp_accounts w set next_sync_at = now() from due where w.id = due.id`,
+)
+
+/** Marks the stored templates of WABAs as outdated; the next sync reads them. */
+export async function scheduleSyncs(db: Kysely<Database>, wabas: readonly WabaOfAccount[]): Promise<void> {
+  if (wabas.length > 0) await markSyncsDue(db, listsOf(wabaColumns, wabas))
+}
+
+const refColumns: Columns<WhatsAppAccountRef> = {
+  accountId: { name: 'account_id', type: 'word' },
+  whatsAppAccountId: { name: 'whatsapp_account_id', type: 'word' },
+}
+
+/** Like `markSyncsDue`, for checks. */
+const markChecksDue = unnamedStatement<Lists<WhatsAppAccountRef>>(
+  ($) => `with due as (
+    select h.whatsapp_account_id as id from whatsapp_account_health h
+    where (h.account_id, h.whatsapp_account_id) in (select * from unnest(${arraysOf($, refColumns)}))
+      and h.next_check_at > now()
+    order by h.whatsapp_account_id
+    for update
+  )
+  update whatsapp_account_health h set next_check_at = now() from due where h.whatsapp_account_id = due.id`,
+)
+
+/** Makes the next checks run within seconds. */
+export async function scheduleChecks(db: Kysely<Database>, refs: readonly WhatsAppAccountRef[]): Promise<void> {
+  if (refs.length > 0) await markChecksDue(db, listsOf(refColumns, refs))
+}

@@ -1,0 +1,46 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Deps } from '../deps.ts'
+import { describeUnreadableToken, openAccessToken } from './secrets.ts'
+import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
+import { whyInactive } from './whatsapp-account.ts'
+
+interface Account {
+  id: string
+  /** Undefined if the account is active. */
+  inactiveReason: string | undefined
+}
+
+/** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
+export function requireActiveAccount<A extends Account>(account: A | undefined, accountId: string | undefined): A {
+  if (!account) throw noWhatsAppAccount(accountId)
+  if (account.inactiveReason !== undefined)
+    throw new ServiceError(
+      'NO_ACTIVE_ACCOUNT',
+      `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
+    )
+  return account
+}
+
+/** `accountId` is the one of the request; undefined if the request did not set it. */
+export function noWhatsAppAccount(accountId: string | undefined): ServiceError {
+  return new ServiceError(
+    'NO_ACTIVE_ACCOUNT',
+    accountId === undefined
+      ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
+      : 'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
+  )
+}
+
+/** Reads the WhatsApp account that a request names, or the default one, with its token; throws if it cannot be used. */
+export async function openActiveAccount(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<{ row: WhatsAppAccountRow; accessToken: string }> {
+  const rows = await findWhatsAppAccounts(deps.db, accountId)
+  const found = rows.find((row) => (whatsAppAccountId === undefined ? row.is_default : row.id === whatsAppAccountId))
+  const row = requireActiveAccount(found && { ...found, inactiveReason: whyInactive(found) }, whatsAppAccountId)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(row.id))
+  return { row, accessToken }
+}

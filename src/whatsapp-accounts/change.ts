@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
+import type { Deps } from '../deps.ts'
+import type { Database } from '../platform/db/schema.ts'
+import {
+  changeWhatsAppAccount,
+  clearDefault,
+  deleteTemplates,
+  deleteWhatsAppAccount,
+  findWhatsAppAccount,
+  findWhatsAppAccounts,
+  lockAccount,
+  type WhatsAppAccountRow,
+} from './store.ts'
+import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
+
+/**
+ * Activates an account that a user deactivated or WhatsApp rejected. In the latter case, the next send tries it again.
+ */
+export async function activateWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
+    switched_off: false,
+    inactive_reason: null,
+  })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+/** A default account stays the default: requests without `accountId` are rejected instead of using another number. */
+export async function deactivateWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { switched_off: true })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+export async function setDefaultWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<WhatsAppAccount> {
+  const row = await deps.db.transaction().execute(async (trx) => {
+    await lockAccount(trx, accountId)
+    refuseInactive(
+      requireWhatsAppAccount(await findWhatsAppAccount(trx, accountId, whatsAppAccountId), whatsAppAccountId),
+    )
+    await clearDefault(trx, accountId)
+    const changed = await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { is_default: true })
+    return requireWhatsAppAccount(changed, whatsAppAccountId)
+  })
+  return toWhatsAppAccount(row)
+}
+
+/** Otherwise every request without `accountId` would be rejected from now on. */
+function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
+  if (!active && !is_default)
+    throw new ServiceError('SETTING_REFUSED', 'This WhatsApp account is inactive and cannot send. Activate it first.', {
+      remedy: `Run: waybill whatsapp activate ${id}`,
+    })
+}
+
+/** Removes the WhatsApp account, its secrets, and templates that no other account shares. Messages stay. */
+export async function removeWhatsAppAccount(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+): Promise<{ whatsAppAccountId: string }> {
+  await deps.db.transaction().execute(async (trx) => {
+    await lockAccount(trx, accountId)
+    const rows = await findWhatsAppAccounts(trx, accountId)
+    const row = requireWhatsAppAccount(
+      rows.find(({ id }) => id === whatsAppAccountId),
+      whatsAppAccountId,
+    )
+    const others = rows.filter((other) => other !== row)
+    refuseToDropDefault(row, others)
+    await deleteWithTemplates(trx, row, others)
+  })
+  return { whatsAppAccountId }
+}
+
+/** Deletes a WhatsApp account with its secrets, and the templates of its WABA unless another account uses them. */
+export async function deleteWithTemplates(
+  trx: Kysely<Database>,
+  { account_id, id, waba_id }: WhatsAppAccountRow,
+  others: WhatsAppAccountRow[],
+): Promise<void> {
+  await deleteWhatsAppAccount(trx, account_id, id)
+  if (!others.some((other) => other.waba_id === waba_id)) await deleteTemplates(trx, account_id, waba_id)
+}
+
+/** Choosing another default automatically would send from an unexpected number. */
+function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
+  const other = others.find(({ active }) => active) ?? others[0]
+  if (row.is_default && other)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      `${row.id} is the default WhatsApp account. Make another one the default first.`,
+      {
+        remedy: `For example: waybill whatsapp set-default ${other.id}`,
+      },
+    )
+}

@@ -1,0 +1,147 @@
+import type { Deps } from '../../deps.ts'
+import type { MetaApp, NumberDetails, TokenInfo } from '../../whatsapp/onboarding.ts'
+import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
+import { daysUntil, inDays } from '../health/findings.ts'
+import type { HealthChanges } from '../health/store.ts'
+import { explainReadFailure } from './advice.ts'
+import type { ConnectableAccount, TokenReport } from '../../../contracts/dashboard/connect.ts'
+
+/** Permissions that a token needs (reference 2, section 5.1). */
+const requiredPermissions = ['whatsapp_business_messaging', 'whatsapp_business_management'] as const
+
+function listMissingPermissions({ scopes }: Pick<TokenInfo, 'scopes'>): string[] {
+  return requiredPermissions.filter((permission) => !scopes.includes(permission))
+}
+
+/** Checks a token that is not stored, and lists the numbers that it may use. */
+export async function inspectToken(
+  { whatsapp, now }: Pick<Deps, 'whatsapp' | 'now'>,
+  accessToken: string,
+): Promise<TokenReport> {
+  const inspected = await whatsapp.inspectToken({ accessToken })
+  if (!inspected.ok)
+    return { valid: false, ...explainReadFailure(inspected), permissions: [], missing: [], accounts: [] }
+  const token = inspected.value
+  const report = describeToken(token, now())
+  if (!report.valid || report.missing.includes('whatsapp_business_management')) return { ...report, accounts: [] }
+  const accounts = await listConnectable({ whatsapp }, accessToken, token)
+  if (!accounts.ok) return { ...report, ...explainReadFailure(accounts), accounts: [] }
+  if (accounts.value.every(({ numbers }) => numbers.length === 0))
+    return {
+      ...report,
+      message: `${report.message} It has no access to a phone number.`,
+      fix: 'In Meta Business Suite, open Settings > Accounts > WhatsApp accounts and assign the account to the system user of the token with full control. The account needs a phone number: add one in WhatsApp Manager.',
+      accounts: accounts.value,
+    }
+  return { ...report, accounts: accounts.value }
+}
+
+function describeToken(token: TokenInfo, now: Date): Omit<TokenReport, 'accounts'> {
+  const missing = listMissingPermissions(token)
+  const facts = {
+    permissions: token.scopes,
+    missing,
+    ...(token.appId !== undefined && { appId: token.appId }),
+    ...(token.appName !== undefined && { appName: token.appName }),
+    ...(token.expiresAt && { expiresAt: token.expiresAt.toISOString() }),
+  }
+  if (!token.valid)
+    return {
+      valid: false,
+      ...facts,
+      message: `WhatsApp says that this token is not valid${token.reason === undefined ? '' : `: ${token.reason}`}`,
+      fix: 'Create a new token for the system user in Meta Business Suite.',
+    }
+  const message = `The token is valid${token.appName === undefined ? '' : ` and belongs to the app “${token.appName}”`}. ${describeExpiry(token, now)}`
+  if (missing.length === 0) return { valid: true, ...facts, message }
+  return {
+    valid: true,
+    ...facts,
+    message: `${message} It lacks the permission ${missing.join(' and ')}.`,
+    fix: 'Create a new token for the system user with the permissions whatsapp_business_messaging and whatsapp_business_management.',
+  }
+}
+
+function describeExpiry({ expiresAt }: TokenInfo, now: Date): string {
+  if (!expiresAt) return 'It does not expire.'
+  return `It expires ${inDays(Math.max(0, daysUntil(expiresAt, now)))} (${expiresAt.toISOString().slice(0, 10)}). Use a token that never expires for a server.`
+}
+
+async function listConnectable(
+  { whatsapp }: Pick<Deps, 'whatsapp'>,
+  accessToken: string,
+  { wabaIds }: TokenInfo,
+): Promise<ReadOutcome<ConnectableAccount[]>> {
+  const accounts = await whatsapp.listBusinessAccounts({ accessToken, wabaIds })
+  if (!accounts.ok) return accounts
+  const listed: ConnectableAccount[] = []
+  for (const account of accounts.value) {
+    const numbers = await whatsapp.listPhoneNumbers({ wabaId: account.wabaId, accessToken })
+    if (!numbers.ok) return numbers
+    listed.push({ ...account, numbers: numbers.value.map(toConnectableNumber) })
+  }
+  return { ok: true, value: listed }
+}
+
+function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers'][number] {
+  const { phoneNumberId, displayPhoneNumber, verifiedName, status, qualityRating } = number
+  return {
+    phoneNumberId,
+    ...(displayPhoneNumber !== undefined && { displayPhoneNumber }),
+    ...(verifiedName !== undefined && { verifiedName }),
+    ...(status !== undefined && { status }),
+    ...(qualityRating !== undefined && { qualityRating }),
+  }
+}
+
+type TokenColumns = Pick<
+  HealthChanges,
+  'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'missing_permissions'
+>
+
+export interface TokenFacts {
+  info: TokenInfo | undefined
+  columns: TokenColumns
+  /** Whether the app that made the inspection is not the app of the token, or its secret is wrong. */
+  appMismatch: boolean
+}
+
+/**
+ * Reads the facts about a token that are stored with its account. A failed inspection says nothing about the token. An
+ * app can inspect an expired token, which the token itself cannot. If the app is rejected or reports the token as
+ * invalid, the token inspects itself, because the stored app may be that of an earlier token, or the secret that of
+ * another app.
+ */
+export async function readTokenFacts(
+  { whatsapp, now }: Pick<Deps, 'whatsapp' | 'now'>,
+  { accessToken, app }: { accessToken: string; app?: MetaApp | undefined },
+): Promise<TokenFacts> {
+  const inspected = await whatsapp.inspectToken({ accessToken, app })
+  if (!app || (inspected.ok ? inspected.value.valid : inspected.error?.code !== 190))
+    return { ...toFacts(inspected, now()), appMismatch: false }
+  const selfInspected = await whatsapp.inspectToken({ accessToken })
+  const isOtherApp =
+    selfInspected.ok && selfInspected.value.appId !== undefined && selfInspected.value.appId !== app.appId
+  // A rejected app token means a wrong secret, unless the token belongs to another app. An accepted app token means a
+  // mismatch only if the token belongs to another app.
+  const appMismatch = inspected.ok ? isOtherApp : !isOtherApp
+  return { ...toFacts(inspected.ok && !selfInspected.ok ? inspected : selfInspected, now()), appMismatch }
+}
+
+function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts, 'appMismatch'> {
+  const checked = { token_checked_at: now }
+  if (inspected.ok)
+    return {
+      info: inspected.value,
+      columns: {
+        ...checked,
+        app_id: inspected.value.appId ?? null,
+        token_expires_at: inspected.value.expiresAt ?? null,
+        token_problem: inspected.value.valid ? null : (inspected.value.reason ?? 'WhatsApp says that it is not valid.'),
+        missing_permissions: listMissingPermissions(inspected.value),
+      },
+    }
+  if (inspected.error?.code === 190)
+    return { info: undefined, columns: { ...checked, token_problem: explainReadFailure(inspected).message } }
+  return { info: undefined, columns: {} }
+}

@@ -1,0 +1,105 @@
+import type { Deps } from '../../deps.ts'
+import { appSecretProblem } from '../connect/advice.ts'
+import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
+import { storePhoneNumber } from '../phone-number.ts'
+import { deactivateRefused } from '../refusals.ts'
+import { lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
+import { logFindings } from './log-findings.ts'
+import { toNumberHealth } from './number.ts'
+import { claimDueChecks, findHealth, type HealthChanges, type HealthRow, saveHealth } from './store.ts'
+
+export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+
+/** A check takes four requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
+const nextSeconds = 30 * 60
+const maxClaimed = 20
+const checksAtOnce = 4
+
+/** Checks the accounts that are due. One failure does not stop the others. Returns the accounts that were checked. */
+export async function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccountRef[]> {
+  const due = await claimDueChecks(deps.db, { limit: maxClaimed, nextSeconds })
+  const waiting = due.values()
+  const work = async () => {
+    // All workers share one iterator.
+    for (const ref of waiting)
+      await checkNow(deps, ref).catch((error: unknown) =>
+        deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
+      )
+  }
+  await Promise.all(Array.from({ length: checksAtOnce }, work))
+  return due
+}
+
+/** Checks an account and logs changed findings; throws if the account does not exist. */
+export async function checkNow(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
+  await checkAccount(deps, ref)
+  await logFindings(deps, ref)
+}
+
+/**
+ * Reads token, number, subscription and callback URL from WhatsApp and stores the results. What cannot be read keeps
+ * its last known value. A token that WhatsApp rejects deactivates the account, as after a failed send. If the token was
+ * replaced in the meantime, the results are discarded.
+ */
+async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
+  const stored = await openStored(deps, ref)
+  if ('problem' in stored) return
+  const { row } = stored
+  const results = await readFromWhatsApp(deps, stored)
+  const { number } = results
+  const known = await findHealth(deps.db, ref)
+  const changes = toChanges(results, { known, at: deps.now() })
+  await deps.db.transaction().execute(async (trx) => {
+    if (!(await lockUnchanged(trx, row))) return
+    if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
+    else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
+    await saveHealth(trx, ref, changes)
+  })
+}
+
+async function readFromWhatsApp(deps: CheckDeps, stored: Stored) {
+  const { row, accessToken } = stored
+  const { app, token } = await inspectStored(deps, stored)
+  const [number, apps, subscription] = await Promise.all([
+    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken }),
+    deps.whatsapp.listSubscribedApps({ wabaId: row.waba_id, accessToken }),
+    app ? deps.whatsapp.getAppSubscription(app) : undefined,
+  ])
+  return { app, token, number, apps, subscription }
+}
+
+type CheckResults = Awaited<ReturnType<typeof readFromWhatsApp>>
+
+function toChanges(results: CheckResults, { known, at }: { known: HealthRow | undefined; at: Date }): HealthChanges {
+  const { token, number } = results
+  return {
+    ...token.columns,
+    // A token that has just read its number is valid, even if an earlier check reported a problem.
+    ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
+    ...toSubscriptionChanges(results, at),
+    ...toCallbackChanges(results, { known, at }),
+  }
+}
+
+function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): HealthChanges {
+  if (!apps.ok) return {}
+  const appId = token.info?.appId ?? app?.appId
+  const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
+  return { subscription_checked_at: at, subscribed, ...(subscribed && { subscription_problem: null }) }
+}
+
+function toCallbackChanges(
+  { app, token, subscription }: CheckResults,
+  { known, at }: { known: HealthRow | undefined; at: Date },
+): HealthChanges {
+  if (token.appMismatch) return { callback_problem: appSecretProblem }
+  // If the app is not the token's own, this is the subscription of another app.
+  if (subscription?.ok !== true || app?.appId !== (token.info?.appId ?? app?.appId)) return {}
+  const isSolved = subscription.value !== undefined || known?.callback_problem === appSecretProblem
+  return {
+    callback_checked_at: at,
+    callback_url: subscription.value?.callbackUrl ?? null,
+    callback_fields: subscription.value?.fields ?? [],
+    ...(isSolved && { callback_problem: null }),
+  }
+}

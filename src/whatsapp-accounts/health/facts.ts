@@ -1,0 +1,47 @@
+import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
+import type { Deps } from '../../deps.ts'
+import { describeCallback } from '../connect/subscribe.ts'
+import type { StoredTraffic } from '../../platform/db/schema.ts'
+import type { WhatsAppAccountRow } from '../store.ts'
+import type { HealthFacts } from './findings.ts'
+import type { HealthRow } from './store.ts'
+
+/** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
+export function toFacts(
+  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  row: WhatsAppAccountRow,
+  health: HealthRow | undefined,
+  {
+    failureRatePercent,
+    failureRateMinMessages,
+    traffic = health?.traffic,
+  }: Pick<AlertRules, 'failureRatePercent' | 'failureRateMinMessages'> & { traffic?: StoredTraffic | null | undefined },
+): HealthFacts {
+  return {
+    whatsAppAccountId: row.id,
+    switchedOff: row.switched_off,
+    inactiveReason: row.inactive_reason ?? undefined,
+    hasAppSecret: row.app_secret_encrypted !== null || deps.callbacks.appSecret !== undefined,
+    tokenProblem: health?.token_problem ?? undefined,
+    tokenExpiresAt: health?.token_expires_at ?? undefined,
+    tokenRefreshProblem: health?.token_refresh_problem ?? undefined,
+    missingPermissions: health?.missing_permissions ?? [],
+    numberStatus: health?.number_status ?? undefined,
+    nameStatus: health?.name_status ?? undefined,
+    qualityRating: row.quality_rating ?? undefined,
+    health: health?.health ?? [],
+    subscribed: health?.subscribed ?? undefined,
+    subscriptionProblem: health?.subscription_problem ?? undefined,
+    callbackCheckedAt: health?.callback_checked_at ?? undefined,
+    callbackUrl: health?.callback_url ?? undefined,
+    callbackFields: health?.callback_fields ?? [],
+    callbackProblem: health?.callback_problem ?? undefined,
+    expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
+    lastStatusAt: health?.last_status_at ?? undefined,
+    traffic: traffic ?? undefined,
+    failureRatePercent,
+    failureRateMinMessages,
+    inactiveSince: health?.inactive_since ?? undefined,
+    findingsSince: health?.findings_since ?? {},
+  }
+}

@@ -1,0 +1,13 @@
+import type { NumberDetails } from '../../whatsapp/onboarding.ts'
+import type { HealthChanges } from './store.ts'
+
+/** Converts WhatsApp's description of a number to columns. */
+export function toNumberHealth(number: NumberDetails, now: Date) {
+  return {
+    number_checked_at: now,
+    number_status: number.status ?? null,
+    name_status: number.nameStatus ?? null,
+    messaging_limit: number.messagingLimit ?? null,
+    health: JSON.stringify(number.health ?? []),
+  } satisfies HealthChanges
+}

@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { MetaApp } from '../../whatsapp/onboarding.ts'
+import { explainReadFailure } from '../connect/advice.ts'
+import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
+import { readTokenFacts } from '../connect/token.ts'
+import { accessTokenPurpose } from '../secrets.ts'
+import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
+import type { CheckDeps } from './check.ts'
+import { claimDueRefreshes } from './refresh-store.ts'
+import { findHealth, type HealthChanges, saveHealth } from './store.ts'
+
+/** Records a refresh in the audit log of the account, in the transaction that stores it. */
+export type RecordRefresh = (
+  trx: Kysely<Database>,
+  refresh: WhatsAppAccountRef & { outcome: 'done' | 'refused' },
+) => Promise<void>
+
+type RefreshDeps = CheckDeps & Pick<Deps, 'secrets'>
+
+/** Earlier than the first notice of an expiry, which is announced 14 days ahead. */
+const refreshDays = 20
+const nextSeconds = 24 * 3600
+const maxClaimed = 10
+
+/** Refreshes tokens that expire soon. One failure does not stop the others. Returns the number of claimed accounts. */
+export async function refreshDueTokens(deps: RefreshDeps, record: RecordRefresh): Promise<number> {
+  const limits = { now: deps.now(), days: refreshDays, limit: maxClaimed, nextSeconds }
+  const due = await claimDueRefreshes(deps.db, limits)
+  for (const ref of due)
+    await refresh(deps, ref, record).catch((error: unknown) =>
+      deps.log.warn({ err: error, ...ref }, 'could not refresh an access token; it stays in use'),
+    )
+  return due.length
+}
+
+/**
+ * Exchanges the token for one that expires later, verifies the new one, and replaces the old one if it was not replaced
+ * meanwhile. The old token stays valid until it expires, so a failure or a crash at any point loses nothing.
+ */
+async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: RecordRefresh): Promise<void> {
+  const stored = await openStored(deps, ref)
+  if ('problem' in stored) return
+  const { app, token } = await inspectStored(deps, stored)
+  // Without the app's secret, Meta issues no token, and the expiry is announced as usual.
+  if (!app) return
+  const renewed = await requestToken(deps, stored, { app, before: token.info })
+  if ('problem' in renewed) return reportProblem(deps, ref, record, renewed.problem)
+  const isStored = await deps.db.transaction().execute(async (trx) => {
+    if (!(await lockUnchanged(trx, stored.row))) return false
+    const { accountId, whatsAppAccountId } = ref
+    const encrypted = deps.secrets.encrypt(renewed.accessToken, accessTokenPurpose(whatsAppAccountId))
+    await changeWhatsAppAccount(trx, accountId, whatsAppAccountId, { access_token_encrypted: encrypted })
+    await saveHealth(trx, ref, {
+      ...renewed.facts,
+      token_refreshed_at: deps.now(),
+      token_refresh_problem: null,
+      // When the new token is refreshed depends on its own expiry.
+      token_refresh_due_at: null,
+    })
+    await record(trx, { ...ref, outcome: 'done' })
+    return true
+  })
+  if (isStored) deps.log.info(ref, 'refreshed an access token')
+}
+
+type Renewed = { accessToken: string; facts: HealthChanges } | { problem: string }
+
+/** Requests a new token and verifies that it expires later, has the same permissions and can use the number. */
+async function requestToken(
+  deps: Pick<Deps, 'whatsapp' | 'now'>,
+  { row, accessToken }: Stored,
+  { app, before }: { app: MetaApp; before: InspectedToken['token']['info'] },
+): Promise<Renewed> {
+  const issued = await deps.whatsapp.refreshToken({ accessToken, app })
+  if (!issued.ok) return { problem: explainReadFailure(issued).message }
+  const { accessToken: renewed } = issued.value
+  const [after, number] = await Promise.all([
+    readTokenFacts(deps, { accessToken: renewed, app }),
+    deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken: renewed }),
+  ])
+  if (!number.ok) return { problem: `The new token cannot use the number. ${explainReadFailure(number).message}` }
+  if (after.info?.valid !== true) return { problem: 'Meta issued a new token but reports it as invalid.' }
+  const lost = before?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
+  if (lost.length > 0) return { problem: `The new token lacks the permission ${lost.join(' and ')}.` }
+  if (!expiresLater(after.info.expiresAt, before?.expiresAt))
+    return { problem: 'The new token does not expire later than the old one.' }
+  return { accessToken: renewed, facts: after.columns }
+}
+
+function expiresLater(after: Date | undefined, before: Date | undefined): boolean {
+  return after === undefined || (before !== undefined && after > before)
+}
+
+/** Logs and audits a problem only once, although the refresh is tried every day. */
+async function reportProblem(
+  deps: Pick<Deps, 'db' | 'log'>,
+  ref: WhatsAppAccountRef,
+  record: RecordRefresh,
+  problem: string,
+): Promise<void> {
+  if ((await findHealth(deps.db, ref))?.token_refresh_problem === problem) return
+  await deps.db.transaction().execute(async (trx) => {
+    await saveHealth(trx, ref, { token_refresh_problem: problem })
+    await record(trx, { ...ref, outcome: 'refused' })
+  })
+  deps.log.warn({ ...ref, reason: problem }, 'could not refresh an access token; it stays in use')
+}

@@ -1,0 +1,178 @@
+import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
+import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
+import type { WhatsAppAccountRef } from '../store.ts'
+
+export type HealthRow = Selectable<WhatsAppAccountHealthTable>
+
+/** Columns that a check can change. */
+export type HealthChanges = Omit<
+  Updateable<WhatsAppAccountHealthTable>,
+  | 'whatsapp_account_id'
+  | 'account_id'
+  | 'last_callback_at'
+  | 'last_status_at'
+  | 'next_check_at'
+  | 'announced_active'
+  | 'inactive_since'
+  | 'announced_findings'
+  | 'findings_since'
+  | 'announced_expiry_days'
+  | 'announced_quality'
+  | 'traffic'
+  | 'next_traffic_at'
+>
+
+export async function insertHealth(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+  facts: HealthChanges,
+): Promise<void> {
+  await db
+    .insertInto('whatsapp_account_health')
+    .values({ whatsapp_account_id: whatsAppAccountId, account_id: accountId, ...facts })
+    .execute()
+}
+
+/** Changes nothing if the account was removed in the meantime. */
+export async function saveHealth(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+  changes: HealthChanges,
+): Promise<void> {
+  // A check may have read nothing, and PostgreSQL rejects an empty update.
+  if (Object.keys(changes).length === 0) return
+  await db
+    .updateTable('whatsapp_account_health')
+    .set(changes)
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .execute()
+}
+
+export function findHealth(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+): Promise<HealthRow | undefined> {
+  return db
+    .selectFrom('whatsapp_account_health')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .executeTakeFirst()
+}
+
+/** Returns the deleted row in its final state, because the delete waits for a concurrent announcement. */
+export function deleteHealth(
+  trx: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+): Promise<HealthRow | undefined> {
+  return trx
+    .deleteFrom('whatsapp_account_health')
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Reads one account, or all accounts, for operators and metrics. */
+export function findHealthRows(db: Kysely<Database>, accountId?: string): Promise<HealthRow[]> {
+  const all = db.selectFrom('whatsapp_account_health').selectAll()
+  return (accountId === undefined ? all : all.where('account_id', '=', accountId)).execute()
+}
+
+/**
+ * Claims accounts whose check is due, so that only one of several nodes checks each. Accounts that a user deactivated
+ * are not checked. Reads all accounts: the check serves them all.
+ */
+export async function claimDueChecks(
+  db: Kysely<Database>,
+  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
+    with due as (
+      select h.whatsapp_account_id from whatsapp_account_health h
+      join whatsapp_accounts w on w.id = h.whatsapp_account_id
+      where h.next_check_at <= now() and not w.switched_off
+      order by h.next_check_at
+      limit ${limit}
+      for update of h skip locked
+    )
+    update whatsapp_account_health h set next_check_at = now() + ${nextSeconds} * interval '1 second'
+    from due
+    where h.whatsapp_account_id = due.whatsapp_account_id
+    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId"`.execute(db)
+  return rows
+}
+
+/** Makes the next check run within seconds, for example because WhatsApp reported a change. */
+export async function scheduleCheck(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+): Promise<void> {
+  await db
+    .updateTable('whatsapp_account_health')
+    .set({ next_check_at: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .execute()
+}
+
+/** Records that callbacks arrived. Reads all accounts: one callback can concern several. */
+export async function recordCallbacks(
+  db: Kysely<Database>,
+  whatsAppAccountIds: readonly string[],
+  { withStatuses }: { withStatuses: boolean },
+): Promise<void> {
+  await sql`
+    insert into whatsapp_account_health (whatsapp_account_id, account_id, last_callback_at, last_status_at)
+    select id, account_id, now(), case when ${withStatuses}::boolean then now() end
+    from whatsapp_accounts where id = any (${sql.val([...whatsAppAccountIds])}::text[]) order by id
+    on conflict (whatsapp_account_id) do update set
+      last_callback_at = excluded.last_callback_at,
+      last_status_at = coalesce(excluded.last_status_at, whatsapp_account_health.last_status_at)`.execute(db)
+}
+
+/** Returns false if another node has already announced the change. */
+export async function replaceAnnouncedFindings(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+  { from, to, since }: { from: string[]; to: string[]; since: Record<string, string> },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('whatsapp_account_health')
+    .set({ announced_findings: to, findings_since: JSON.stringify(since) })
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .where('announced_findings', '=', sql<string[]>`${sql.val(from)}::text[]`)
+    .returning('whatsapp_account_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Adds rows for accounts that a node of an earlier version added. Reads all accounts. */
+export async function addMissingHealth(db: Kysely<Database>): Promise<void> {
+  await sql`
+    insert into whatsapp_account_health (whatsapp_account_id, account_id)
+    select id, account_id from whatsapp_accounts w
+    where not exists (select from whatsapp_account_health h where h.whatsapp_account_id = w.id)
+    on conflict do nothing`.execute(db)
+}
+
+/**
+ * After the clock was set back, shifts due times back and limits callback times to the current time. Reads all
+ * accounts: they share a clock.
+ */
+export async function shiftChecks(db: Kysely<Database>, seconds: number): Promise<void> {
+  const shift = sql`make_interval(secs => ${seconds})`
+  await sql`
+    update whatsapp_account_health set
+      next_check_at = case when next_check_at > now() then next_check_at - ${shift} else next_check_at end,
+      next_traffic_at = case when next_traffic_at > now() then next_traffic_at - ${shift} else next_traffic_at end,
+      token_refresh_due_at = case
+        when token_refresh_due_at > now() then token_refresh_due_at - ${shift} else token_refresh_due_at end,
+      last_callback_at = least(last_callback_at, now()),
+      last_status_at = least(last_status_at, now())
+    where greatest(next_check_at, next_traffic_at, token_refresh_due_at, last_callback_at, last_status_at) > now()`.execute(
+    db,
+  )
+}

@@ -1,0 +1,135 @@
+import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../contracts/api/account.ts'
+import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
+import type { Deps } from '../../deps.ts'
+import type { StoredTraffic } from '../../platform/db/schema.ts'
+import { findRules } from '../../accounts/alert-rules.ts'
+import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
+import { toFacts } from './facts.ts'
+import { findProblems } from './findings.ts'
+import { findHealthRows, type HealthRow } from './store.ts'
+import { windowAt } from './traffic.ts'
+import { countLastHour, noTraffic } from './traffic-store.ts'
+
+export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl'>
+
+/**
+ * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
+ * longer.
+ */
+export async function readAccountHealth(
+  deps: ViewDeps,
+  accountId: string,
+  { withCounts = true }: { withCounts?: boolean } = {},
+): Promise<AccountHealth> {
+  const now = deps.now()
+  const [rows, healthRows, rulesOf, countsOf] = await Promise.all([
+    findWhatsAppAccounts(deps.db, accountId),
+    findHealthRows(deps.db, accountId),
+    findRules(deps.db, [accountId]),
+    withCounts ? countLastHour(deps.db, accountId, windowAt(now)) : undefined,
+  ])
+  const whatsAppAccounts = rows.map((row) => {
+    const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
+    const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
+    return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now })
+  })
+  const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
+  return {
+    healthy: inUse.length > 0 && inUse.every(({ healthy }) => healthy),
+    canSend: whatsAppAccounts.some(({ isDefault, canSend }) => isDefault && canSend),
+    whatsAppAccounts,
+  }
+}
+
+export interface HealthState {
+  accountId: string
+  whatsAppAccountId: string
+  healthy: boolean
+  tokenExpiresAt: Date | undefined
+  findings: HealthFinding[]
+}
+
+/** Reads all accounts, for metrics and operators. Deactivated accounts are left out. */
+export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
+  const [rows, healthRows] = await Promise.all([findAllWhatsAppAccounts(deps.db), findHealthRows(deps.db)])
+  const rulesOf = await findRules(
+    deps.db,
+    rows.map((row) => row.account_id),
+  )
+  const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
+  const now = deps.now()
+  return rows
+    .filter((row) => !row.switched_off)
+    .map((row) => {
+      const facts = toFacts(deps, row, healthOf.get(row.id), rulesOf(row.account_id))
+      const findings = findProblems(facts, now)
+      const healthy = findings.every(({ severity }) => severity !== 'error')
+      const { tokenExpiresAt } = facts
+      return { accountId: row.account_id, whatsAppAccountId: row.id, healthy, tokenExpiresAt, findings }
+    })
+}
+
+interface Known {
+  row: WhatsAppAccountRow
+  health: HealthRow | undefined
+  rules: AlertRules
+  counts?: StoredTraffic | undefined
+  now: Date
+}
+
+function toHealth(
+  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  { row, health, rules, counts, now }: Known,
+): WhatsAppAccountHealth {
+  const facts = toFacts(deps, row, health, { ...rules, ...(counts && { traffic: counts }) })
+  const findings = findProblems(facts, now)
+  return {
+    accountId: row.id,
+    phoneNumberId: row.phone_number_id,
+    ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
+    isDefault: row.is_default,
+    active: row.active,
+    healthy: findings.every(({ severity }) => severity !== 'error'),
+    canSend: !findings.some(({ blocksSending }) => blocksSending),
+    findings,
+    token: {
+      ...(health &&
+        health.token_checked_at !== null && { valid: health.token_problem === null && row.inactive_reason === null }),
+      ...(health?.token_expires_at && { expiresAt: health.token_expires_at.toISOString() }),
+      missingPermissions: health?.missing_permissions ?? [],
+      ...checkedAt(health?.token_checked_at),
+    },
+    number: {
+      ...optional('status', health?.number_status),
+      ...optional('nameStatus', health?.name_status),
+      ...optional('qualityRating', row.quality_rating),
+      ...optional('messagingLimit', health?.messaging_limit),
+      ...optional('throughputLevel', row.throughput_level),
+      ...checkedAt(health?.number_checked_at),
+    },
+    callbacks: {
+      ...(health && health.subscribed !== null && { subscribed: health.subscribed }),
+      ...optional('callbackUrl', health?.callback_url),
+      fields: health?.callback_fields ?? [],
+      ...(health?.last_callback_at && { lastCallbackAt: health.last_callback_at.toISOString() }),
+      ...(health?.last_status_at && { lastStatusAt: health.last_status_at.toISOString() }),
+      ...checkedAt(older(health?.subscription_checked_at, health?.callback_checked_at)),
+    },
+    ...(counts && { lastHour: { sent: counts.sent, failed: counts.failed, failures: counts.failures } }),
+  }
+}
+
+function optional<Name extends string>(name: Name, value: string | null | undefined): Partial<Record<Name, string>> {
+  // A computed key widens the type to any string.
+  return value === null || value === undefined ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+function checkedAt(at: Date | null | undefined): { checkedAt?: string } {
+  return at ? { checkedAt: at.toISOString() } : {}
+}
+
+/** Both are checked at the same time, but a later check of one may have failed. */
+function older(a: Date | null | undefined, b: Date | null | undefined): Date | null | undefined {
+  if (!a || !b) return a ?? b
+  return a < b ? a : b
+}

@@ -1,0 +1,91 @@
+import { ServiceError } from '../../contracts/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { PhoneNumberInfo, TokenInfo } from '../whatsapp/onboarding.ts'
+import type { ReadOutcome } from '../whatsapp/read-outcome.ts'
+import { changeWhatsAppAccount } from './store.ts'
+
+interface ClaimedNumber {
+  phoneNumberId: string
+  wabaId: string
+  accessToken: string
+}
+
+const retrySeconds = 10
+const remedy = 'If you are sure that the number is yours, add it with --unverified.'
+
+/**
+ * Verifies with WhatsApp that the token can use the number and that the number belongs to the WABA, and returns
+ * WhatsApp's description of the number. A number can only be added once, so without this check anybody could block a
+ * number that is not theirs.
+ */
+export async function verifyPhoneNumber(
+  { whatsapp }: Pick<Deps, 'whatsapp'>,
+  claimed: ClaimedNumber,
+): Promise<PhoneNumberInfo> {
+  const [number, listed] = await Promise.all([whatsapp.getPhoneNumber(claimed), whatsapp.hasPhoneNumber(claimed)])
+  if (!number.ok)
+    throw refusal(number, 'phoneNumberId', 'WhatsApp does not show this phone number to this access token')
+  if (!listed.ok)
+    throw refusal(listed, 'wabaId', 'WhatsApp does not show this WhatsApp Business Account to this access token')
+  if (!listed.value)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'The phone number does not belong to this WhatsApp Business Account. Check both IDs.',
+      {
+        field: 'wabaId',
+        remedy,
+      },
+    )
+  return number.value
+}
+
+/** WhatsApp shows the number even to a token that has no permission to send. */
+export function refuseMissingPermission(token: TokenInfo | undefined): void {
+  if (!token || token.scopes.includes('whatsapp_business_messaging')) return
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
+    { field: 'accessToken', remedy },
+  )
+}
+
+type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
+
+function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: string): Error {
+  const { refused, transient, accountUnusable, reason, error } = failed
+  if (!refused || transient === true)
+    return new ServiceError(
+      'WHATSAPP_UNAVAILABLE',
+      `The access token could not be verified with WhatsApp: ${reason}. Nothing was stored. Try again in a moment.`,
+      { retryAfterSeconds: retrySeconds },
+    )
+  const detail = error === undefined ? reason : `code ${error.code}: ${error.title}`
+  if (accountUnusable)
+    return new ServiceError('VALIDATION_ERROR', `WhatsApp rejects this access token (${detail}).`, {
+      field: 'accessToken',
+      remedy,
+    })
+  return new ServiceError('VALIDATION_ERROR', `${denied} (${detail}). Check the ID and the permissions of the token.`, {
+    field,
+    remedy,
+  })
+}
+
+/** Stores WhatsApp's description of a number, for display. */
+export async function storePhoneNumber(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  whatsAppAccountId: string,
+  info: PhoneNumberInfo,
+): Promise<void> {
+  await changeWhatsAppAccount(db, accountId, whatsAppAccountId, toColumns(info))
+}
+
+export function toColumns({ displayPhoneNumber, verifiedName, qualityRating, throughput }: PhoneNumberInfo) {
+  return {
+    display_phone_number: displayPhoneNumber ?? null,
+    verified_name: verifiedName ?? null,
+    quality_rating: qualityRating ?? null,
+    throughput_level: throughput ?? null,
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../contracts/api/message.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer({ server: { trustedProxies: ['loopback'] } })
+  account = await server.account({ rateLimit: 60 })
+  owner = await signedInOwner(server, account.accountId)
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+interface Access {
+  enabled: boolean
+  key?: { start: string; createdAt: string; lastUsedAt?: string }
+  allowList: string[]
+  rateLimit: { limit: number; used: number }
+  you: { address: string; allowed: boolean }
+}
+
+const read = async () => (await owner.query<Access>('publicApi.get', { accountId: account.accountId })).data
+const change = (name: string, input: object = {}) =>
+  owner.mutate<{ apiKey: string; start: string }>(`publicApi.${name}`, { accountId: account.accountId, ...input })
+
+function send(apiKey: string, address = '198.51.100.7'): Promise<number> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'x-forwarded-for': address }
+  const body = JSON.stringify(sendMessage.example.input)
+  return server.request('POST', sendMessage.path, { headers, body }).then(({ statusCode }) => statusCode)
+}
+
+test('shows a key once, then its first characters and the minute of its last use', async () => {
+  await change('revokeKey')
+  expect(await read()).toMatchObject({ enabled: true, rateLimit: { limit: 60 } })
+  expect((await read()).key).toBeUndefined()
+
+  const { data: issued } = await change('generateKey')
+  expect(issued.apiKey).toMatch(/^wb_live_[0-9a-f]{64}$/)
+  expect((await read()).key).toEqual({ start: issued.start, createdAt: expect.any(String) })
+  expect(JSON.stringify(await read())).not.toContain(issued.apiKey)
+
+  expect(await send(issued.apiKey)).toBe(200)
+  const after = await read()
+  expect(after.key?.lastUsedAt).toBeDefined()
+  expect(after.rateLimit.used).toBeGreaterThan(0)
+})
+
+test('rejects generating a second key and invalidates a replaced one immediately', async () => {
+  const first = (await change('regenerateKey')).data.apiKey
+
+  const refused = await change('generateKey')
+  const second = (await change('regenerateKey')).data.apiKey
+
+  expect(refused).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
+  expect(refused.error.message).not.toContain('waybill ')
+  expect(await Promise.all([send(first), send(second)])).toEqual([401, 200])
+})
+
+test('enables and disables API access', async () => {
+  const { apiKey } = (await change('regenerateKey')).data
+
+  await change('setAccess', { enabled: false })
+  const whileOff = await send(apiKey)
+  await change('setAccess', { enabled: true })
+
+  expect([whileOff, await send(apiKey)]).toEqual([403, 200])
+})
+
+test('normalizes the allow-list and shows whether it includes the current address', async () => {
+  const { apiKey } = (await change('regenerateKey')).data
+
+  const set = await change('setAllowList', { allowList: ['198.51.100.0/24', ' 2001:DB8::1 ', '198.51.100.77/24'] })
+
+  expect(set.data).toEqual({ allowList: ['198.51.100.0/24', '2001:db8::1'] })
+  expect((await read()).you).toEqual({ address: '127.0.0.1', allowed: false })
+  expect(await Promise.all([send(apiKey), send(apiKey, '203.0.113.1')])).toEqual([200, 403])
+  await change('setAllowList', { allowList: [] })
+  expect((await read()).you.allowed).toBe(true)
+})
+
+test.each([
+  { entry: '300.1.1.1', says: 'is neither an IP address nor a CIDR range' },
+  { entry: '', says: 'must not be empty' },
+])('reports an invalid entry with its field: $entry', async ({ entry, says }) => {
+  const { statusCode, error } = await change('setAllowList', { allowList: ['192.0.2.1', entry] })
+
+  expect(statusCode).toBe(400)
+  expect(Object.entries(error.data.fields ?? {})).toEqual([
+    [expect.stringMatching(/^allowList/), expect.stringContaining(says)],
+  ])
+  expect((await read()).allowList).toEqual([])
+})

@@ -1,0 +1,287 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { equivalents } from './mutation/equivalent.ts'
+import { groups } from './mutation/files.ts'
+
+/**
+ * What each folder may import: other folders and packages. Imports point in one direction, so that each folder can be
+ * read and tested without the folders that depend on it:
+ *
+ *     contracts ← platform ← whatsapp ← accounts ← whatsapp-accounts ← users, webhooks ← media ← templates ← messages ← pipeline ← http ← cli
+ *
+ * Anything not listed is forbidden. `node:` modules may be imported by all server folders.
+ */
+const allowed = {
+  contracts: { folders: [], packages: ['zod'] },
+  'src/platform': {
+    folders: ['contracts', 'package.json'],
+    packages: [
+      '@electric-sql/pglite',
+      '@opentelemetry',
+      'ipaddr.js',
+      'kysely',
+      'nodemailer',
+      'pg',
+      'pino',
+      'prom-client',
+      'undici',
+      'zod',
+    ],
+  },
+  'src/whatsapp': { folders: ['contracts', 'src/platform'], packages: ['@fastify/busboy', 'undici', 'zod'] },
+  // Only the types of injected dependencies; `app.ts` creates the implementations.
+  'src/deps.ts': {
+    folders: [
+      'src/platform',
+      'src/whatsapp',
+      'src/media/services.ts',
+      'src/messages/journal/journal.ts',
+      'src/webhooks/sender/webhook-sender.ts',
+    ],
+    packages: ['kysely'],
+  },
+  'src/accounts': {
+    folders: ['contracts', 'src/platform', 'src/whatsapp', 'src/deps.ts'],
+    packages: ['ipaddr.js', 'kysely', 'zod'],
+  },
+  'src/whatsapp-accounts': {
+    folders: ['contracts', 'src/platform', 'src/whatsapp', 'src/accounts', 'src/deps.ts'],
+    packages: ['kysely', 'zod'],
+  },
+  'src/users': {
+    folders: ['contracts', 'src/platform', 'src/accounts', 'src/whatsapp-accounts', 'src/deps.ts'],
+    packages: ['better-auth', 'jose', 'kysely', 'zod'],
+  },
+  'src/templates': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      // WhatsApp cannot reach the addresses that are closed to webhooks.
+      'src/webhooks/endpoints/address.ts',
+      'src/media',
+      'src/deps.ts',
+    ],
+    packages: ['kysely', 'zod'],
+  },
+  'src/webhooks': {
+    folders: ['contracts', 'src/platform', 'src/accounts', 'src/whatsapp-accounts', 'src/deps.ts', 'package.json'],
+    packages: ['ipaddr.js', 'kysely', 'prom-client', 'undici', 'zod'],
+  },
+  'src/media': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      'src/webhooks/sender',
+      'src/webhooks/endpoints/address.ts',
+      'src/deps.ts',
+      'package.json',
+    ],
+    packages: ['aws4fetch', 'kysely', 'undici', 'zod'],
+  },
+  'src/messages': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      'src/templates',
+      'src/webhooks',
+      'src/media',
+      'src/deps.ts',
+    ],
+    packages: ['kysely', 'zod'],
+  },
+  'src/app.ts': {
+    folders: [
+      'src/platform',
+      'src/whatsapp',
+      'src/deps.ts',
+      'src/media/services.ts',
+      'src/messages/contents/purpose.ts',
+      'src/messages/journal/journal.ts',
+      'src/webhooks/alerts/chat/outbox.ts',
+      'src/webhooks/sender/sender.ts',
+      'src/webhooks/sender/traced-sender.ts',
+    ],
+    packages: [],
+  },
+  // Every door runs its procedures through it, so it knows no door.
+  'src/pipeline': { folders: ['contracts'], packages: [] },
+  'src/http': {
+    folders: [
+      'src/pipeline',
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      'src/users',
+      'src/templates',
+      'src/webhooks',
+      'src/media',
+      'src/messages',
+      'src/client',
+      'src/deps.ts',
+      'src/app.ts',
+      'package.json',
+    ],
+    packages: [
+      '@fastify/busboy',
+      '@modelcontextprotocol/server',
+      '@trpc/server',
+      'fastify',
+      'highlight.js',
+      'kysely',
+      'marked',
+      'prom-client',
+      'trpc-to-openapi',
+      'yaml',
+      'zod',
+    ],
+  },
+  'src/cli': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/accounts',
+      'src/whatsapp-accounts',
+      'src/users',
+      'src/templates',
+      'src/webhooks',
+      'src/media',
+      'src/messages',
+      'src/http',
+      'src/client',
+      'src/deps.ts',
+      'src/app.ts',
+      'package.json',
+    ],
+    packages: ['kysely', 'prom-client', 'yaml', 'zod'],
+  },
+  // The `waybill-client` command; everything else in the client package also runs in browsers.
+  'src/client/cli': { folders: ['contracts', 'src/client'], packages: [] },
+  'src/client': { folders: ['contracts'], packages: ['@trpc/client', '@trpc/server', 'zod'] },
+  'src/receiver': { folders: ['contracts'], packages: ['standardwebhooks', 'zod'] },
+  // Loaded by browsers: contracts, but no server code.
+  'src/dashboard': {
+    folders: ['contracts', 'src/packaging/translate-dashboard.ts'],
+    packages: [
+      '@fontsource-variable/inter',
+      '@lingui/conf',
+      '@lingui/core',
+      '@lingui/core/macro',
+      '@lingui/format-po',
+      '@lingui/react',
+      '@lingui/react/macro',
+      '@mantine/charts',
+      '@mantine/core',
+      '@mantine/form',
+      '@mantine/hooks',
+      '@mantine/notifications',
+      '@tabler/icons-react',
+      '@tanstack/react-query',
+      '@trpc/client',
+      '@trpc/server',
+      '@vitejs/plugin-react',
+      '@vvo/tzdb',
+      'ipaddr.js',
+      'qrcode.react',
+      'react',
+      'react-dom',
+      'react-router',
+      'vite',
+      'zod',
+    ],
+  },
+  // Builds the project and generates documents from the source.
+  'src/packaging': {
+    folders: [
+      'contracts',
+      'src/platform',
+      'src/whatsapp',
+      'src/webhooks',
+      'src/http',
+      'src/cli',
+      'src/app.ts',
+      'src/deps.ts',
+      'src/dashboard/lingui.config.ts',
+    ],
+    packages: [
+      '@babel/core',
+      '@lingui/babel-plugin-lingui-macro',
+      '@lingui/cli/api',
+      '@lingui/conf',
+      '@lingui/message-utils/compileMessage',
+      'prom-client',
+      'rolldown',
+      'vite',
+    ],
+  },
+} as const satisfies Record<string, { folders: readonly string[]; packages: readonly string[] }>
+
+type Area = keyof typeof allowed
+const areas = Object.keys(allowed) as Area[]
+const withoutNode = new Set<Area>(['contracts', 'src/client', 'src/receiver'])
+
+const root = path.resolve(import.meta.dirname, '..')
+const built = ['src/client/dist', 'src/dashboard/built']
+const files = globSync('{contracts,src}/**/*.{ts,tsx}', { cwd: root, exclude: built })
+
+test('lists the allowed imports of every source file', () => {
+  expect(files.filter((file) => areaOf(file) === undefined)).toEqual([])
+})
+
+test.each(areas)('%s has only allowed imports', (area) => {
+  expect(files.filter((file) => areaOf(file) === area).flatMap((file) => listForbidden(file, area))).toEqual([])
+})
+
+test('the mutation tests name files and lines that exist', () => {
+  const mutated = Object.values(groups).flatMap(({ files: tests }) => Object.entries(tests).flat(2))
+  const outdated = equivalents.filter(({ file, line }) => !listLines(file).includes(line))
+
+  expect(mutated.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+  expect(outdated.map(({ file, line }) => `${file}: ${line}`)).toEqual([])
+})
+
+function listLines(file: string): string[] {
+  return readFileSync(path.join(root, file), 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+}
+
+function areaOf(file: string): Area | undefined {
+  return areas.find((area) => file === area || file.startsWith(`${area}/`))
+}
+
+function listForbidden(file: string, area: Area): string[] {
+  return listImports(file)
+    .filter((specifier) => !mayImport(file, area, specifier))
+    .map((specifier) => `${file} imports ${specifier}`)
+}
+
+function mayImport(file: string, area: Area, specifier: string): boolean {
+  if (specifier.startsWith('node:')) return !withoutNode.has(area)
+  const { folders, packages } = allowed[area]
+  if (!specifier.startsWith('.')) return isWithin(packages, specifier)
+  return isWithin([area, ...folders], path.join(path.dirname(file), specifier))
+}
+
+function isWithin(names: readonly string[], name: string): boolean {
+  return names.some((allowedName) => name === allowedName || name.startsWith(`${allowedName}/`))
+}
+
+function listImports(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8')
+  return [
+    ...text.matchAll(/^(?:import|export|\})[^'\n]* from '([^'\n]+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}

@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashboard/request.ts'
+import type { DataCommand } from '../../../src/cli/command.ts'
+import { requestGet, requestList } from '../../../src/cli/commands/request.ts'
+import { parseLine } from '../../../src/cli/syntax.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer({ requestLog: { flushMilliseconds: 20 } })
+})
+afterAll(() => server?.close())
+
+async function run(command: DataCommand, ...words: string[]) {
+  return command.run(
+    server.deps,
+    parseLine(command, words),
+    () => {},
+    () => Promise.resolve(),
+  )
+}
+
+test('lists and shows requests as text and as JSON', async () => {
+  const account = await server.account()
+  await account.get('/api/v1/template')
+  const failed = await account.post('/api/v1/message/send', { to: '+34', externalId: 'order-1' })
+  const requestId = String(failed.headers['x-request-id'])
+  await expect.poll(async () => (await run(requestList, account.accountId)).text).toContain(requestId)
+
+  const { text, json } = await run(requestList, account.accountId, '--outcome', 'failed', '--search', 'order-1')
+  expect(text.split('\n')).toHaveLength(2)
+  expect(text).toMatch(/^REQUEST +TIME +METHOD +PATH +STATUS +ERROR +MS +ADDRESS\n/)
+  expect((json as ApiRequestPage).items).toMatchObject([{ requestId, status: 400, errorCode: 'VALIDATION_ERROR' }])
+
+  const shown = await run(requestGet, account.accountId, requestId)
+  expect(shown.text).toContain('"to": "+34"')
+  expect((shown.json as ApiRequestDetails).answer).toContain('VALIDATION_ERROR')
+})
+
+test.each([
+  { words: ['--outcome', 'bad'], problem: '--outcome' },
+  { words: ['--error-code', 'no code'], problem: '--error-code must be an error code' },
+  { words: ['--from', 'yesterday'], problem: '--from must be an ISO 8601 time' },
+  { words: ['--limit', '1000'], problem: '--limit must be at most 100' },
+])('explains $words', async ({ words, problem }) => {
+  const { accountId } = await server.account()
+  await expect(async () => run(requestList, accountId, ...words)).rejects.toThrow(problem)
+})
+
+test('reports an unknown account and an unknown request', async () => {
+  const { accountId } = await server.account()
+  await expect(run(requestList, 'acc_none')).rejects.toThrow('acc_none')
+  for (const requestId of ['req_000000000000_1', "'", '../x'])
+    await expect(run(requestGet, accountId, requestId)).rejects.toThrow('no recorded request with this ID')
+})
+
+test('examines a bounded number of requests, and continues where it stopped', async () => {
+  const { accountId } = await server.account()
+  await sql`
+    insert into api_requests (account_id, id, method, path, status, duration_ms, key_start, address)
+    select ${accountId}, 'req_' || lpad(to_hex(n), 12, '0') || '_1', 'GET',
+      case n when 0 then '/api/v1/event' else '/api/v1/message' end, 200, 1, 'wb_live_000000', '192.0.2.1'
+    from generate_series(0, 20000) as n`.execute(server.deps.db)
+
+  const stopped = (await run(requestList, accountId, '--path', 'event')).text
+
+  expect(stopped).toMatch(/^No matches among the newest requests\.\n\nMore: --cursor req_/)
+  const rest = await run(requestList, accountId, '--path', 'event', '--cursor', stopped.split(' ').at(-1) ?? '')
+  expect((rest.json as ApiRequestPage).items).toHaveLength(1)
+  expect((rest.json as ApiRequestPage).nextCursor).toBeUndefined()
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { describeEndpointFailure, type EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
+
+const since = '2026-11-22T10:32:00.000Z'
+const status = (statusCode: number) => ({ statusCode, error: `HTTP ${statusCode}` })
+
+test.each([
+  { failure: { error: 'connection refused' }, says: 'Failing since 10:32: connection refused.' },
+  { failure: { error: 'timed out', durationMilliseconds: 15_002 }, says: 'Failing since 10:32: timed out after 15 s.' },
+  { failure: { error: 'timed out', durationMilliseconds: 120 }, says: 'Failing since 10:32: timed out after 1 s.' },
+  { failure: status(500), says: 'Failing since 10:32: HTTP 500.' },
+  { failure: status(401), says: 'Failing since 10:32: HTTP 401; check the signing secret.' },
+  { failure: status(404), says: 'Failing since 10:32: HTTP 404; check the path of the URL.' },
+  { failure: status(429), says: 'Failing since 10:32: HTTP 429; limit the deliveries per second.' },
+  { failure: status(308), says: 'Failing since 10:32: HTTP 308; enter the URL that it redirects to.' },
+  {
+    failure: { error: 'the host could not be resolved, or is not public' },
+    says: 'Failing since 10:32: the host could not be resolved, or is not public.',
+  },
+  {
+    failure: { error: 'TLS: the certificate has expired' },
+    says: 'Failing since 10:32: TLS: the certificate has expired; renew the certificate.',
+  },
+  {
+    failure: { statusCode: 200, error: 'the connection closed before the response was complete' },
+    says: 'Failing since 10:32: the connection closed before the response was complete.',
+  },
+  {
+    failure: { error: 'connection refused', isMixed: true },
+    says: 'Failing in several ways since 10:32. Last error: connection refused.',
+  },
+  { failure: { ...status(401), isMixed: true }, says: 'Failing in several ways since 10:32. Last error: HTTP 401.' },
+] satisfies { failure: Partial<EndpointFailure> & Pick<EndpointFailure, 'error'>; says: string }[])(
+  'says "$says"',
+  ({ failure, says }) => {
+    const whole = { since, durationMilliseconds: 12, isMixed: false, ...failure }
+
+    expect(describeEndpointFailure(whole, (at) => at.slice(11, 16))).toBe(says)
+  },
+)

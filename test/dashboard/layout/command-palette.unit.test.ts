@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { type Command, findCommands, listCommands } from '../../../src/dashboard/layout/command-palette/commands.ts'
+
+const account = { accountId: 'acc_1', name: 'Shop', role: 'owner' as const }
+const commands = listCommands(account, [{ accountId: 'acc_2', name: 'Clinic', role: 'viewer' }])
+const labelsFor = (text: string) => findCommands(commands, text).map(({ label }) => label)
+
+test.each([
+  { text: 'web', first: 'Webhooks' },
+  { text: 'CURL', first: 'Show an example request' },
+  { text: 'audit', first: 'Audit log' },
+  { text: 'new template', first: 'Create a template' },
+  { text: 'switch clinic', first: 'Clinic' },
+])('finds "$text"', ({ text, first }) => {
+  expect(labelsFor(text)[0]).toBe(first)
+})
+
+test('shows labels that begin with the text before others', () => {
+  expect(labelsFor('message').slice(0, 2)).toEqual(['Messages', 'Show failed messages'])
+})
+
+test('finds no text within a word', () => {
+  expect(labelsFor('ord')).toEqual([])
+})
+
+test('needs every word of the text', () => {
+  expect(labelsFor('webhooks template')).toEqual([])
+})
+
+test('finds a word of a template name', () => {
+  const template: Command = { group: 'Templates', label: 'order_shipped', hint: 'en', to: '/t' }
+  expect(findCommands([template], 'ship')).toEqual([template])
+  expect(findCommands([template], 'order_sh')).toEqual([template])
+})
+
+test('shows at most six entries of a group, but every page', () => {
+  const templates = Array.from({ length: 9 }, (_, index): Command => ({
+    group: 'Templates',
+    label: `template_${index}`,
+    to: `/${index}`,
+  }))
+  const found = findCommands([...commands, ...templates], '')
+  expect(found.filter(({ group }) => group === 'Templates')).toHaveLength(6)
+  expect(found.filter(({ group }) => group === 'Pages').length).toBeGreaterThan(6)
+})
+
+test('omits actions that only owners may perform', () => {
+  const viewer = listCommands({ ...account, role: 'viewer' }, [])
+  expect(viewer.map(({ label }) => label)).not.toContain('Create a template')
+})

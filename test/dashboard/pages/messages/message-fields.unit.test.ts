@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { StoredMessage } from '../../../../src/messages/columns.ts'
+import { toMessage } from '../../../../src/messages/message.ts'
+import { failed, listMissing } from '../../../messages/missing-fields.ts'
+
+const dashboard = '../../../../src/dashboard'
+/** The dashboard user has already chosen the account. The overview shows costs. */
+const ownAccount = ['accountId', 'pricing']
+
+/** Loads a module by a name that `tsc` does not follow, since the dashboard is typed for browsers. */
+async function load<Module>(name: string): Promise<Module> {
+  return (await import(name)) as Module
+}
+
+test('exports every column of a message as CSV', async () => {
+  const { exportMessages } = await load<{
+    exportMessages: (...parameters: unknown[]) => Promise<{ parts: string[] }>
+  }>(`${dashboard}/pages/messages/export-button.tsx`)
+  const { noFilters } = await load<{ noFilters: unknown }>(`${dashboard}/pages/messages/message-filters.ts`)
+  const toCsv = async (message: StoredMessage) => {
+    const queryClient = { fetchQuery: () => Promise.resolve({ items: [toMessage(message)] }) }
+    const options = { signal: new AbortController().signal, onProgress: () => {} }
+    return (await exportMessages(queryClient, 'acc_1', noFilters, options)).parts
+  }
+
+  expect((await toCsv(failed)).join('')).toContain('order-1042')
+  expect(await listMissing(toCsv)).toEqual(ownAccount)
+})
+
+type Component = (props: object) => unknown
+
+test('shows every column on the message page', async () => {
+  const { createElement: h } = await load<{
+    createElement: (type: unknown, props?: object, ...children: unknown[]) => unknown
+  }>('react')
+  const { renderToStaticMarkup } = await load<{ renderToStaticMarkup: (element: unknown) => string }>(
+    'react-dom/server',
+  )
+  const { MemoryRouter } = await load<{ MemoryRouter: Component }>('react-router')
+  const { MantineProvider } = await load<{ MantineProvider: Component }>('@mantine/core')
+  const { QueryClient, QueryClientProvider } = await load<{
+    QueryClient: new (options: object) => object
+    QueryClientProvider: Component
+  }>('@tanstack/react-query')
+  const { I18nProvider } = await load<{ I18nProvider: Component }>('@lingui/react')
+  const { i18n } = await load<{ i18n: object }>(`${dashboard}/language/i18n.ts`)
+  const { MessagePage } = await load<{ MessagePage: Component }>(`${dashboard}/pages/messages/message-page.tsx`)
+  const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/session.ts`)
+  const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
+  const render = (message: StoredMessage) => {
+    // Responds to every query of the page, for any key.
+    const initialData = { message: toMessage(message), deliveries: [], items: [] }
+    const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
+    const page = h(I18nProvider, { i18n }, h(AccountContext, { value: account }, h(MessagePage)))
+    return renderToStaticMarkup(h(MantineProvider, {}, h(QueryClientProvider, { client }, h(MemoryRouter, {}, page))))
+  }
+
+  expect(render(failed)).toContain('Message to +34600111222')
+  expect(await listMissing(render)).toEqual(ownAccount)
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { describeExactly, describeRelatively, describeTimesIn, describeWait } from '../../../src/dashboard/ui/time.ts'
+
+const now = Date.parse('2026-11-20T12:00:00Z')
+
+test.each([
+  { at: '2026-11-20T11:59:58Z', reads: /^just now$/ },
+  { at: '2026-11-20T11:55:00Z', reads: /^5 minutes ago$/ },
+  { at: '2026-11-19T13:00:00Z', reads: /^23 hours ago$/ },
+  { at: '2026-11-20T14:00:00Z', reads: /^in 2 hours$/ },
+  { at: '2026-11-18T12:07:00Z', reads: /^Nov 18, 2026, \d+:\d7\s[AP]M$/ },
+])('describes $at as $reads at noon on November 20', ({ at, reads }) => {
+  expect(describeRelatively(at, now)).toMatch(reads)
+})
+
+test('names the time zone of a time like the settings', () => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+
+  expect(describeExactly('2026-11-20T12:00:00Z')).toMatch(new RegExp(`^Nov 20, 2026, .* ${timeZone}$`))
+})
+
+test('converts times in server texts to the time zone of the reader', () => {
+  const text = describeTimesIn('Deliveries to 127.0.0.1 have failed since 2020-11-19 14:08 UTC.')
+
+  expect(text).toMatch(/have failed since Nov \d\d, 2020, \d+:\d8:00\s[AP]M\.$/)
+})
+
+test('converts ISO 8601 times in server texts to the time zone of the reader', () => {
+  const text = describeTimesIn('recovered deliveries to ep_1 since 2020-11-19T14:05:00.000Z')
+
+  expect(text).toMatch(/to ep_1 since Nov \d\d, 2020, \d+:\d5:00\s[AP]M$/)
+})
+
+test.each([
+  [0, 'a minute'],
+  [Number.NaN, 'a minute'],
+  [1, '1 second'],
+  [90, '90 seconds'],
+  [91, '2 minutes'],
+  [3600, '60 minutes'],
+])('describes a wait of %d seconds as %s', (seconds, words) => {
+  expect(describeWait(seconds)).toBe(words)
+})

@@ -1,0 +1,416 @@
+import { once } from 'node:events'
+import { type IncomingMessage, METHODS, request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { type ErrorCode, errors } from '../../../contracts/errors.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+
+const path = '/api/v1/message/send'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+function post(body: string | Buffer, headers: Record<string, string> = {}, to = path): Promise<TestResponse> {
+  return server.request('POST', to, {
+    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json', ...headers },
+    body,
+  })
+}
+
+function expectFailure(response: TestResponse, code: ErrorCode): void {
+  expect(response.json()).toEqual({ success: false, error: { code, message: expect.any(String) } })
+  expect(response.statusCode).toBe(errors[code].status)
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(response.headers['x-request-id']).toMatch(/^req_/)
+}
+
+const good = JSON.stringify(sendMessage.example.input)
+const bodies: { what: string; body: string | Buffer; code: ErrorCode }[] = [
+  { what: 'no body', body: '', code: 'VALIDATION_ERROR' },
+  { what: 'broken JSON', body: '{"to": "346', code: 'VALIDATION_ERROR' },
+  { what: 'a list', body: '[]', code: 'VALIDATION_ERROR' },
+  { what: 'null', body: 'null', code: 'VALIDATION_ERROR' },
+  { what: 'a string', body: '"hello"', code: 'VALIDATION_ERROR' },
+  { what: 'NaN', body: 'NaN', code: 'VALIDATION_ERROR' },
+  { what: 'invalid UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), code: 'VALIDATION_ERROR' },
+  { what: 'deep nesting', body: '['.repeat(30_000) + ']'.repeat(30_000), code: 'VALIDATION_ERROR' },
+  {
+    what: 'deep nesting in a field',
+    body: `{"to":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+    code: 'VALIDATION_ERROR',
+  },
+  { what: '__proto__', body: `{"__proto__":{"to":"34600111222"},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
+  { what: 'constructor', body: `{"constructor":{"prototype":{}},${good.slice(1)}`, code: 'VALIDATION_ERROR' },
+  {
+    what: 'wrong types',
+    body: '{"to":[],"template":{},"language":true,"variables":"x","externalId":1,"accountId":null}',
+    code: 'VALIDATION_ERROR',
+  },
+  {
+    what: 'a NUL in a name',
+    body: JSON.stringify({ ...sendMessage.example.input, template: 'a\u0000b' }),
+    code: 'VALIDATION_ERROR',
+  },
+  { what: 'a lone surrogate', body: good.replace('order_shipped', '\\ud800'), code: 'VALIDATION_ERROR' },
+  {
+    what: 'a huge body',
+    body: JSON.stringify({ ...sendMessage.example.input, externalId: 'x'.repeat(70_000) }),
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+  { what: 'a number too large', body: '{"to":1e999}', code: 'VALIDATION_ERROR' },
+]
+
+test.each(bodies)('responds to $what with $code', async ({ body, code }) => {
+  expectFailure(await post(body), code)
+})
+
+test.each([
+  { what: 'the first half of an emoji', field: 'externalId', text: 'parcel \\ud83d' },
+  { what: 'the second half of an emoji', field: 'externalId', text: '\\ude00 parcel' },
+  { what: 'halves in the wrong order', field: 'template', text: '\\ude00\\ud83d' },
+])('names the field that contains $what', async ({ field, text }) => {
+  const body = JSON.stringify({ ...sendMessage.example.input, [field]: '#' }).replace('"#"', `"${text}"`)
+  const { error } = (await post(body)).json()
+  expect(error.message).toMatch(new RegExp(`^${field}: must not contain half of a surrogate pair`))
+})
+
+test.each([
+  ['{"1":"Ada","2":"\\ud83d"}', /^variables\.2: must not contain half of a surrogate pair/],
+  ['{"1":"Ada","2":"x","__proto__":"y"}', /^variables: must not contain the name __proto__/],
+])('rejects the variables %s', async (variables, says) => {
+  const body = JSON.stringify({ ...sendMessage.example.input, variables: '#' }).replace('"#"', variables)
+  const response = await post(body)
+  expectFailure(response, 'VALIDATION_ERROR')
+  expect(response.json().error.message).toMatch(says)
+})
+
+test('accepts a whole emoji in escapes', async () => {
+  const body = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d\\ude00"')
+  expect((await post(body)).json().data).toMatchObject({ externalId: '😀' })
+})
+
+test('rejects half of a surrogate pair over tRPC and MCP', async () => {
+  const input = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d"')
+  const trpc = await post(input, {}, '/trpc/message.send')
+  expect(trpc.statusCode).toBe(400)
+  const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"message_send","arguments":${input.slice(0, -1)},"idempotencyKey":"half"}}}`
+  const mcp = await post(call, { accept: 'application/json, text/event-stream' }, '/mcp')
+  for (const { text } of [trpc, mcp]) expect(text).toContain('half of a surrogate pair')
+})
+
+test('uses the last of duplicate keys, like JSON.parse', async () => {
+  expectFailure(await post(`${good.slice(0, -1)},"to":"+1"}`), 'VALIDATION_ERROR')
+})
+
+test.each<{ headers: Record<string, string> }>([
+  { headers: { 'content-type': 'text/plain' } },
+  { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+  { headers: { 'content-type': 'application/json; charset=latin1' } },
+  { headers: { 'content-type': 'application/jsonp' } },
+  { headers: { 'content-type': 'nonsense' } },
+  { headers: { 'content-encoding': 'gzip' } },
+])('rejects $headers as an unsupported media type', async ({ headers }) => {
+  expectFailure(await post(good, headers), 'UNSUPPORTED_MEDIA_TYPE')
+})
+
+test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+  'accepts %s as JSON',
+  async (type) => {
+    expect((await post(good, { 'content-type': type })).statusCode).toBe(200)
+  },
+)
+
+test.each([
+  '/api',
+  '/api/',
+  '/api/v1',
+  '/api/v2/message/send',
+  '/api/v1/message/send/',
+  '/api/v1//message',
+  '/api/v1/messages',
+  '/nowhere',
+])('returns 404 for %s', async (url) => {
+  expectFailure(await server.request('GET', url), 'NOT_FOUND')
+})
+
+test.each([
+  { method: 'GET', url: '/api/v1/message/preview/x', code: 'NOT_FOUND' as const, allow: undefined },
+  { method: 'PUT', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: path, code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/%73end?x=1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/preview', code: 'METHOD_NOT_ALLOWED' as const, allow: 'POST' },
+  { method: 'GET', url: '/api/v1/message/sent', code: 'MESSAGE_NOT_FOUND' as const, allow: undefined },
+  { method: 'DELETE', url: '/api/v1/message', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+  { method: 'OPTIONS', url: '/api/v1/template', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+  { method: 'PATCH', url: '/api/v1/message/msg_1', code: 'METHOD_NOT_ALLOWED' as const, allow: 'GET, HEAD' },
+])('responds to $method $url with $code', async ({ method, url, code, allow }) => {
+  const response = await server.request(method, url, { headers: { 'x-api-key': account.apiKey } })
+  expectFailure(response, code)
+  expect(response.headers['allow']).toBe(allow)
+})
+
+test('rejects a HEAD request to a POST path with 405 and Allow', async () => {
+  const response = await server.request('HEAD', path)
+
+  expect(response.statusCode).toBe(405)
+  expect(response.headers['allow']).toBe('POST')
+})
+
+// CONNECT requests a tunnel, so it has no path.
+const otherMethods = METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST'].includes(method))
+
+test.each(otherMethods)('rejects %s with 405 and Allow for any body', async (method) => {
+  for (const headers of [undefined, { 'content-type': 'application/xml', 'content-length': '1' }]) {
+    const response = await requestAnyMethod(method, path, headers)
+
+    expect(response).toEqual({ statusCode: 405, allow: 'POST', code: 'METHOD_NOT_ALLOWED' })
+  }
+})
+
+test.each(['QUERY', 'PROPFIND'])('returns 404 for %s to an unknown route', async (method) => {
+  expect(await requestAnyMethod(method, '/nowhere')).toMatchObject({ statusCode: 404, code: 'NOT_FOUND' })
+})
+
+/** Uses `node:http`, because undici supports fewer methods. */
+async function requestAnyMethod(method: string, url: string, headers: Record<string, string> = {}) {
+  const sent = request(server.url + url, { method, headers: { 'x-api-key': account.apiKey, ...headers } })
+  sent.end('content-length' in headers ? 'x' : undefined)
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  if (!response) throw new Error('no response')
+  const { error } = JSON.parse(await text(response))
+  return { statusCode: response.statusCode, allow: response.headers.allow, code: error.code }
+}
+
+test.each([
+  '/api/v1/message/%',
+  '/api/v1/message/%ff',
+  '/api/v1/message/%00',
+  '/api/v1/template/%2e%2e/en',
+  '/api/v1/message/..%2f..%2fetc',
+  `/api/v1/message/${'x'.repeat(3000)}`,
+])('responds to the malformed path %s with the failure envelope', async (url) => {
+  const response = await server.request('GET', url, { headers: { 'x-api-key': account.apiKey } })
+  expect(response.statusCode).toBeGreaterThanOrEqual(400)
+  expect(response.statusCode).toBeLessThan(500)
+  expect(response.json()).toMatchObject({ success: false, error: { code: expect.any(String) } })
+})
+
+test('responds to arbitrary bytes with a failure envelope and no 5xx', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.json(),
+        fc.string(),
+        fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)),
+      ),
+      async (body) => {
+        const response = await post(body)
+        expect(response.statusCode).toBe(400)
+        expect(response.json()).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } })
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('never returns a 5xx for arbitrary field values', async () => {
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.integer(),
+    fc.constant(null),
+    fc.constant('en'),
+    fc.constant('order_shipped'),
+  )
+  const request = fc.record(
+    {
+      to: fc.oneof(value, fc.constant('34600111222')),
+      template: value,
+      language: value,
+      variables: fc.oneof(value, fc.dictionary(fc.string(), value)),
+      externalId: value,
+      accountId: value,
+    },
+    { requiredKeys: ['to', 'template', 'language'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      request,
+      fc.option(fc.string({ minLength: 1 }).map((key) => key.replaceAll(/[^\x21-\x7e]/g, '-'))),
+      async (body, key) => {
+        const response = await post(JSON.stringify(body), key === null ? {} : { 'idempotency-key': key })
+        expect(response.statusCode).toBeLessThan(500)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('never returns a 5xx for arbitrary query strings', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('to', 'from', 'until', 'cursor', 'limit', 'status', 'template', 'externalId'),
+      fc.string({ unit: 'binary' }),
+      async (name, value) => {
+        for (const url of ['/api/v1/message', '/api/v1/template', '/trpc/message.list']) {
+          const response = await account.get(`${url}?${name}=${encodeURIComponent(value.toWellFormed())}`)
+          expect(response.statusCode).toBeLessThan(500)
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test.each(['{', '[]', 'null', '"x"', '{"json":1}', ''])(
+  'answers the tRPC body %j with a documented error code',
+  async (body) => {
+    const response = await post(body, {}, '/trpc/message.send')
+    const { error } = JSON.parse(response.text) as { error: { data: { code: string } } }
+    expect(error.data.code).toBe('VALIDATION_ERROR')
+    expect(response.text).not.toMatch(/stack|node_modules|\.ts/)
+  },
+)
+
+test('returns a result for each call of a tRPC batch', async () => {
+  const response = await post(
+    JSON.stringify({ 0: sendMessage.example.input, 1: {} }),
+    {},
+    '/trpc/message.send,message.preview?batch=1',
+  )
+  const [sent, refused] = JSON.parse(response.text) as [
+    { result: { data: unknown } },
+    { error: { data: { code: string } } },
+  ]
+  expect(sent.result.data).toMatchObject({ status: 'sent' })
+  expect(refused.error.data.code).toBe('VALIDATION_ERROR')
+})
+
+test('rejects a tRPC batch of more than ten calls', async () => {
+  const procedures = Array.from({ length: 11 }, () => 'message.list').join(',')
+  const response = await account.get(`/trpc/${procedures}?batch=1&input=${encodeURIComponent('{}')}`)
+  expect(response.statusCode).toBe(400)
+  expect(response.text).toContain('VALIDATION_ERROR')
+})
+
+test('responds to invalid HTTP with the failure envelope', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end('HELLO WORLD\r\n\r\n')
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    success: false,
+    error: { code: 'VALIDATION_ERROR' },
+  })
+})
+
+test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
+  'does not report an aborted body at %s as a database failure',
+  async (to) => {
+    const from = server.log.length
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
+    await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
+    // The server must start to read the body before it ends, and notice the end before the log is checked.
+    await delay(100)
+    socket.destroy()
+    await delay(100)
+    expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
+  },
+)
+
+test.each([
+  { to: '/api/v1/template', code: 'VALIDATION_ERROR' },
+  { to: '/nowhere', code: 'VALIDATION_ERROR' },
+  { to: '/trpc/template.list', code: 'VALIDATION_ERROR' },
+  { to: '/healthz', code: 'VALIDATION_ERROR' },
+])('rejects a request to $to with two Host headers and closes the connection', async ({ to, code }) => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const second = `GET ${to} HTTP/1.1\r\nHost: x\r\n\r\n`
+  socket.write(`GET ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nhost: y\r\n\r\n${second}`)
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(answer).toMatch(/^connection: close/im)
+  expect(answer.split('HTTP/1.1')).toHaveLength(2)
+  expect(answer).toContain(code)
+  expect(answer).toContain('more than one Host header')
+})
+
+async function answerTo(head: string): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end(`${head}\r\nConnection: close\r\n\r\n`)
+  return text(socket)
+}
+
+test.each([
+  { what: 'an unknown expectation', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 0` },
+  { what: 'no Host header', head: `GET ${path} HTTP/1.1` },
+  { what: 'the method CONNECT', head: 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443' },
+  { what: 'headers that are too large', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}` },
+  { what: 'an unknown HTTP version', head: `GET ${path} HTTP/3.7\r\nHost: x` },
+  { what: 'two lengths', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2` },
+  { what: 'an unknown transfer coding', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: tea` },
+])('responds to $what with the failure envelope', async ({ head }) => {
+  const answer = await answerTo(head)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+    success: false,
+    error: { code: 'VALIDATION_ERROR' },
+  })
+})
+
+test('accepts a request with HTTP/1.0 and no Host header', async () => {
+  expect(await answerTo('GET /healthz HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 OK/)
+})
+
+test.each(['X-API-Key', 'Idempotency-Key'])('rejects a request with two %s headers', async (name) => {
+  const value = name === 'X-API-Key' ? account.apiKey : 'parcel-9'
+  const header = `${name}: ${value}\r\n${name.toLowerCase()}: ${value}`
+  const answer = await answerTo(`POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Length: 0`)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(answer).toContain(`more than one ${name} header`)
+})
+
+test('accepts a comma in one Idempotency-Key header', async () => {
+  expect((await post(good, { 'idempotency-key': 'parcel, 9' })).statusCode).toBe(200)
+})
+
+test.each([
+  ['from', '2026-11-25T00:00:00+02:00', '%2B'],
+  ['from', '2026-11-25T00:00:00%2B02:00', '"success":true'],
+])('names the encoding of + in a time: %s=%s', async (name, time, says) => {
+  const response = await server.request('GET', `/api/v1/message?${name}=${time}`, {
+    headers: { 'x-api-key': account.apiKey },
+  })
+  expect(response.text).toContain(says)
+})
+
+test('reports an internal error with only its request ID, which it also logs', async () => {
+  const broken = await startTestServer({
+    beside: server,
+    deps: {
+      newId: () => {
+        throw new Error('secret insides at /srv/waybill/src')
+      },
+    },
+  })
+  const response = await broken.request('POST', path, {
+    headers: { 'x-api-key': account.apiKey, 'content-type': 'application/json' },
+    body: good,
+  })
+
+  expectFailure(response, 'INTERNAL_ERROR')
+  expect(response.text).not.toMatch(/secret insides|srv/)
+  expect(response.json().error.message).toContain(String(response.headers['x-request-id']))
+  expect(broken.log.join('')).toContain(String(response.headers['x-request-id']))
+  await broken.close()
+})

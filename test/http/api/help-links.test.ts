@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+
+afterAll(() => server.close())
+
+test('links an error response to the page of its code', async () => {
+  const account = await server.account()
+
+  const invalid = await account.post('/api/v1/message/send', {})
+  const unknown = await server.request('GET', '/api/v1/nothing')
+  const anonymous = await server.request('GET', '/api/v1/message')
+
+  expect(invalid.headers['link']).toBe('</docs/errors/VALIDATION_ERROR>; rel="help"')
+  expect(unknown.headers['link']).toBe('</docs/errors/NOT_FOUND>; rel="help"')
+  expect(anonymous.headers['link']).toBe('</docs/errors/INVALID_API_KEY>; rel="help"')
+  expect((await server.request('GET', '/docs/errors/VALIDATION_ERROR')).statusCode).toBe(200)
+})
+
+test('adds no link to a successful response', async () => {
+  const account = await server.account()
+
+  const response = await account.post('/api/v1/message/send', sendMessage.example.input)
+
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['link']).toBeUndefined()
+})
+
+test('adds the link to a failed tRPC call', async () => {
+  const response = await server.request('GET', '/trpc/message.list')
+
+  expect(response.headers['link']).toBe('</docs/errors/INVALID_API_KEY>; rel="help"')
+})
+
+test("adds no link to the dashboard's own codes, which have no page", async () => {
+  const response = await server.request('GET', '/settings/trpc/settings.overview.get')
+
+  expect(response.text).toContain('SIGN_IN_REQUIRED')
+  expect(response.headers['link']).toBeUndefined()
+})
+
+test('makes the link absolute if the public URL is configured', async () => {
+  const publicServer = await startTestServer({ server: { publicUrl: 'https://waybill.example.com' }, beside: server })
+
+  const response = await publicServer.request('GET', '/api/v1/message')
+
+  expect(response.headers['link']).toBe('<https://waybill.example.com/docs/errors/INVALID_API_KEY>; rel="help"')
+  await publicServer.close()
+})
+
+test('adds the link to the response to invalid HTTP', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.end('nonsense\r\n\r\n')
+  const chunks: string[] = []
+  socket.on('data', (chunk) => chunks.push(String(chunk)))
+  await once(socket, 'close')
+
+  expect(chunks.join('')).toContain('\r\nLink: </docs/errors/VALIDATION_ERROR>; rel="help"\r\n')
+})

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { example, getMessage, report, sendOne, status } from '../../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+async function listEventTypes(customer: TestAccount, messageId: string): Promise<string[]> {
+  const rows = await server.deps.db
+    .selectFrom('events')
+    .select('type')
+    .where('account_id', '=', customer.accountId)
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.type)
+}
+
+test('records the time of each status and emits an event for each', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+
+  await report(server, account, [status('sent', waMessageId, { at: 1_800_000_001, callbackData: messageId })])
+  await report(server, account, [status('delivered', waMessageId, { at: 1_800_000_002, callbackData: messageId })])
+  await report(server, account, [status('read', waMessageId, { at: 1_800_000_003, callbackData: messageId })])
+
+  expect(await getMessage(account, messageId)).toMatchObject({
+    status: 'read',
+    deliveredAt: new Date(1_800_000_002_000).toISOString(),
+    readAt: new Date(1_800_000_003_000).toISOString(),
+  })
+  expect(await listEventTypes(account, messageId)).toEqual(['message.delivered', 'message.read'])
+})
+
+test('matches a status without a message ID by its wamid', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  await report(server, account, [status('delivered', waMessageId)])
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'delivered' })
+})
+
+test('ignores repeated and late statuses and emits no event for them', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  const [sent, delivered, read] = ['sent', 'delivered', 'read'].map((name) =>
+    status(name, waMessageId, { callbackData: messageId }),
+  )
+
+  await report(server, account, [read ?? {}, delivered ?? {}, read ?? {}])
+  await report(server, account, [sent ?? {}, delivered ?? {}, read ?? {}])
+
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
+  expect(await listEventTypes(account, messageId)).toEqual(['message.read'])
+})
+
+test('reports the reason of a failure in the message and its event', async () => {
+  const { messageId, waMessageId } = await sendOne(account, { externalId: 'order-9' })
+  await report(server, account, [
+    status('failed', waMessageId, {
+      callbackData: messageId,
+      errors: [
+        {
+          code: 131026,
+          title: 'Message undeliverable',
+          message: 'Message undeliverable',
+          error_data: { details: 'The recipient is not on WhatsApp.' },
+          href: 'https://example.com',
+        },
+      ],
+    }),
+  ])
+
+  const error = {
+    code: '131026',
+    message: expect.stringMatching(
+      /^The recipient is not on WhatsApp\. .*Check the number, or contact them another way\.$/,
+    ),
+  }
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'failed', error, failedAt: expect.any(String) })
+  const { payload } = await server.deps.db
+    .selectFrom('events')
+    .select('payload')
+    .where('message_id', '=', messageId)
+    .where('account_id', '=', account.accountId)
+    .executeTakeFirstOrThrow()
+  expect(JSON.parse(payload)).toEqual({
+    type: 'message.failed',
+    timestamp: new Date(1_800_000_000_000).toISOString(),
+    data: {
+      messageId,
+      waMessageId,
+      status: 'failed',
+      to: example.to,
+      template: example.template,
+      language: example.language,
+      accountId: account.whatsAppAccountId,
+      externalId: 'order-9',
+      error,
+    },
+  })
+})
+
+test('ignores a status with an implausible time and applies the others', async () => {
+  const [late, good] = [await sendOne(account), await sendOne(account)]
+  await report(server, account, [
+    // Milliseconds instead of seconds.
+    status('delivered', late.waMessageId, { callbackData: late.messageId, at: 1_800_000_000_000 }),
+    status('delivered', good.waMessageId, { callbackData: good.messageId }),
+  ])
+
+  expect(await getMessage(account, late.messageId)).toMatchObject({ status: 'sent' })
+  expect(await getMessage(account, good.messageId)).toMatchObject({ status: 'delivered' })
+})
+
+test('clears a failure when the message is delivered', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+  await report(server, account, [
+    status('failed', waMessageId, { callbackData: messageId, errors: [{ code: 131026 }] }),
+  ])
+  await report(server, account, [status('delivered', waMessageId, { callbackData: messageId })])
+
+  const message = await getMessage(account, messageId)
+  expect(message).toMatchObject({ status: 'delivered' })
+  expect(message).not.toHaveProperty('error')
+  expect(message).not.toHaveProperty('failedAt')
+  expect(await listEventTypes(account, messageId)).toEqual(['message.failed', 'message.delivered'])
+})
+
+test('completes a pending message with its first status', async () => {
+  const customer = await server.account()
+  const unknown = await customer.post('/api/v1/message/send', { ...example, to: '15559000004', externalId: 'lost' })
+  expect(unknown.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
+  const [pending] = (await customer.get('/api/v1/message?externalId=lost')).json().data['items'] as [
+    { messageId: string; status: string },
+  ]
+  expect(pending.status).toBe('pending')
+
+  await report(server, customer, [
+    status('sent', 'wamid.found-later', { callbackData: pending.messageId, at: 1_800_000_005 }),
+  ])
+
+  expect(await getMessage(customer, pending.messageId)).toMatchObject({
+    status: 'sent',
+    waMessageId: 'wamid.found-later',
+    sentAt: new Date(1_800_000_005_000).toISOString(),
+  })
+  // From now on, the wamid alone identifies the message.
+  await report(server, customer, [status('delivered', 'wamid.found-later')])
+  expect(await getMessage(customer, pending.messageId)).toMatchObject({ status: 'delivered' })
+})
+
+test("applies a status that arrives before WhatsApp's response to the send", async () => {
+  const customer = await server.account()
+  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
+  const response = slow.request('POST', '/api/v1/message/send', {
+    headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...example, to: '15559000001' }),
+  })
+  const find = async () =>
+    ((await customer.get('/api/v1/message')).json().data['items'] as { messageId: string }[])[0]?.messageId
+  await expect.poll(find).toBeDefined()
+  const messageId = (await find()) ?? ''
+
+  await report(server, customer, [status('delivered', 'wamid.overtaking', { callbackData: messageId })])
+  expect((await response).statusCode).toBe(200)
+
+  expect(await getMessage(customer, messageId)).toMatchObject({
+    status: 'delivered',
+    waMessageId: 'wamid.overtaking',
+    sentAt: expect.any(String),
+  })
+  await slow.close()
+})
+
+test('emits message.sent once, and only if an endpoint subscribes to it', async () => {
+  const customer = await server.account()
+  await server.deps.db
+    .insertInto('webhook_endpoints')
+    .values({
+      id: server.deps.newId('ep'),
+      account_id: customer.accountId,
+      url: 'https://example.com/',
+      events: ['message.sent'],
+      secret_encrypted: 'x',
+    })
+    .execute()
+  const { messageId, waMessageId } = await sendOne(customer)
+  await report(server, customer, [status('sent', waMessageId, { callbackData: messageId })])
+
+  expect(await listEventTypes(customer, messageId)).toEqual(['message.sent'])
+  const deliveries = await server.deps.db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('account_id', '=', customer.accountId)
+    .execute()
+  expect(deliveries).toHaveLength(1)
+})
+
+test('applies a thousand statuses of one callback', async () => {
+  const customer = await server.account()
+  const sent = await Promise.all(Array.from({ length: 25 }, () => sendOne(customer)))
+  const statuses = Array.from({ length: 1000 }, (_, index) => {
+    const { messageId, waMessageId } = sent[index % sent.length] ?? { messageId: '', waMessageId: '' }
+    return status(['sent', 'delivered', 'read'][index % 3] ?? 'sent', waMessageId, { callbackData: messageId })
+  })
+
+  await report(server, customer, statuses)
+
+  for (const { messageId } of sent) expect(await getMessage(customer, messageId)).toMatchObject({ status: 'read' })
+})
+
+test('pages through settled events by cursor', async () => {
+  const customer = await server.account()
+  const sent = [await sendOne(customer), await sendOne(customer), await sendOne(customer)]
+  for (const { messageId, waMessageId } of sent)
+    await report(server, customer, [status('delivered', waMessageId, { callbackData: messageId })])
+
+  interface Page {
+    items: { eventId: string; event: { type: string; data: { messageId: string } } }[]
+    nextCursor?: string
+  }
+  const list = async (query: string) => (await customer.get(`/api/v1/event${query}`)).json().data as unknown as Page
+  await expect.poll(async () => (await list('')).items.length).toBe(3)
+
+  const first = await list('?limit=2')
+  const second = await list(`?limit=2&cursor=${first.nextCursor}`)
+  expect([...first.items, ...second.items].map(({ event }) => event.data.messageId)).toEqual(
+    sent.map(({ messageId }) => messageId),
+  )
+  expect(second.nextCursor).toBeUndefined()
+  expect((await list('?type=message.failed')).items).toEqual([])
+  expect((await list(`?messageId=${sent[1]?.messageId}`)).items).toHaveLength(1)
+})

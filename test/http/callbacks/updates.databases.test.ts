@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
+import { syncDueTemplates } from '../../../src/templates/periodic-sync.ts'
+import { changeCallback, example, post, templateUpdate } from '../../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+test('rejects sends of a paused template until it is approved again', async () => {
+  const customer = await server.account()
+
+  expect(
+    (await post(server, changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('PAUSED'))))
+      .statusCode,
+  ).toBe(200)
+  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+    code: 'TEMPLATE_NOT_FOUND',
+    message: expect.stringContaining('PAUSED'),
+  })
+
+  await post(server, changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('APPROVED')))
+  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
+})
+
+test('matches en-US in a callback to the template language en_US', async () => {
+  const customer = await server.account()
+  await post(
+    server,
+    changeCallback(customer.wabaId, 'message_template_status_update', {
+      event: 'DISABLED',
+      message_template_name: 'hello_world',
+      message_template_language: 'en-US',
+    }),
+  )
+  expect((await customer.get('/api/v1/template/hello_world/en_US')).json().data).toMatchObject({ status: 'DISABLED' })
+})
+
+test('corrects a template status on the next sync after an unknown or lost event', async () => {
+  const customer = await server.account()
+  server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
+  await server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: new Date('2100-01-01') })
+    .execute()
+  expect(await syncDueTemplates(server.deps)).toBe(0)
+
+  await post(
+    server,
+    changeCallback(customer.wabaId, 'message_template_status_update', {
+      event: 'FLAGGED',
+      message_template_name: 'order_shipped',
+      message_template_language: 'en',
+    }),
+  )
+  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'APPROVED' })
+
+  expect(await syncDueTemplates(server.deps)).toBe(1)
+  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'PAUSED' })
+  const row = await server.deps.db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where('account_id', '=', customer.accountId)
+    .executeTakeFirstOrThrow()
+  expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
+})
+
+test('rejects sends while WhatsApp disables the business account', async () => {
+  const customer = await server.account()
+  await post(server, disabled(customer))
+  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    message: expect.stringContaining('WhatsApp disabled the business account'),
+  })
+
+  await post(server, reinstated(customer))
+  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
+})
+
+test('does not reinstate an account that a user deactivated', async () => {
+  const customer = await server.account()
+  await deactivateWhatsAppAccount(server.deps, customer.accountId, customer.whatsAppAccountId)
+
+  await post(server, disabled(customer))
+  await post(server, reinstated(customer))
+
+  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    message: expect.stringContaining('deactivated by a user'),
+  })
+})
+
+test.each(['PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED', 'ACCOUNT_OFFBOARDED'])(
+  'stops sending after %s, which names the portfolio of a partner as its entry',
+  async (event) => {
+    const customer = await server.account()
+    const other = await server.account()
+
+    const value = { event, waba_info: { waba_id: customer.wabaId, owner_business_id: '300000000000009' } }
+    await post(server, changeCallback('900000000000001', 'account_update', value))
+
+    expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+      code: 'NO_ACTIVE_ACCOUNT',
+    })
+    expect((await other.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  },
+)
+
+function disabled({ wabaId }: TestAccount): object {
+  return changeCallback(wabaId, 'account_update', {
+    event: 'DISABLED_UPDATE',
+    ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'today' },
+  })
+}
+
+function reinstated({ wabaId }: TestAccount): object {
+  return changeCallback(wabaId, 'account_update', {
+    event: 'DISABLED_UPDATE',
+    ban_info: { waba_ban_state: 'REINSTATE' },
+  })
+}

@@ -1,0 +1,206 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { documentedErrorCodes } from '../../../contracts/error-help.ts'
+import { registerDocs } from '../../../src/http/docs/docs.ts'
+import { languages } from '../../../src/http/docs/render/highlight.ts'
+import { renderMarkdown } from '../../../src/http/docs/render/markdown.ts'
+import { renderPages } from '../../../src/http/docs/render/pages.ts'
+import { printOpenApi } from '../../../src/http/openapi/openapi.ts'
+import { contents } from '../../../src/http/docs/site/contents.ts'
+import { type SearchEntry, urlOf } from '../../../src/http/docs/site/page.ts'
+import { explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
+
+const pages = renderPages()
+const openApi = JSON.parse(printOpenApi()['openapi.json']) as {
+  paths: Record<string, Record<string, { tags: [string] }>>
+}
+
+let app: FastifyInstance
+
+beforeAll(() => {
+  app = fastify()
+  registerDocs(app)
+})
+
+afterAll(() => app.close())
+
+function get(url: string, headers: Record<string, string> = {}) {
+  return app.inject({ url, headers })
+}
+
+test('serves every page with a policy that allows nothing inline and nothing from elsewhere', async () => {
+  for (const { slug } of pages) {
+    const response = await get(urlOf(slug))
+
+    expect({ slug, status: response.statusCode }).toEqual({ slug, status: 200 })
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.headers['content-security-policy']).not.toMatch(/unsafe|https?:|\*/)
+    expect(response.body).not.toMatch(/ style="| on\w+="|<script>|<style|(src|href)="http:/)
+    expect(response.body).toContain('<h1>')
+  }
+})
+
+test('serves every page, anchor and file that a page links to', async () => {
+  const anchors = new Map<string, Set<string>>()
+  const links = new Map<string, string>()
+  for (const { slug } of pages) {
+    const { body } = await get(urlOf(slug))
+    anchors.set(urlOf(slug), new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)))
+    for (const [, href = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g))
+      if (/^[/#]/.test(href)) links.set(href.startsWith('#') ? `${urlOf(slug)}${href}` : href, slug)
+  }
+  expect(links.size).toBeGreaterThan(300)
+  const paths = new Set<string>()
+  const dead: string[] = []
+  for (const [link, slug] of links) {
+    const [path = '', anchor] = link.split('#')
+    const known = anchors.get(path)
+    if (!known) paths.add(path)
+    else if (anchor !== undefined && !known.has(anchor)) dead.push(`${slug}: ${link}`)
+  }
+  // The dashboard is another part of the server.
+  paths.delete('/settings/')
+  expect([...dead, ...(await findDead([...paths]))]).toEqual([])
+})
+
+test('serves every page and anchor that the dashboard links to', async () => {
+  const folder = path.join(import.meta.dirname, '../../../src/dashboard')
+  const files = await readdir(folder, { recursive: true })
+  const sources = await Promise.all(
+    files
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('built'))
+      .map((file) => readFile(path.join(folder, file), 'utf8')),
+  )
+  const links = sources.flatMap((source) => source.match(/(?<=["'`])\/docs(?:\/[\w#/.-]*)?(?=["'`])/g) ?? [])
+  expect(links.length).toBeGreaterThan(5)
+  const operations = new Set(
+    Object.entries(openApi.paths).flatMap(([route, methods]) =>
+      Object.entries(methods).map(
+        ([method, { tags }]) => `tag/${tags[0].toLowerCase()}/${method.toUpperCase()}${route}`,
+      ),
+    ),
+  )
+  const dead: string[] = []
+  for (const link of links) {
+    const [page = '', anchor] = link.split('#')
+    const { statusCode, body } = await get(page)
+    const isAnchor = page === '/docs/api' ? operations.has(anchor ?? '') : body.includes(` id="${anchor}"`)
+    if (statusCode !== 200 || (anchor !== undefined && !isAnchor)) dead.push(link)
+  }
+  expect(dead).toEqual([])
+})
+
+function refuse(href: string): never {
+  throw new Error(`leads nowhere: ${href}`)
+}
+
+async function findDead(urls: readonly string[]): Promise<string[]> {
+  const statuses = await Promise.all(urls.map(async (url) => (await get(url)).statusCode))
+  return urls.filter((_, index) => statuses[index] !== 200)
+}
+
+test('lists every guide exactly once in the navigation', () => {
+  const listed = contents.flatMap((group) => group.pages.map(({ slug }) => slug))
+  const served = new Set(pages.map(({ slug }) => slug))
+
+  expect(new Set(listed).size).toBe(listed.length)
+  expect(listed.filter((slug) => slug !== 'api' && !served.has(slug))).toEqual([])
+})
+
+test.each([...documentedErrorCodes, ...explainedCodes.map(String)])(
+  '%s has a page that says what to do',
+  async (code) => {
+    const { statusCode, body } = await get(`/docs/errors/${code}`)
+
+    expect(statusCode).toBe(200)
+    expect(body).toMatch(new RegExp(`<h1>(WhatsApp error )?${code}</h1>`))
+    expect(body).toContain('id="what-to-do"')
+  },
+)
+
+describe('for machines', () => {
+  test('every page has a Markdown version that links to Markdown versions', async () => {
+    const { headers, body } = await get('/docs/sending.md')
+
+    expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
+    expect(body).toMatch(/^# Send messages\n/)
+    expect(body).toContain('](/docs/webhooks.md)')
+    expect(body).not.toContain('<!--')
+    const links = [...body.matchAll(/\]\((\/docs\/[^)#]+)/g)].map(([, link = '']) => link)
+    expect(await findDead(links)).toEqual([])
+  })
+
+  test('llms.txt lists the pages', async () => {
+    const { headers, body } = await get('/llms.txt')
+
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(body).toMatch(/^# Waybill\n\n> /)
+    const links = [...body.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+    expect(links.length).toBeGreaterThan(20)
+    expect(await findDead(links)).toEqual([])
+  })
+})
+
+test('the search index has every heading and every operation', async () => {
+  const entries = (await get('/docs/search.json')).json<SearchEntry[]>()
+
+  expect(entries).toContainEqual(expect.objectContaining({ url: '/docs/webhooks#guarantees', title: 'Guarantees' }))
+  expect(entries).toContainEqual(
+    expect.objectContaining({ url: '/docs/api#tag/messages/POST/api/v1/message/send', page: 'API reference' }),
+  )
+  expect(entries.filter(({ url }) => url === '/docs/errors/131026')).toHaveLength(1)
+})
+
+test('an unknown page returns 404, as HTML to a browser', async () => {
+  const page = await get('/docs/nowhere', { accept: 'text/html' })
+
+  expect(page.statusCode).toBe(404)
+  expect(page.body).toContain('<h1>Page not found</h1>')
+  expect((await get('/docs/errors/NO_SUCH_CODE')).statusCode).toBe(404)
+  expect((await get('/docs/../../package.json')).statusCode).toBe(404)
+})
+
+test('the URL with a trailing slash redirects to the first page', async () => {
+  const response = await get('/docs/')
+
+  expect(response.statusCode).toBe(301)
+  expect(response.headers.location).toBe('/docs')
+})
+
+describe('Markdown', () => {
+  const links = { resolve: (href: string) => href, explain: () => undefined }
+
+  test('headings get the anchors that GitHub gives them', () => {
+    const { sections } = renderMarkdown('# One\n\n## `a.b`, and "c"\n\n## Same\n\n## Same', links)
+
+    expect(sections.map(({ id }) => id)).toEqual(['', 'ab-and-c', 'same', 'same-1'])
+  })
+
+  test('HTML is escaped', () => {
+    expect(renderMarkdown('# A\n\n<script>alert(1)</script>', links).html).not.toContain('<script>')
+  })
+
+  test('each tab contains the text after its label', () => {
+    const { html } = renderMarkdown(
+      '# A\n\n<!-- tabs -->\n\n**Go**\n\n```go\nx\n```\n\n**PHP**\n\nText\n\n<!-- /tabs -->\n\nEnd',
+      links,
+    )
+
+    expect(html.match(/data-label="(\w+)"/g)).toEqual(['data-label="Go"', 'data-label="PHP"'])
+    expect(html).toMatch(/<\/section><\/div>\s*<p>End/)
+  })
+
+  test('a dead link fails the build', () => {
+    expect(() => renderMarkdown('# A\n\n[b](c.md)', { ...links, resolve: refuse })).toThrow('leads nowhere: c.md')
+  })
+})
+
+test('every language of a code block has a grammar', () => {
+  const used = pages.flatMap(({ markdown }) =>
+    [...markdown.matchAll(/^```(\w+)/gm)].map(([, language = '']) => language),
+  )
+
+  expect(used.filter((language) => language !== 'text' && !Object.hasOwn(languages, language))).toEqual([])
+})

@@ -1,0 +1,173 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
+import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
+import { contracts, restContracts } from '../../../contracts/index.ts'
+import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { signedInOwner, type TestOwner } from '../../support/user.ts'
+
+/** Large enough that parsing it takes a while, and invalid for every procedure. */
+const worstBody = JSON.stringify(Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`k${n}`, 1])))
+const json = { 'content-type': 'application/json' }
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+/** Every procedure must reject its input only after the account was metered, so each answer names the limit. */
+describe('an account that has used up its work', () => {
+  let node: TestServer
+  let spent: TestAccount
+  let other: TestAccount
+  let owner: TestOwner
+  beforeAll(async () => {
+    const meter = { workPerMillisecond: 1e-9, maxSavedMilliseconds: 1, maxWaiting: 0 }
+    ;[spent, other] = [await server.account(), await server.account()]
+    owner = await signedInOwner(server, spent.accountId)
+    node = await startTestServer({ beside: server, server: { limits: { meter } } })
+    // Use up the work of the account and of the network.
+    await send('POST', '/api/v1/message/send')
+    await ofOwner('mutation', 'settings.view.save')
+  })
+  afterAll(() => node.close())
+
+  function send(method: string, path: string, body = worstBody, apiKey = spent.apiKey): Promise<TestResponse> {
+    return node.request(method, path, {
+      headers: { ...json, accept: 'application/json, text/event-stream', 'x-api-key': apiKey },
+      ...(method === 'POST' && { body }),
+    })
+  }
+
+  function ofOwner(kind: 'query' | 'mutation', name: string): Promise<TestResponse> {
+    const headers = { ...json, cookie: owner.cookie() }
+    const path = `/settings/trpc/${name}`
+    return kind === 'query'
+      ? node.request('GET', `${path}?input=%7B%7D`, { headers })
+      : node.request('POST', path, { headers, body: worstBody })
+  }
+
+  test.each(listProcedures(restContracts))('is limited before $name is parsed, by REST', async ({ contract }) => {
+    const response = await send(contract.method, contract.path.replaceAll(/\{\w+\}/g, '%20'))
+    expect(response.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '1'])
+  })
+
+  test.each(listProcedures(contracts))('is limited before $name is parsed, by tRPC', async ({ name, contract }) => {
+    const single = await send(contract.method, `/trpc/${name}`)
+    expect(single.text).toContain('"code":"RATE_LIMIT_EXCEEDED"')
+
+    const batch = await send(contract.method, `/trpc/${Array(10).fill(name).join(',')}?batch=1&input=%7B%7D`)
+    expect(batch.text.match(/"code":"RATE_LIMIT_EXCEEDED"/g)).toHaveLength(10)
+  })
+
+  test.each(listProcedures(contracts))('is limited before $name is parsed, by MCP', async ({ name }) => {
+    const params = { name: name.replaceAll('.', '_'), arguments: JSON.parse(worstBody) as object }
+    const response = await send('POST', '/mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))
+    expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  })
+
+  test.each(['tools/list', 'initialize', 'no such method'])('is limited before MCP answers %s', async (method) => {
+    const response = await send('POST', '/mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method }))
+    expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  })
+
+  test.each(listProcedures<SessionProcedure>(dashboardContracts))(
+    'is limited before $name is parsed, in the dashboard',
+    async ({ name, contract: { kind } }) => {
+      const response = await ofOwner(kind, name)
+      expect(response.text).toContain('"code":"RATE_LIMIT_EXCEEDED"')
+    },
+  )
+
+  test('is limited before a sample of the template editor is read', async () => {
+    const headers = { cookie: owner.cookie(), 'content-type': 'multipart/form-data; boundary=x' }
+    const path = `${samplesPath}?accountId=${spent.accountId}`
+    // Samples have their parameters in the query, so the account is metered, which the sends have used up.
+    const response = await node.request('POST', path, { headers, body: 'x' })
+    expect(response.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  })
+
+  test('leaves other accounts alone', async () => {
+    expect((await send('GET', '/api/v1/message', '', other.apiKey)).statusCode).toBe(200)
+  })
+
+  test('leaves no line in the log', () => {
+    expect(node.log.filter((line) => /"level":"(warn|error|fatal)"/.test(line) && !line.includes('dashboard'))).toEqual(
+      [],
+    )
+  })
+})
+
+function open(node: TestServer, write: string): Socket {
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
+  socket.write(write)
+  return socket
+}
+
+function post(path: string, { apiKey }: TestAccount, body: string): string {
+  return [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    `X-API-Key: ${apiKey}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
+test('answers an account while another floods the server with large bodies', async () => {
+  const [flooding, quiet] = [await server.account(), await server.account()]
+  let answers = 0
+  const total = 64 * 8
+  const sockets = Array.from({ length: 64 }, () =>
+    open(server, post('/api/v1/message/preview', flooding, worstBody).repeat(8)).on('data', (data) => {
+      answers += data.toString('latin1').split('HTTP/1.1 ').length - 1
+    }),
+  )
+  await expect.poll(() => answers).toBeGreaterThan(0)
+
+  for (let n = 0; n < 10; n++) expect((await through(server, quiet).get('/api/v1/message')).statusCode).toBe(200)
+
+  // Without the limit, the flood would be answered first.
+  expect(answers).toBeLessThan(total / 2)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('makes the list of tools once, and answers each message with its own ID', async () => {
+  const account = await server.account()
+  const list = async (id: string | number): Promise<object> => {
+    const headers = { ...json, accept: 'application/json, text/event-stream', 'x-api-key': account.apiKey }
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })
+    const { text } = await server.request('POST', '/mcp', { headers, body })
+    const [data = text] = /\{.*\}/.exec(text) ?? []
+    return JSON.parse(data) as object
+  }
+  const first = await list(1)
+  expect(first).toMatchObject({ jsonrpc: '2.0', id: 1, result: { tools: expect.any(Array) } })
+  for (const id of [2, 'a "quoted" $& ID']) expect(await list(id)).toEqual({ ...first, id })
+})
+
+test('closes the connection that leaves the most bytes unread, and no other', async () => {
+  const node = await startTestServer({ beside: server, server: { limits: { maxUnreadBytes: 256 * 1024 } } })
+  const [greedy, quiet] = [await server.account(), await server.account()]
+  const list = post('/mcp', greedy, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+  const waiting = open(node, '')
+  const socket = open(node, list.repeat(64)).pause()
+  // A client that does not read notices the end only when it writes. A server ignores empty lines between requests.
+  await expect
+    .poll(() => {
+      socket.write('\r\n')
+      return socket.destroyed
+    })
+    .toBe(true)
+
+  expect((await through(node, quiet).get('/api/v1/message')).statusCode).toBe(200)
+  expect(waiting.destroyed).toBe(false)
+  waiting.destroy()
+  await node.close()
+})

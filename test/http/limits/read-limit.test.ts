@@ -1,0 +1,170 @@
+import type { KyselyPlugin } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { previewMessage, sendMessage } from '../../../contracts/api/message.ts'
+import { errors } from '../../../contracts/errors.ts'
+import { safe } from '../../../src/client/client.ts'
+import { createReadLimit, readLimits, type ReadLimits } from '../../../src/http/limits/read-limit.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+describe('through the server', () => {
+  let server: TestServer
+  let account: TestAccount
+  beforeAll(async () => {
+    server = await startTestServer()
+    account = await server.account()
+    for (let n = 0; n < 3; n++) await account.post('/api/v1/message/send', sendMessage.example.input)
+  })
+  afterAll(() => server.close())
+
+  /** Starts a node whose reads of messages wait until they are released. */
+  async function startSlowReader(): Promise<{ node: TestServer; atDatabase: () => number; release: () => void }> {
+    const selects = new WeakSet<object>()
+    const held = new Set<() => void>()
+    let open = false
+    const plugin: KyselyPlugin = {
+      transformQuery: ({ node, queryId }) => {
+        if (node.kind === 'SelectQueryNode' && JSON.stringify(node.from).includes('"messages"')) selects.add(queryId)
+        return node
+      },
+      transformResult: async ({ result, queryId }) => {
+        if (selects.has(queryId) && !open) await new Promise<void>((resolve) => held.add(resolve))
+        return result
+      },
+    }
+    const { secrets } = server.deps
+    const node = await startTestServer({ beside: server, deps: { db: server.deps.db.withPlugin(plugin), secrets } })
+    return {
+      node,
+      atDatabase: () => held.size,
+      release: () => {
+        open = true
+        for (const resolve of held) resolve()
+      },
+    }
+  }
+
+  test('runs a few reads of an account concurrently and queues or rejects the others', async () => {
+    const { node, atDatabase, release } = await startSlowReader()
+    const caller = through(node, account)
+    const reads = Array.from({ length: 12 }, (_, n) => caller.get(n % 2 ? '/api/v1/message' : '/api/v1/message/msg_1'))
+
+    const responses: TestResponse[] = []
+    for (const read of reads) void read.then((response) => responses.push(response))
+    // Some reads are in the database; all others have a response.
+    await expect.poll(() => responses.length).toBe(reads.length - readLimits.maxConcurrent)
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([429]))
+    const [rejected] = responses
+    expect(rejected?.json()).toEqual({
+      success: false,
+      error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/Try again in \d+ second/) },
+    })
+    expect(Number(rejected?.headers['retry-after'])).toBeGreaterThan(0)
+    expect(atDatabase()).toBe(readLimits.maxConcurrent)
+    const [, error] = await safe(caller.trpc.message.list.query({}))
+    expect(error?.data).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', httpStatus: errors.RATE_LIMIT_EXCEEDED.status })
+    expect(error?.data?.retryAfterSeconds).toBeGreaterThan(0)
+
+    // The account's previews and sends do not wait for them, nor do other accounts.
+    for (const path of [previewMessage.path, sendMessage.path])
+      expect((await caller.post(path, sendMessage.example.input)).statusCode).toBe(200)
+    const other = through(node, await server.account())
+    expect((await other.post(previewMessage.path, sendMessage.example.input)).statusCode).toBe(200)
+    release()
+    const served = (await Promise.all(reads)).filter(({ statusCode }) => statusCode !== 429)
+    expect(served).toHaveLength(readLimits.maxConcurrent)
+    for (const { statusCode } of served) expect([200, 404]).toContain(statusCode)
+    // The account must first recover the budget that they used.
+    await expect.poll(async () => (await caller.get('/api/v1/message')).statusCode).toBe(200)
+    await node.close()
+  })
+
+  test('never rejects sequential pages or many concurrent lookups', async () => {
+    for (let n = 0; n < 100; n++) expect((await account.get('/api/v1/message?limit=1')).statusCode).toBe(200)
+    const { items } = await account.trpc.message.list.query({})
+    const many = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => account.get(`/api/v1/message/${items[n % items.length]?.messageId ?? ''}`)),
+    )
+    expect(new Set(many.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  })
+})
+
+describe('with a fake clock', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  const limits: ReadLimits = {
+    maxConcurrent: 2,
+    maxWaiting: 4,
+    maxWaitMilliseconds: 1_000,
+    workPerMillisecond: 1.2,
+    maxSavedMilliseconds: 2_000,
+  }
+
+  test('never rejects sequential reads, even if they are slow', async () => {
+    const reads = createReadLimit(limits)
+    const run = async () => {
+      for (let n = 0; n < 100; n++) await reads.run('acc_1', () => wait(5_000))
+      return 'done'
+    }
+    const done = run()
+    await vi.advanceTimersByTimeAsync(500_000)
+    expect(await done).toBe('done')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('limits an account to its budget in the long run without slowing others', async () => {
+    const reads = createReadLimit(limits)
+    const counts = { heavy: 0, rejected: 0, other: 0 }
+    const state = { over: false }
+    const repeat = async (accountId: string, count: 'heavy' | 'other') => {
+      while (!state.over) {
+        try {
+          await reads.run(accountId, () => wait(50))
+          counts[count] += 1
+        } catch {
+          counts.rejected += 1
+          await wait(1)
+        }
+      }
+    }
+    const loops = [...Array.from({ length: 6 }, () => repeat('acc_heavy', 'heavy')), repeat('acc_other', 'other')]
+    await vi.advanceTimersByTimeAsync(100_000)
+    state.over = true
+    await vi.advanceTimersByTimeAsync(2_000)
+    await Promise.all(loops)
+
+    // 100 seconds of 1.2 each plus two saved seconds, in reads of 50 milliseconds.
+    expect(counts.heavy).toBeGreaterThan(2_300)
+    expect(counts.heavy).toBeLessThan(2_500)
+    expect(counts.other).toBeGreaterThanOrEqual(1_999)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('rejects reads that wait too long or exceed the queue, and frees the slot of a failed one', async () => {
+    const reads = createReadLimit(limits)
+    const failing = [1, 2].map(() =>
+      reads.run('acc_1', async () => {
+        await wait(3_000)
+        throw new Error('the database is unavailable')
+      }),
+    )
+    const late = Array.from({ length: 4 }, () => reads.run('acc_1', () => wait(1)))
+    const settled = Promise.allSettled([...failing, ...late])
+    await expect(reads.run('acc_1', () => wait(1))).rejects.toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      retryAfterSeconds: 1,
+    })
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect((await settled).map((result) => result.status === 'rejected' && String(result.reason))).toEqual([
+      ...Array.from({ length: 2 }, () => 'Error: the database is unavailable'),
+      ...Array.from({ length: 4 }, () => expect.stringContaining('has too many concurrent reads')),
+    ])
+    const next = reads.run('acc_1', () => Promise.resolve('read'))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await next).toBe('read')
+  })
+})

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { startClockWatch } from '../../../src/http/ops/clock-watch.ts'
+import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
+import { countAttempt } from '../../../src/users/sign-in/login-throttle.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { shiftClock, withSettableClock } from '../../support/settable-clock.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+
+const hour = 3600
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+const nodes: { registry: Registry; logged: string[]; check(): void; stop(): Promise<void> }[] = []
+beforeAll(async () => {
+  database = await withSettableClock(await openTestDatabase())
+  receiver = await startWebhookReceiver()
+  // An attempt that a test holds must not time out and be repeated, however slow the machine is.
+  webhooks = await startTestWebhooks(database, {}, { ...webhookConfig, timeoutSeconds: 60 })
+})
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()))
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+interface NodeOptions {
+  /** Treats the current time as correct, even if earlier tests changed the clock. */
+  trustsClock?: boolean
+  /** Checks the clock after its start only when a test or a claim requests it. */
+  checksOnlyWhenAsked?: boolean
+}
+
+/** Starts the clock watch of a node. */
+async function startNode({ trustsClock = true, checksOnlyWhenAsked = false }: NodeOptions = {}): Promise<void> {
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
+  const registry = new Registry()
+  if (trustsClock)
+    await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
+  const timers = vi.spyOn(globalThis, 'setInterval')
+  const watch = await startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
+  const [check] = timers.mock.lastCall ?? []
+  if (checksOnlyWhenAsked) clearInterval(timers.mock.results.at(-1)?.value)
+  timers.mockRestore()
+  if (!check) throw new Error('the clock watch scheduled no check')
+  nodes.push({ registry, logged, check: () => check(), stop: () => watch.stop() })
+  await expect
+    .poll(async () => {
+      check()
+      const { rows } = await sql<{ past: number }>`
+        select extract(epoch from clock_timestamp() - highest)::float8 as past from database_clock`.execute(database.db)
+      return rows[0]?.past
+    })
+    .toBeLessThan(1)
+}
+
+/** Starts the clock watch of a node that ends before it checks the clock again. */
+async function killNodeAfterStart(): Promise<void> {
+  const { deps } = webhooks
+  const watch = await startClockWatch(
+    { db: database.db, log: pino({ level: 'silent' }), announcements: deps.announcements },
+    new Registry(),
+  )
+  await watch.stop()
+}
+
+/** Lets the nodes check alternately without waiting two seconds for each check. */
+function checking<T>(read: () => T): () => T {
+  let turn = 0
+  return () => {
+    nodes[turn++ % nodes.length]?.check()
+    return read()
+  }
+}
+
+/** Clock jumps that the nodes have counted in total. */
+async function countJumps(direction: 'back' | 'forward'): Promise<number> {
+  const metrics = await Promise.all(
+    nodes.map(async ({ registry }) => registry.getSingleMetric('waybill_database_clock_jumps_total')?.get()),
+  )
+  return metrics
+    .flatMap((metric) => metric?.values ?? [])
+    .filter(({ labels }) => labels['direction'] === direction)
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+function logged(): { level: number; seconds: number; msg: string }[] {
+  return nodes.flatMap((node) => node.logged.map((line) => JSON.parse(line)))
+}
+
+test('delivers within seconds after the clock was set back by an hour, and reports the jump once', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode()
+  await startNode()
+  const eventIds = await webhooks.emit(10)
+
+  await shiftClock(database.db, -hour)
+  webhooks.startWorker()
+
+  await expect.poll(checking(async () => (await webhooks.finished()).length)).toBe(10)
+  expect([...new Set(receiver.received.map(({ id }) => id))].toSorted()).toEqual(eventIds.toSorted())
+  expect(await countJumps('back')).toBe(1)
+  expect(await countJumps('forward')).toBe(0)
+  const [line, ...others] = logged()
+  expect(others).toEqual([])
+  expect(line).toMatchObject({ level: 40, msg: expect.stringContaining('set back') as string })
+  expect(Math.abs((line?.seconds ?? 0) - hour)).toBeLessThan(15)
+})
+
+test('delivers events stored right after the start of a node whose clock was ahead', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode()
+  await shiftClock(database.db, hour)
+  await killNodeAfterStart()
+  const [eventId] = await webhooks.emit()
+  await shiftClock(database.db, -hour)
+
+  await startNode({ trustsClock: false })
+  webhooks.startWorker()
+
+  await expect.poll(() => receiver.received.map(({ id }) => id)).toEqual([eventId])
+  expect(await countJumps('back')).toBe(1)
+})
+
+test('detects a clock jump immediately from the time that a claim returns', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await startNode({ checksOnlyWhenAsked: true })
+  webhooks.startWorker()
+  await webhooks.emit()
+  await expect.poll(() => receiver.received.length).toBe(1)
+
+  await shiftClock(database.db, hour)
+  await webhooks.emit()
+
+  await expect.poll(() => countJumps('forward')).toBe(1)
+  await shiftClock(database.db, -hour)
+  await webhooks.emit()
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+})
+
+test('keeps the remaining delay of a retry when the clock is set back', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.emit()
+  await sql`update webhook_deliveries set due_at = now() + interval '2 hours', attempts = 3, generation = 3`.execute(
+    database.db,
+  )
+  await startNode()
+
+  await shiftClock(database.db, -hour)
+
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+  const [delivery] = await webhooks.deliveries()
+  expect(delivery?.dueInSeconds).toBeLessThan(2 * hour + 15)
+  expect(delivery?.dueInSeconds).toBeGreaterThan(2 * hour - 30)
+})
+
+test('neither loses nor repeats attempts in progress when the clock is set back', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const release: (() => void)[] = []
+  receiver.behave((_received, response) => void release.push(() => response.end()))
+  await startNode()
+  const [before = ''] = await webhooks.emit()
+  webhooks.startWorker()
+  await expect.poll(() => release.length).toBe(1)
+
+  await shiftClock(database.db, -hour)
+  // Claimed before a node noticed the jump.
+  const [after = ''] = await webhooks.emit()
+  await expect.poll(() => release.length).toBe(2)
+  for (const end of release) end()
+
+  await expect.poll(async () => (await webhooks.finished()).length).toBe(2)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+  expect(receiver.received.map(({ id }) => id)).toEqual([before, after])
+  expect(await webhooks.deliveries()).toEqual([])
+})
+
+test('keeps a lease that was granted before a clock jump was detected', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  await webhooks.emit()
+  await startNode()
+  await shiftClock(database.db, -hour)
+  await sql`update webhook_deliveries set due_at = now() + interval '30 seconds', generation = 1, claimed = true`.execute(
+    database.db,
+  )
+
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+
+  const [delivery] = await webhooks.deliveries()
+  expect(delivery?.dueInSeconds).toBeGreaterThan(0)
+})
+
+test('counts a forward jump once and retries failed attempts', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  receiver.behave(respond(500))
+  await startNode()
+  await startNode()
+  await webhooks.emit(3)
+  webhooks.startWorker()
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(3)
+
+  await shiftClock(database.db, hour)
+  receiver.behave(accept)
+
+  await expect.poll(checking(() => countJumps('forward'))).toBe(1)
+  expect(await countJumps('back')).toBe(0)
+  expect(logged()).toMatchObject([{ level: 40, msg: expect.stringContaining('set forward') as string }])
+  await expect.poll(async () => (await webhooks.finished()).length).toBe(3)
+  await shiftClock(database.db, -hour)
+})
+
+test('keeps the due times of checks of WhatsApp accounts, and deletes callback times that are ahead', async () => {
+  await startNode()
+  await sql`
+    with account as (insert into accounts (id, name) values ('acc_clock', 'Clock')),
+    number as (
+      insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
+      values ('wa_clock', 'acc_clock', '990011', '990012', 'x', true)
+    )
+    select 1`.execute(database.db)
+  await sql`
+    insert into whatsapp_account_health (whatsapp_account_id, account_id, next_check_at, next_traffic_at, last_status_at)
+    values ('wa_clock', 'acc_clock', now() + interval '30 minutes', now() + interval '1 minute', now())`.execute(
+    database.db,
+  )
+
+  await shiftClock(database.db, -hour)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+
+  const { rows } = await sql<{ check: number; traffic: number; status: number }>`
+    select extract(epoch from next_check_at - now())::float8 as check,
+      extract(epoch from next_traffic_at - now())::float8 as traffic,
+      extract(epoch from last_status_at - now())::float8 as status
+    from whatsapp_account_health where whatsapp_account_id = 'wa_clock'`.execute(database.db)
+  expect(rows[0]?.check).toBeLessThan(31 * 60)
+  expect(rows[0]?.check).toBeGreaterThan(29 * 60)
+  expect(rows[0]?.traffic).toBeLessThan(61)
+  expect(rows[0]?.status).toBeLessThanOrEqual(0)
+})
+
+test('keeps the due time of a token refresh if no other time of the WhatsApp account is ahead', async () => {
+  await startNode()
+  await sql`
+    with account as (insert into accounts (id, name) values ('acc_refresh', 'Refresh')),
+    number as (
+      insert into whatsapp_accounts (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default)
+      values ('wa_refresh', 'acc_refresh', '990021', '990022', 'x', true)
+    )
+    select 1`.execute(database.db)
+  await sql`
+    insert into whatsapp_account_health
+      (whatsapp_account_id, account_id, next_check_at, next_traffic_at, token_refresh_due_at)
+    values ('wa_refresh', 'acc_refresh', now() - interval '2 hours', now() - interval '2 hours',
+      now() + interval '30 minutes')`.execute(database.db)
+
+  await shiftClock(database.db, -hour)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+
+  const { rows } = await sql<{ refresh: number }>`
+    select extract(epoch from token_refresh_due_at - now())::float8 as refresh
+    from whatsapp_account_health where whatsapp_account_id = 'wa_refresh'`.execute(database.db)
+  expect(rows[0]?.refresh).toBeLessThan(31 * 60)
+  expect(rows[0]?.refresh).toBeGreaterThan(29 * 60)
+})
+
+test('detects stale pending messages that were recorded after the clock was set back', async () => {
+  await recordStalePending(database.db)
+  await startNode()
+  await shiftClock(database.db, -hour)
+  const id = webhooks.deps.newId('msg')
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      created_at)
+    values (${webhooks.accountId}, ${id}, 'wa_1', 'pending', '34600111222', 't', 'en', now())`.execute(database.db)
+  await expect.poll(checking(() => countJumps('back'))).toBe(1)
+
+  await shiftClock(database.db, 120)
+  await recordStalePending(database.db)
+
+  const recorded = await database.db.selectFrom('overdue_messages').select('id').execute()
+  expect(recorded).toEqual([{ id }])
+})
+
+test('does not extend a login lockout when the clock is set back', async () => {
+  const attempt = { key: randomBytes(32), seconds: hour }
+  await countAttempt(database.db, attempt)
+  await startNode()
+
+  await shiftClock(database.db, -hour)
+
+  await expect
+    .poll(checking(async () => (await countAttempt(database.db, attempt)).secondsLeft))
+    .toBeLessThan(hour + 15)
+})
+
+test('keeps event IDs increasing after a failover to a standby that lacks recent events', async () => {
+  const { db, accountId } = { db: database.db, accountId: webhooks.accountId }
+  await sql`
+    insert into event_clocks (account_id, last_milliseconds)
+    values (${accountId}, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`.execute(db)
+  const last = async () => {
+    const row = await db.selectFrom('event_clocks').select('last_milliseconds').executeTakeFirstOrThrow()
+    return Number(row.last_milliseconds)
+  }
+  const before = await last()
+  await startNode()
+
+  await shiftClock(db, -hour)
+
+  await expect.poll(checking(last)).toBeGreaterThanOrEqual(before + 60_000)
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { startTestServer, type TestResponse, type TestServer, through } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+test('measures requests by route, without IDs or phone numbers in labels', async () => {
+  const account = await server.account()
+  await account.post('/api/v1/message/send', sendMessage.example.input)
+  await account.get('/api/v1/message/msg_00000000000000000000000000?x=34600111222')
+
+  const { text } = await server.request('GET', '/metrics')
+
+  expect(text).toMatch(
+    /waybill_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/message\/send",status="200"\} 1/,
+  )
+  expect(text).toMatch(/route="\/api\/v1\/message\/:messageId"/)
+  expect(text).not.toMatch(/msg_0|34600111222/)
+})
+
+test('counts a message with an unknown outcome', async () => {
+  const account = await server.account()
+  await account.post('/api/v1/message/send', sendMessage.example.input)
+  await server.deps.db
+    .updateTable('messages')
+    .set({ status: 'pending', created_at: new Date(Date.now() - 120_000) })
+    .where('account_id', '=', account.accountId)
+    .execute()
+
+  const { text } = await server.request('GET', '/metrics')
+
+  expect(text).toMatch(/^waybill_messages_pending 1$/m)
+  expect(Number(/^waybill_messages_pending_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeGreaterThan(100)
+})
+
+test('counts sends by outcome and code, and callbacks by result', async () => {
+  const node = await startTestServer({ beside: server })
+  const account = await server.account()
+  const { post } = through(node, account)
+  await post('/api/v1/message/send', sendMessage.example.input)
+  await post('/api/v1/message/send', { ...sendMessage.example.input, to: '15550131026' })
+  await post('/api/v1/message/send', { ...sendMessage.example.input, to: '15550131026' })
+  server.simulator.intercept(({ path }) =>
+    path.endsWith('/messages')
+      ? { kind: 'json', status: 400, body: { error: { message: 'New', code: 987654321, type: 'OAuthException' } } }
+      : undefined,
+  )
+  await post('/api/v1/message/send', sendMessage.example.input)
+  server.simulator.intercept(undefined)
+  for (const signature of [signCallback(Buffer.from('{}'), 'test-app-secret'), `sha256=${'0'.repeat(64)}`])
+    await node.request('POST', '/webhooks/whatsapp', {
+      headers: { 'x-hub-signature-256': signature, 'content-type': 'application/json' },
+      body: '{}',
+    })
+
+  const { text } = await node.request('GET', '/metrics')
+  await node.close()
+
+  expect(text).toMatch(/^waybill_whatsapp_sends_total\{outcome="accepted",code=""\} 1$/m)
+  expect(text).toMatch(/^waybill_whatsapp_sends_total\{outcome="refused",code="131026"\} 2$/m)
+  // Codes that are not documented share one label.
+  expect(text).toMatch(/^waybill_whatsapp_sends_total\{outcome="refused",code="other"\} 1$/m)
+  for (const result of ['accepted', 'refused'])
+    expect(text).toContain(`waybill_whatsapp_callbacks_total{result="${result}"} 1\n`)
+})
+
+test('shows findings and the expiry of tokens by WhatsApp account, and templates by state', async () => {
+  const account = await server.account()
+  await account.template({ name: 'paused_one', status: 'PAUSED' })
+  const expiresAt = new Date(Math.floor(Date.now() / 1000) * 1000 + 3 * 86_400_000)
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ token_expires_at: expiresAt })
+    .where('account_id', '=', account.accountId)
+    .execute()
+
+  const { text } = await server.request('GET', '/metrics')
+
+  const labels = `account="${account.accountId}",whatsapp_account="${account.whatsAppAccountId}"`
+  expect(text).toContain(`waybill_whatsapp_account_healthy{${labels}} 1`)
+  expect(text).toContain(`waybill_whatsapp_account_finding{${labels},finding="token_expiring",severity="warning"} 1`)
+  expect(text).toContain(
+    `waybill_whatsapp_account_token_expiry_timestamp_seconds{${labels}} ${expiresAt.getTime() / 1000}`,
+  )
+  expect(text).toMatch(/^waybill_templates\{status="APPROVED"\} \d+$/m)
+  expect(text).toMatch(/^waybill_templates\{status="PAUSED"\} [1-9]\d*$/m)
+})
+
+function read(node: TestServer, headers = {}): Promise<TestResponse> {
+  return node.request('GET', '/metrics', { headers })
+}
+
+test('requires METRICS_TOKEN for metrics and serves none without it, except in the sandbox', async () => {
+  const guarded = await startTestServer({ beside: server, server: { metricsToken: 'token-1', sandbox: false } })
+  const closed = await startTestServer({ beside: server, server: { sandbox: false } })
+
+  expect((await read(guarded)).statusCode).toBe(401)
+  expect((await read(guarded, { authorization: 'Bearer token-2' })).statusCode).toBe(401)
+  expect((await read(guarded, { authorization: 'Bearer token-1' })).statusCode).toBe(200)
+  expect((await read(closed, { authorization: 'Bearer undefined' })).statusCode).toBe(401)
+  await guarded.close()
+  await closed.close()
+})
+
+test('fails readiness but not liveness during shutdown', async () => {
+  let draining = false
+  const node = await startTestServer({
+    beside: server,
+    server: { readState: () => (draining ? 'draining' : 'serving') },
+  })
+  expect((await node.request('GET', '/readyz')).statusCode).toBe(200)
+  draining = true
+  expect((await node.request('GET', '/readyz')).statusCode).toBe(503)
+  expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
+  await node.close()
+})

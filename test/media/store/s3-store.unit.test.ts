@@ -1,0 +1,116 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createS3Store } from '../../../src/media/store/s3-store.ts'
+import { StoreUnavailableError } from '../../../src/media/store/object-store.ts'
+import { startFileServer } from '../../support/media-files.ts'
+
+const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
+const region = 'eu-central-1'
+const key = 'med_01kah3b9mzf5vt2d0wq8r6x4ye'
+const file = path.join(tmpdir(), `waybill-s3-${randomUUID()}`)
+const content = randomBytes(200_000)
+const sha256 = createHash('sha256').update(content).digest('hex')
+
+/** A bucket that checks what S3 checks: the signature of version 4, written from its description, and the hash. */
+const objects = new Map<string, Buffer>()
+let status: number | undefined
+let service: Awaited<ReturnType<typeof startFileServer>>
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await buffer(request)
+  const { method, url = '', headers } = request
+  const answer = (code: number, content?: Buffer) => response.writeHead(code).end(content)
+  if (status !== undefined) return void answer(status)
+  if (headers.authorization !== sign(request)) return void answer(403)
+  if (createHash('sha256').update(body).digest('hex') !== headers['x-amz-content-sha256']) return void answer(400)
+  if (method === 'PUT') {
+    // S3 accepts no chunked bodies.
+    if (headers['content-length'] === undefined) return void answer(411)
+    objects.set(url, body)
+    return void answer(200)
+  }
+  const object = objects.get(url)
+  if (method === 'DELETE') objects.delete(url)
+  if (method === 'DELETE') return void answer(204)
+  answer(object ? 200 : 404, object)
+}
+
+function hmac(secret: string | Buffer, data: string): Buffer {
+  return createHmac('sha256', secret).update(data).digest()
+}
+
+/** AWS, "Create a signed AWS API request". */
+function sign({ method, url, headers }: IncomingMessage): string {
+  const [, names = ''] = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '') ?? []
+  const time = String(headers['x-amz-date'])
+  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
+  const signed = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`)
+  const request = [method, url, '', signed.join(''), names, headers['x-amz-content-sha256']].join('\n')
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request).digest('hex')].join('\n')
+  const signingKey = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${credentials.secretAccessKey}`)
+  const signature = hmac(signingKey, text).toString('hex')
+  return `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`
+}
+
+beforeAll(async () => {
+  await writeFile(file, content)
+  service = await startFileServer((request, response) => void serve(request, response))
+})
+afterAll(async () => {
+  await service.close()
+  await rm(file)
+})
+
+function openStore(change: Partial<typeof credentials> = {}, prefix = 'waybill/media') {
+  return createS3Store({ url: `${service.url}/bucket`, prefix, region, ...credentials, ...change })
+}
+
+test('stores, returns and deletes a file in a bucket with signed requests', async () => {
+  const store = openStore()
+  await store.put(key, { path: file, size: content.length, sha256, type: 'image/png' })
+
+  expect([...objects.keys()]).toEqual([`/bucket/waybill/media/${key}`])
+  const stream = await store.open(key)
+  expect(stream && (await buffer(stream)).equals(content)).toBe(true)
+
+  await store.delete(key)
+  expect(await store.open(key)).toBeUndefined()
+  await store.delete(key)
+  await store.close()
+})
+
+test('stores at the top of a bucket without a prefix', async () => {
+  const store = openStore({}, '')
+  await store.put(key, { path: file, size: content.length, sha256, type: 'image/png' })
+  expect([...objects.keys()]).toEqual([`/bucket/${key}`])
+  await store.delete(key)
+  await store.close()
+})
+
+test.each([
+  { what: 'the secret is wrong', change: { secretAccessKey: 'wrong' }, answers: undefined },
+  { what: 'the service fails', change: {}, answers: 503 },
+  { what: 'the bucket redirects', change: {}, answers: 307 },
+])('reports the store as unavailable if $what', async ({ change, answers }) => {
+  const store = openStore(change)
+  status = answers
+  const put = store.put(key, { path: file, size: content.length, sha256, type: 'image/png' })
+  await expect(put).rejects.toThrow(StoreUnavailableError)
+  await expect(store.open(key)).rejects.toThrow(StoreUnavailableError)
+  await expect(store.delete(key)).rejects.toThrow(StoreUnavailableError)
+  status = undefined
+  await store.close()
+})
+
+test('stores nothing if the bytes differ from their hash', async () => {
+  const store = openStore()
+  const put = store.put(key, { path: file, size: content.length, sha256: '0'.repeat(64), type: 'image/png' })
+  await expect(put).rejects.toThrow(StoreUnavailableError)
+  expect(objects.size).toBe(0)
+  await store.close()
+})

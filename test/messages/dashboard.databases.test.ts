@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { MessageStatus } from '../../contracts/api/message.ts'
+import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { retryDelivery } from '../../src/webhooks/deliveries/retry.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { Worker } from '../../src/webhooks/queue/worker.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { webhookConfig } from '../support/webhooks.ts'
+
+let server: TestServer
+let receiver: WebhookReceiver
+let worker: Worker
+
+beforeAll(async () => {
+  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
+  worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, { pollMilliseconds: 20 })
+  worker.start()
+})
+
+afterAll(async () => {
+  await worker?.stop({ graceMilliseconds: 0 })
+  await receiver?.close()
+  await server?.close()
+})
+
+interface History {
+  message: { messageId: string; status: MessageStatus; failedAt?: string; error?: { code: string } }
+  failure?: { meaning: string; advice: string }
+  deliveries: {
+    deliveryId: string
+    endpointId: string
+    url: string
+    type: string
+    state: string
+    payload?: string
+    attempts: { number: number; statusCode?: number; error?: string; responseStart?: string }[]
+  }[]
+}
+
+async function setUp(): Promise<{ account: TestAccount; owner: TestOwner }> {
+  const account = await server.account()
+  return { account, owner: await signedInOwner(server, account.accountId) }
+}
+
+async function send(account: TestAccount, externalId: string, to = '34600111222') {
+  const { messageId, waMessageId } = await account.trpc.message.send.mutate({
+    to,
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    externalId,
+  })
+  return { messageId, waMessageId, accountId: account.accountId }
+}
+
+function report(
+  message: { accountId: string; messageId: string; waMessageId: string },
+  status: 'delivered' | 'failed',
+  error?: { code: string; message: string },
+) {
+  const { waMessageId } = message
+  return applyStatuses(server.deps, [{ ...message, report: { waMessageId, status, at: new Date(), error } }])
+}
+
+test('explains a failure and lists the webhook deliveries of a message', async () => {
+  const { account, owner } = await setUp()
+  receiver.behave(respond(500), '/broken')
+  const { endpointId } = await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}/broken` })
+  const message = await send(account, 'order-1')
+  await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
+  const read = async () =>
+    (await owner.query<History>('message.get', { accountId: account.accountId, messageId: message.messageId })).data
+
+  await expect.poll(async () => (await read()).deliveries[0]?.attempts).toHaveLength(1)
+
+  expect(await read()).toMatchObject({
+    message: { messageId: message.messageId, status: 'failed', error: { code: '131026' } },
+    failure: {
+      meaning: 'The message cannot reach this recipient.',
+      advice: expect.stringContaining('Check the number'),
+    },
+    deliveries: [
+      {
+        endpointId,
+        url: `${receiver.url}/broken`,
+        type: 'message.failed',
+        state: 'waiting',
+        attempts: [{ number: 1, statusCode: 500, error: 'HTTP 500', responseStart: 'answer 500' }],
+      },
+    ],
+  })
+})
+
+test('shows the payload of a webhook as it was sent', async () => {
+  const { account, owner } = await setUp()
+  const { accountId } = account
+  await addEndpoint(server.deps, accountId, { url: `${receiver.url}/payload` })
+  const message = await send(account, 'order-1')
+  await report(message, 'delivered')
+  const read = async () => {
+    const { data } = await owner.query<History>('message.get', { accountId, messageId: message.messageId })
+    return data.deliveries[0]
+  }
+  await expect.poll(async () => (await read())?.state).toBe('delivered')
+
+  expect((await read())?.payload).toBe(receiver.at('/payload').at(-1)?.body)
+})
+
+test('continues the attempt numbers of a retried delivery', async () => {
+  const { account, owner } = await setUp()
+  const { accountId } = account
+  const { endpointId } = await addEndpoint(server.deps, accountId, { url: `${receiver.url}/fine` })
+  const message = await send(account, 'order-1')
+  await report(message, 'delivered')
+  const read = async () => {
+    const { data } = await owner.query<History>('message.get', { accountId, messageId: message.messageId })
+    return data.deliveries[0]
+  }
+  await expect.poll(async () => (await read())?.state).toBe('delivered')
+  const { deliveryId } = (await read()) ?? { deliveryId: '' }
+  const event = receiver.at('/fine').at(-1)
+
+  await retryDelivery(server.deps, { accountId, endpointId, eventId: event?.id ?? '' }, deliveryId)
+
+  await expect.poll(async () => (await read())?.attempts.map(({ number }) => number)).toEqual([1, 2])
+  expect(receiver.at('/fine').map(({ id }) => id)).toEqual([event?.id, event?.id])
+})
+
+test('marks a message that was never sent to WhatsApp', async () => {
+  const { account, owner } = await setUp()
+  const { accountId } = account
+  // For this recipient, the simulator returns an HTML page.
+  await expect(send(account, 'order-1', '15559000008')).rejects.toThrow('unavailable')
+  const { data } = await owner.query<{ items: { messageId: string }[] }>('message.list', { accountId })
+
+  const history = await owner.query<History>('message.get', { accountId, messageId: data.items[0]?.messageId })
+
+  expect(history.data).toMatchObject({
+    message: { status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } },
+    failure: { meaning: expect.stringContaining('Nothing was sent.') },
+  })
+})
+
+test("shows WhatsApp's own message for an unknown error code", async () => {
+  const { account, owner } = await setUp()
+  const message = await send(account, 'order-1')
+  await report(message, 'failed', { code: '999999', message: 'Unheard of' })
+
+  const { data } = await owner.query<History>('message.get', {
+    accountId: account.accountId,
+    messageId: message.messageId,
+  })
+
+  expect(data.failure).toMatchObject({ meaning: 'Unheard of' })
+  expect(data.deliveries).toEqual([])
+})
+
+test('filters and pages through the log', async () => {
+  const { account, owner } = await setUp()
+  const first = await send(account, 'order-1')
+  const second = await send(account, 'order-2', '34600111333')
+  await report(second, 'delivered')
+  const third = await send(account, 'order-3')
+  const list = async (filter: object) => {
+    const { data } = await owner.query<{ items: { messageId: string }[]; nextCursor?: string }>('message.list', {
+      accountId: account.accountId,
+      ...filter,
+    })
+    return data
+  }
+  const idsOf = async (filter: object) => (await list(filter)).items.map(({ messageId }) => messageId)
+  const [hourAgo, inAnHour] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString())
+
+  expect(await idsOf({})).toEqual([third.messageId, second.messageId, first.messageId])
+  expect(await idsOf({ to: '34600111333' })).toEqual([second.messageId])
+  expect(await idsOf({ status: 'delivered' })).toEqual([second.messageId])
+  expect(await idsOf({ status: 'delivered', externalId: 'order-1' })).toEqual([])
+  expect(await idsOf({ template: 'no_such_template' })).toEqual([])
+  expect(await idsOf({ from: hourAgo, until: inAnHour })).toHaveLength(3)
+  expect(await idsOf({ from: inAnHour })).toEqual([])
+  expect(await idsOf({ until: hourAgo })).toEqual([])
+  const page = await list({ limit: 2 })
+  expect(await idsOf({ limit: 2, cursor: page.nextCursor })).toEqual([first.messageId])
+})
+
+test('reports an invalid filter with its field', async () => {
+  const { account, owner } = await setUp()
+
+  const response = await owner.query('message.list', { accountId: account.accountId, to: '+34 600' })
+
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { to: expect.any(String) } } } })
+})
+
+test('does not find a message of another account', async () => {
+  const { owner, account } = await setUp()
+  const message = await send(await server.account(), 'order-1')
+
+  const response = await owner.query('message.get', { accountId: account.accountId, messageId: message.messageId })
+
+  expect(response).toMatchObject({ statusCode: 404, error: { data: { code: 'MESSAGE_NOT_FOUND' } } })
+})

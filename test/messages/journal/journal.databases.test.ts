@@ -1,0 +1,210 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { type JournalLocation, openSendJournal, readJournal } from '../../../src/messages/journal/file.ts'
+import { startJournalReplay } from '../../../src/messages/journal/replay.ts'
+import type { PendingMessage } from '../../../src/messages/message.ts'
+import { describeRequest } from '../../../src/messages/send/idempotency.ts'
+import { recordPending } from '../../../src/messages/send/record-store.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+const log = pino({ level: 'silent' })
+
+let server: TestServer
+let account: TestAccount
+let location: JournalLocation
+let replay: ReturnType<typeof startJournalReplay> | undefined
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+})
+beforeEach(() => {
+  location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
+})
+afterEach(async () => {
+  await replay?.stop()
+  replay = undefined
+  rmSync(location.folder, { recursive: true })
+})
+afterAll(() => server.close())
+
+const header = `${JSON.stringify({ version: 1, database: 'db-1', bootId: 'boot-1', host: 'h', pid: 1 })}\n`
+const recordedBoth = `${header}R acc_1 msg_1\nR acc_1 msg_2\n`
+
+test.each([
+  { what: 'a recorded message', text: recordedBoth, unwritten: ['msg_1', 'msg_2'] },
+  { what: 'a written message', text: `${recordedBoth}W msg_1\n`, unwritten: ['msg_2'] },
+  {
+    what: 'a truncated entry of a message that shares a prefix with another',
+    text: `${recordedBoth}W msg_`,
+    unwritten: [],
+  },
+  { what: 'a truncated entry without a message ID', text: `${recordedBoth}W`, unwritten: [] },
+  { what: 'a truncated entry of one message', text: `${recordedBoth}W msg_1`, unwritten: ['msg_2'] },
+  { what: 'a truncated recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
+  { what: 'only a header', text: header, unwritten: [] },
+])('finds $unwritten unwritten in a journal with $what', ({ text, unwritten }) => {
+  expect(readJournal(text)?.unwritten.map(({ id }) => id)).toEqual(unwritten)
+})
+
+test.each([
+  { what: 'is empty', text: '' },
+  { what: 'has a truncated header', text: header.slice(0, 20) },
+  { what: 'has an invalid line', text: `${header}R acc_1 msg_1\nX\nR acc_1 msg_2\n` },
+  { what: 'has a later version', text: recordedBoth.replace('"version":1', '"version":2') },
+])('ignores a journal that $what', ({ text }) => {
+  expect(readJournal(text)).toBeUndefined()
+})
+
+function readOnly(): ReturnType<typeof readJournal> {
+  const file = readdirSync(location.folder).find((name) => name.endsWith('.journal')) ?? ''
+  return readJournal(readFileSync(path.join(location.folder, file), 'latin1'))
+}
+
+test('limits the size of a journal and keeps unwritten messages', () => {
+  const journal = openSendJournal(location, log, 2_000)
+  journal.recording([{ accountId: 'acc_1', id: 'msg_waiting' }])
+  for (let n = 0; n < 1_000; n++) {
+    journal.recording([{ accountId: 'acc_1', id: `msg_${n}` }])
+    if (n % 2 === 0) journal.writing(`msg_${n}`)
+    else journal.settled(`msg_${n}`)
+  }
+
+  expect(readOnly()?.unwritten.map(({ id }) => id)).toContain('msg_waiting')
+  const sizes = readdirSync(location.folder).map((name) => statSync(path.join(location.folder, name)).size)
+  expect(Math.max(...sizes)).toBeLessThan(2_500)
+  journal.close()
+  expect(readdirSync(location.folder)).toHaveLength(2)
+})
+
+test('deletes a journal without unwritten messages when its process exits', () => {
+  const journal = openSendJournal(location, log)
+  journal.recording([
+    { accountId: 'acc_1', id: 'msg_1' },
+    { accountId: 'acc_1', id: 'msg_2' },
+  ])
+  journal.writing('msg_1')
+  journal.settled('msg_2')
+  journal.close()
+  expect(readdirSync(location.folder)).toEqual([])
+})
+
+function newMessage(): PendingMessage {
+  const { to, template, language } = sendMessage.example.input
+  const { accountId, whatsAppAccountId } = account
+  const createdAt = server.deps.now()
+  const id = server.deps.newId('msg')
+  return {
+    id,
+    accountId,
+    whatsAppAccountId,
+    to,
+    template,
+    language,
+    externalId: null,
+    createdAt,
+    emitSentEvent: false,
+  }
+}
+
+async function readState(
+  message: PendingMessage,
+): Promise<{ status: string | undefined; keys: number; journals: number }> {
+  const row = await server.deps.db
+    .selectFrom('messages')
+    .select('status')
+    .where('account_id', '=', message.accountId)
+    .where('id', '=', message.id)
+    .executeTakeFirst()
+  const keys = await server.deps.db
+    .selectFrom('idempotency_keys')
+    .select('key')
+    .where('message_id', '=', message.id)
+    .execute()
+  const journals = readdirSync(location.folder).filter((name) => name.endsWith('.journal'))
+  return { status: row?.status, keys: keys.length, journals: journals.length }
+}
+
+/** Records a message like a process that dies afterwards. */
+async function recordAndDie({ isWritten }: { isWritten: boolean }): Promise<PendingMessage> {
+  const journal = openSendJournal(location, log)
+  const message = newMessage()
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
+  expect(await recordPending(server.deps.db, { message, request, journal })).toBe(true)
+  if (isWritten) {
+    // Another message keeps the journal file in place.
+    journal.recording([{ accountId: 'acc_1', id: 'msg_unknown' }])
+    journal.writing(message.id)
+  }
+  journal.close()
+  return message
+}
+
+test('marks an unwritten message of a dead process as failed and frees its key', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  expect(await readState(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
+
+  replay = startJournalReplay(server.deps, location)
+
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+  expect(readdirSync(location.folder)).toEqual([])
+})
+
+test('keeps a possibly written message of a dead process pending, with its key', async () => {
+  const message = await recordAndDie({ isWritten: true })
+  replay = startJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
+  await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
+})
+
+test('waits for an insert that commits after its process died', async () => {
+  const message = newMessage()
+  const journal = openSendJournal(location, log)
+  journal.recording([message])
+  journal.close()
+  replay = startJournalReplay(server.deps, location, { retryEveryMs: 10 })
+
+  const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
+  await recordPending(server.deps.db, { message, request, journal })
+
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+})
+
+test('keeps the status of a message that was updated in the meantime', async () => {
+  const message = await recordAndDie({ isWritten: false })
+  await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
+  replay = startJournalReplay(server.deps, location)
+  await expect.poll(() => readState(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
+})
+
+test('ignores the journal of a running process until it exits', async () => {
+  const journal = openSendJournal(location, log)
+  const message = newMessage()
+  await recordPending(server.deps.db, { message, request: undefined, journal })
+  const dead = await recordAndDie({ isWritten: false })
+  replay = startJournalReplay(server.deps, location, { scanEveryMs: 10 })
+  await expect.poll(() => readState(dead)).toMatchObject({ status: 'failed' })
+  expect(await readState(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
+
+  journal.close()
+  await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
+})
+
+test.each([
+  { what: 'a different boot of the machine', other: { bootId: 'boot-2' } },
+  { what: 'a different database', other: { database: 'db-2' } },
+])('ignores the journal of $what', async ({ other }) => {
+  const message = await recordAndDie({ isWritten: false })
+  const folder = location.folder
+  writeFileSync(path.join(folder, 'broken.journal'), 'nonsense')
+  replay = startJournalReplay(server.deps, { ...location, ...other })
+  const own = openSendJournal({ ...location, ...other }, log)
+  own.recording([{ accountId: 'acc_1', id: 'msg_none' }])
+  own.close()
+  await replay.stop()
+  replay = startJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
+
+  await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
+})

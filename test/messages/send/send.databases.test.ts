@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage, type SendMessageRequest } from '../../../contracts/api/message.ts'
+import { type ErrorCode, errors } from '../../../contracts/errors.ts'
+import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
+import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+
+const path = '/api/v1/message/send'
+const example = sendMessage.example.input
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
+  account = await server.account()
+})
+afterAll(() => server.close())
+
+test('returns the message and sends it to WhatsApp', async () => {
+  const response = await account.post(path, example)
+
+  expect(response.statusCode).toBe(200)
+  expect(response.json()).toEqual({
+    success: true,
+    data: {
+      messageId: expect.stringMatching(/^msg_/),
+      waMessageId: expect.stringMatching(/^wamid\./),
+      status: 'sent',
+      to: example.to,
+      template: example.template,
+      externalId: example.externalId,
+    },
+  })
+  const upstream = server.simulator.requests.at(-1)
+  expect(upstream).toMatchObject({
+    method: 'POST',
+    path: `/${account.phoneNumberId}/messages`,
+    body: {
+      to: `+${example.to}`,
+      biz_opaque_callback_data: response.json().data['messageId'],
+      template: {
+        name: example.template,
+        language: { code: example.language },
+        components: [
+          {
+            type: 'body',
+            parameters: [
+              { type: 'text', text: 'Ada' },
+              { type: 'text', text: 'WB-1042' },
+            ],
+          },
+        ],
+      },
+    },
+  })
+})
+
+test('keeps the recipient and reference of each of many concurrent sends', async () => {
+  const customer = await server.account()
+  const written = ['null', 'NULL', '{}', 'a,b', '"', '\\', "'", ' x ', 'Größe', '😀', '{"a":"\\""}']
+  const sent = await Promise.all(written.map((externalId) => customer.post(path, { ...example, externalId })))
+
+  expect(sent.map((response) => response.json().data['externalId'])).toEqual(written)
+  const { items } = await customer.trpc.message.list.query({})
+  expect(items.map(({ externalId }) => externalId).toSorted()).toEqual(written.toSorted())
+  for (const externalId of written)
+    expect((await customer.trpc.message.list.query({ externalId })).items).toMatchObject([{ externalId }])
+})
+
+test('omits externalId from the response if the request has none', async () => {
+  const { externalId: _, ...withoutExternalId } = example
+  const response = await account.post(path, withoutExternalId)
+
+  expect(response.statusCode).toBe(200)
+  expect(response.json().data).not.toHaveProperty('externalId')
+})
+
+test('accepts the names of named placeholders as keys', async () => {
+  await account.template({
+    name: 'named_greeting',
+    parameter_format: 'NAMED',
+    components: [{ type: 'BODY', text: 'Hi {{first_name}}, see {{order_id}}.' }],
+  })
+
+  const response = await account.post(path, {
+    ...example,
+    template: 'named_greeting',
+    variables: { order_id: '7', first_name: 'Ada' },
+  })
+
+  expect(response.statusCode).toBe(200)
+  expect(server.simulator.requests.at(-1)?.body).toMatchObject({
+    template: {
+      components: [
+        {
+          parameters: [
+            { parameter_name: 'first_name', text: 'Ada' },
+            { parameter_name: 'order_id', text: '7' },
+          ],
+        },
+      ],
+    },
+  })
+})
+
+test('sends from the WhatsApp account in accountId', async () => {
+  const other = await account.addWhatsAppAccount({ phoneNumberId: '190000000000077' })
+
+  const response = await account.post(path, { ...example, accountId: other })
+
+  expect(response.statusCode).toBe(200)
+  expect(server.simulator.requests.at(-1)?.path).toBe('/190000000000077/messages')
+})
+
+/** Each row is a rule of the specification; `change` makes a valid request invalid. */
+const refusals: {
+  because: string
+  change: Partial<Record<keyof SendMessageRequest, unknown>>
+  code: ErrorCode
+  says: RegExp
+}[] = [
+  { because: 'to is missing', change: { to: undefined }, code: 'VALIDATION_ERROR', says: /^to: is required/ },
+  {
+    because: 'to has a plus sign',
+    change: { to: '+34600111222' },
+    code: 'VALIDATION_ERROR',
+    says: /^to: must be the country code/,
+  },
+  { because: 'to has hyphens', change: { to: '34-600-111-222' }, code: 'VALIDATION_ERROR', says: /^to: / },
+  { because: 'to has spaces', change: { to: '34 600 111 222' }, code: 'VALIDATION_ERROR', says: /^to: / },
+  {
+    because: 'to has no country code',
+    change: { to: '0600111222' },
+    code: 'VALIDATION_ERROR',
+    says: /^to: .*country code/,
+  },
+  { because: 'to is too long', change: { to: '3460011122233445' }, code: 'VALIDATION_ERROR', says: /^to: / },
+  {
+    because: 'template is missing',
+    change: { template: undefined },
+    code: 'VALIDATION_ERROR',
+    says: /^template: is required/,
+  },
+  {
+    because: 'language is missing',
+    change: { language: undefined },
+    code: 'VALIDATION_ERROR',
+    says: /^language: is required/,
+  },
+  {
+    because: 'language has a hyphen',
+    change: { language: 'en-US' },
+    code: 'VALIDATION_ERROR',
+    says: /^language: .*en_US/,
+  },
+  {
+    because: 'a variable is missing',
+    change: { variables: { '1': 'Ada' } },
+    code: 'VALIDATION_ERROR',
+    says: /"2" is missing/,
+  },
+  {
+    because: 'there is an extra variable',
+    change: { variables: { '1': 'a', '2': 'b', '3': 'c' } },
+    code: 'VALIDATION_ERROR',
+    says: /remove "3"/,
+  },
+  {
+    because: 'a variable is not a string',
+    change: { variables: { '1': 'a', '2': 2 } },
+    code: 'VALIDATION_ERROR',
+    says: /^variables\.2: must be a string/,
+  },
+  {
+    because: 'a variable is empty',
+    change: { variables: { '1': 'a', '2': '' } },
+    code: 'VALIDATION_ERROR',
+    says: /"2" must not be empty/,
+  },
+  {
+    because: 'a variable contains a newline',
+    change: { variables: { '1': 'a', '2': 'b\nc' } },
+    code: 'VALIDATION_ERROR',
+    says: /"2" must not contain a line break/,
+  },
+  {
+    because: 'a variable is too long',
+    change: { variables: { '1': 'a', '2': 'b'.repeat(2000) } },
+    code: 'VALIDATION_ERROR',
+    says: /at most 1024/,
+  },
+  {
+    because: 'the template is unknown',
+    change: { template: 'no_such_template' },
+    code: 'TEMPLATE_NOT_FOUND',
+    says: /There is no template "no_such_template" in language en/,
+  },
+  {
+    because: 'the template does not exist in the language',
+    change: { language: 'fr' },
+    code: 'TEMPLATE_NOT_FOUND',
+    says: /language fr/,
+  },
+  {
+    because: 'accountId is unknown',
+    change: { accountId: 'wa_unknown' },
+    code: 'NO_ACTIVE_ACCOUNT',
+    says: /^accountId: no WhatsApp account of yours/,
+  },
+]
+
+test.each(refusals)('rejects a send if $because: $code', async ({ change, code, says }) => {
+  const before = server.simulator.requests.length
+
+  const response = await account.post(path, { ...example, ...change })
+
+  expect(response.json()).toEqual({ success: false, error: { code, message: expect.stringMatching(says) } })
+  expect(response.statusCode).toBe(errors[code].status)
+  expect(server.simulator.requests).toHaveLength(before)
+})
+
+test.each(['PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'SOME_NEW_STATUS'])(
+  'reports a template with status %s as not found and names its status',
+  async (status) => {
+    const name = `template_${status.toLowerCase()}`
+    await account.template({ name, status, body: 'Hello.' })
+
+    const response = await account.post(path, { to: example.to, template: name, language: 'en' })
+
+    expect(response.statusCode).toBe(404)
+    expect(response.json().error).toMatchObject({
+      code: 'TEMPLATE_NOT_FOUND',
+      message: expect.stringContaining(status),
+    })
+  },
+)
+
+test('rejects a template that was deleted at WhatsApp', async () => {
+  const vanishing = await server.account()
+  await vanishing.template({ name: 'vanishing', body: 'Hello.' })
+  expect((await vanishing.post(path, { to: example.to, template: 'vanishing', language: 'en' })).statusCode).toBe(200)
+
+  server.simulator.templatesOf(vanishing.wabaId).remove('vanishing', 'en')
+  await vanishing.template({ name: 'another', body: 'Hello.' })
+
+  const response = await vanishing.post(path, { to: example.to, template: 'vanishing', language: 'en' })
+  expect(response.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND' })
+})
+
+/**
+ * The simulator's documented recipients, with the behaviour of WhatsApp, the response to the caller and the stored row.
+ */
+const upstream: {
+  to: string
+  what: string
+  status: number
+  code: ErrorCode
+  row: { status: string; error_code: string | null }
+  retryAfter?: boolean
+}[] = [
+  {
+    to: '15550131026',
+    what: 'reports the message as undeliverable',
+    status: 422,
+    code: 'MESSAGE_REJECTED',
+    row: { status: 'failed', error_code: '131026' },
+  },
+  {
+    to: '15550131056',
+    what: 'throttles the recipient',
+    status: 429,
+    code: 'WHATSAPP_THROTTLED',
+    row: { status: 'failed', error_code: '131056' },
+    retryAfter: true,
+  },
+  {
+    to: '15550130429',
+    what: 'throttles the sender',
+    status: 429,
+    code: 'WHATSAPP_THROTTLED',
+    row: { status: 'failed', error_code: '130429' },
+    retryAfter: true,
+  },
+  {
+    to: '15550131042',
+    what: 'reports a payment problem',
+    status: 400,
+    code: 'NO_ACTIVE_ACCOUNT',
+    row: { status: 'failed', error_code: '131042' },
+  },
+  {
+    to: '15550131016',
+    what: 'is down',
+    status: 503,
+    code: 'WHATSAPP_UNAVAILABLE',
+    row: { status: 'failed', error_code: '131016' },
+    retryAfter: true,
+  },
+  {
+    to: '15559000008',
+    what: 'answers 404 with HTML',
+    status: 503,
+    code: 'WHATSAPP_UNAVAILABLE',
+    row: { status: 'failed', error_code: 'WHATSAPP_UNAVAILABLE' },
+    retryAfter: true,
+  },
+  {
+    to: '15559000003',
+    what: 'does not respond',
+    status: 504,
+    code: 'SEND_OUTCOME_UNKNOWN',
+    row: { status: 'pending', error_code: null },
+  },
+  {
+    to: '15559000004',
+    what: 'closes the connection',
+    status: 504,
+    code: 'SEND_OUTCOME_UNKNOWN',
+    row: { status: 'pending', error_code: null },
+  },
+  {
+    to: '15559000005',
+    what: 'truncates its response',
+    status: 504,
+    code: 'SEND_OUTCOME_UNKNOWN',
+    row: { status: 'pending', error_code: null },
+  },
+  {
+    to: '15559000006',
+    what: 'answers 502 with HTML',
+    status: 504,
+    code: 'SEND_OUTCOME_UNKNOWN',
+    row: { status: 'pending', error_code: null },
+  },
+  {
+    to: '15559000007',
+    what: 'answers 200 without JSON',
+    status: 504,
+    code: 'SEND_OUTCOME_UNKNOWN',
+    row: { status: 'pending', error_code: null },
+  },
+]
+
+test.each(upstream)(
+  'returns $code and leaves the message $row.status when WhatsApp $what',
+  async ({ to, status, code, row, retryAfter }) => {
+    const externalId = `upstream-${to}`
+
+    const response = await account.post(path, { ...example, to, externalId })
+
+    expect(response.json()).toMatchObject({ success: false, error: { code } })
+    expect(response.statusCode).toBe(status)
+    expect(Number(response.headers['retry-after']) > 0).toBe(retryAfter === true)
+    const stored = await server.deps.db
+      .selectFrom('messages')
+      .selectAll()
+      .where('account_id', '=', account.accountId)
+      .where('external_id', '=', externalId)
+      .execute()
+    expect(stored).toEqual([expect.objectContaining(row)])
+  },
+)
+
+test('reports that nothing was sent if WhatsApp refuses the connection', async () => {
+  const cutOff = await startTestServer({
+    beside: server,
+    deps: { whatsapp: createCloudApi({ url: 'http://127.0.0.1:1', version: 'v25.0' }) },
+  })
+  const customer = await server.account()
+
+  const response = await through(cutOff, customer).post(path, example)
+
+  expect(response.statusCode).toBe(503)
+  expect(response.json().error.code).toBe('WHATSAPP_UNAVAILABLE')
+  expect(response.headers['retry-after']).toBeDefined()
+  const list = await customer.get('/api/v1/message')
+  expect(list.json().data['items']).toMatchObject([{ status: 'failed', error: { code: 'WHATSAPP_UNAVAILABLE' } }])
+  await cutOff.close()
+})
+
+test('deactivates a WhatsApp account with a rejected token and stores the reason', async () => {
+  const refused = await server.account()
+
+  const first = await refused.post(path, { ...example, to: '15550000190' })
+  expect(first.json().error).toMatchObject({ code: 'NO_ACTIVE_ACCOUNT', message: expect.stringContaining('190') })
+
+  const before = server.simulator.requests.length
+  const second = await refused.post(path, example)
+  expect(second.json().error).toMatchObject({
+    code: 'NO_ACTIVE_ACCOUNT',
+    message: expect.stringMatching(/is inactive: .*190/),
+  })
+  expect(server.simulator.requests).toHaveLength(before)
+})
+
+test('reports a template that WhatsApp no longer knows as not found and syncs templates', async () => {
+  const stale = await server.account()
+  server.simulator.templatesOf(stale.wabaId).remove('order_shipped', 'en')
+
+  const first = await stale.post(path, example)
+  expect(first.statusCode).toBe(404)
+  expect(first.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND', message: expect.stringContaining('132001') })
+
+  await expect.poll(async () => (await stale.post(path, example)).json().error.message).toMatch(/its status is DELETED/)
+})
+
+test('rejects a template after WhatsApp reports it as paused', async () => {
+  const paused = await server.account()
+
+  expect((await paused.post(path, { ...example, to: '15550132015' })).json().error.code).toBe('TEMPLATE_NOT_FOUND')
+
+  const next = await paused.post(path, example)
+  expect(next.json().error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND', message: expect.stringContaining('PAUSED') })
+})
+
+test('logs neither phone numbers nor wamids', async () => {
+  await account.post(path, { ...example, to: '15559000004' })
+  await account.post(path, { ...example, to: '15550131026' })
+
+  expect(server.log.join('')).not.toMatch(/15559000004|15550131026|34600111222|wamid\.(?!\*)/)
+})

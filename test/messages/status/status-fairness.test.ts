@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendMessage } from '../../../contracts/api/message.ts'
+import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+
+/** Stores messages in their state after a send. */
+async function storeSent({ accountId, whatsAppAccountId }: TestAccount, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => server.deps.newId('msg'))
+  await sql`insert into messages (account_id, id, whatsapp_account_id, to_number, template_name, template_language,
+      status, wa_message_id, created_at, sent_at)
+    select ${accountId}, id, ${whatsAppAccountId}, '34600111222', 'order_shipped', 'en', 'sent', 'wamid.' || id, now(), now()
+    from unnest(${ids}::text[]) as stored (id)`.execute(server.deps.db)
+  return ids
+}
+
+async function postDelivered(customer: TestAccount, messageIds: string[], appSecret: string): Promise<number> {
+  const statuses = messageIds.map((id) => ({
+    // Short, so that 22,000 fit into 3 MB.
+    id: `w${id.slice(-6)}`,
+    status: 'delivered',
+    timestamp: '1800000000',
+    biz_opaque_callback_data: id,
+  }))
+  const value = { metadata: { phone_number_id: customer.phoneNumberId }, statuses }
+  const body = Buffer.from(JSON.stringify({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] }))
+  const { statusCode } = await server.request('POST', `/webhooks/whatsapp/${customer.whatsAppAccountId}`, {
+    headers: { 'x-hub-signature-256': signCallback(body, appSecret) },
+    body,
+  })
+  return statusCode
+}
+
+async function countDelivered({ accountId }: TestAccount): Promise<number> {
+  const { count } = await server.deps.db
+    .selectFrom('messages')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('status', '=', 'delivered')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+test('applies a single status without waiting for 22,000 statuses of another account', async () => {
+  const noisy = await server.account()
+  const quiet = await server.account()
+  const many = await storeSent(noisy, 22_000)
+  const large = postDelivered(noisy, many, 'test-app-secret')
+  await expect.poll(() => countDelivered(noisy)).toBeGreaterThan(0)
+
+  const [messageId = ''] = await storeSent(quiet, 1)
+  expect(await postDelivered(quiet, [messageId], 'test-app-secret')).toBe(200)
+
+  expect(await countDelivered(quiet)).toBe(1)
+  // The single status overtakes the waiting ones; how many of those are applied meanwhile depends on the machine.
+  expect(await countDelivered(noisy)).toBeLessThan(15_000)
+  expect(await large).toBe(200)
+  expect(await countDelivered(noisy)).toBe(22_000)
+})
+
+test('emits the events of one callback in order, even across several transactions', async () => {
+  const customer = await server.account()
+  const { messageId, waMessageId } = (await customer.post('/api/v1/message/send', sendMessage.example.input)).json()
+    .data as Record<string, string>
+  const others = await storeSent(customer, 1_500)
+  const of = (status: string) => ({
+    id: waMessageId,
+    status,
+    timestamp: '1800000000',
+    biz_opaque_callback_data: messageId,
+  })
+  const filling = others.map((id) => ({ ...of('delivered'), id: `wamid.${id}`, biz_opaque_callback_data: id }))
+  const value = {
+    metadata: { phone_number_id: customer.phoneNumberId },
+    statuses: [of('delivered'), ...filling, of('read')],
+  }
+  const body = Buffer.from(JSON.stringify({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] }))
+  const headers = { 'x-hub-signature-256': signCallback(body, 'test-app-secret') }
+  expect((await server.request('POST', '/webhooks/whatsapp', { headers, body })).statusCode).toBe(200)
+
+  const events = await server.deps.db
+    .selectFrom('events')
+    .select('type')
+    .where('account_id', '=', customer.accountId)
+    .where('message_id', '=', messageId ?? '')
+    .orderBy('id')
+    .execute()
+  expect(events.map(({ type }) => type)).toEqual(['message.delivered', 'message.read'])
+})

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../../../src/platform/config.ts'
+import { PasswordCommand } from '../../../../src/platform/db/connect/password-command.ts'
+import { findPassword } from '../../../../src/platform/db/connect/password-file.ts'
+import { decideVerification, readTls } from '../../../../src/platform/db/connect/tls.ts'
+
+const secretKey = Buffer.alloc(32, 7).toString('base64')
+
+test.each([
+  { mode: 'disable', plain: 'off', withRoot: 'off', libpq: 'off', libpqWithRoot: 'off' },
+  { mode: 'allow', plain: 'full', withRoot: 'full', libpq: 'full', libpqWithRoot: 'full' },
+  { mode: 'prefer', plain: 'full', withRoot: 'full', libpq: 'none', libpqWithRoot: 'none' },
+  { mode: 'require', plain: 'full', withRoot: 'full', libpq: 'none', libpqWithRoot: 'authority' },
+  { mode: 'verify-ca', plain: 'full', withRoot: 'authority', libpq: 'full', libpqWithRoot: 'authority' },
+  { mode: 'verify-full', plain: 'full', withRoot: 'full', libpq: 'full', libpqWithRoot: 'full' },
+  { mode: 'no-verify', plain: 'none', withRoot: 'none', libpq: 'none', libpqWithRoot: 'none' },
+])('sslmode=$mode verifies $plain, and $withRoot with sslrootcert', ({ mode, ...verified }) => {
+  const decide = (hasRootCertificate: boolean, isLibpq: boolean) =>
+    decideVerification({ mode, hasRootCertificate, isLibpq })
+  expect({
+    plain: decide(false, false),
+    withRoot: decide(true, false),
+    libpq: decide(false, true),
+    libpqWithRoot: decide(true, true),
+  }).toEqual(verified)
+})
+
+test.each([
+  { query: 'sslmode=requires', says: 'DATABASE_URL: sslmode=requires is unknown' },
+  { query: 'sslrootcert=/nowhere/ca.pem', says: 'sslrootcert names a file that cannot be read (ENOENT): /nowhere' },
+  { query: 'sslmode=require&sslcert=a.crt', says: 'sslcert and sslkey belong together' },
+  { query: `sslrootcert=${import.meta.filename}`, says: 'sslrootcert must name a file in PEM format' },
+])('rejects ?$query', ({ query, says }) => {
+  expect(() => readTls(`postgres://u:hush@db/d?${query}`)).toThrow(says)
+  expect(() => readTls(`postgres://u:hush@db/d?${query}`)).not.toThrow('hush')
+})
+
+test('leaves a URL without TLS parameters unchanged', () => {
+  const url = 'postgres://u:p%25@db/d?application_name=a%20b'
+  expect(readTls(url)).toEqual({ url })
+})
+
+const file = String.raw`# production
+db.example.com:5432:waybill:app:first
+*:*:waybill:ops:any host
+localhost:5432:*:socket:by socket
+db\:2:5432:waybill:app:colon
+db:5432:back\\slash:app:a\:b\\c
+db:5432:incomplete
+db:5432:\*:app:asterisk
+db:5432:waybill:app:with:colons
+db:5432:waybill:app:second`
+
+test.each([
+  { host: 'db.example.com', password: 'first' },
+  { host: 'elsewhere', user: 'ops', port: 6000, password: 'any host' },
+  { host: '/var/run/postgresql', user: 'socket', database: 'x', password: 'by socket' },
+  { host: 'db:2', password: 'colon' },
+  { host: 'db', database: 'back\\slash', password: 'a:b\\c' },
+  { host: 'db', database: '*', password: 'asterisk' },
+  { host: 'db', password: 'with:colons' },
+  { host: 'db', database: 'other', password: undefined },
+  { host: 'db', user: 'App', password: undefined },
+])('finds the password $password for $user at $host/$database', ({ password, ...owner }) => {
+  expect(findPassword(file, { port: 5432, database: 'waybill', user: 'app', ...owner })).toBe(password)
+})
+
+test.each([
+  {
+    environment: { DATABASE_URL: 'postgres://u:hunter2@h/d', DATABASE_PASSWORD_COMMAND: 'true' },
+    says: /^DATABASE_PASSWORD_COMMAND: is set, and DATABASE_URL contains a password/,
+  },
+  {
+    environment: { DATABASE_STATEMENT_TIMEOUT: '30s' },
+    says: /^DATABASE_STATEMENT_TIMEOUT: must be between 1s and 15s/,
+  },
+  { environment: { DATABASE_LOCK_TIMEOUT: '0s' }, says: /^DATABASE_LOCK_TIMEOUT: must be between 1s and 10s/ },
+  {
+    environment: { DATABASE_STATEMENT_TIMEOUT: '2s', DATABASE_LOCK_TIMEOUT: '3s' },
+    says: /^DATABASE_LOCK_TIMEOUT: must not be longer than DATABASE_STATEMENT_TIMEOUT/,
+  },
+])('refuses to start with $environment', ({ environment, says }) => {
+  expect(() => readConfig({ WAYBILL_SECRET_KEY: secretKey, ...environment })).toThrow(says)
+  expect(() => readConfig({ WAYBILL_SECRET_KEY: secretKey, ...environment })).not.toThrow('hunter2')
+})
+
+describe('DATABASE_PASSWORD_COMMAND', () => {
+  const environment = { PATH: process.env['PATH'] }
+
+  test('runs without the secrets of Waybill', async () => {
+    const { postgres } = readConfig({
+      ...environment,
+      WAYBILL_SECRET_KEY: secretKey,
+      AWS_PROFILE: 'prod',
+      DATABASE_PASSWORD_COMMAND: 'env',
+    })
+
+    const { text = '', environment: passed = {} } = postgres.passwordCommand ?? {}
+    expect(await new PasswordCommand(text, passed).read()).toContain('AWS_PROFILE=prod')
+    expect(await new PasswordCommand(text, passed).read()).not.toContain(secretKey)
+  })
+
+  test('removes only the last newline of the password', async () => {
+    expect(await new PasswordCommand(`printf ' a b \\n\\n'`, environment).read()).toBe(' a b \n')
+  })
+
+  test.each([
+    { command: 'echo hush; echo hush >&2; exit 3', says: 'ended with exit code 3. Run it in a shell' },
+    { command: 'true', says: 'printed nothing' },
+    { command: 'echo hush; sleep 60', says: 'did not end within 0.3 seconds' },
+    { command: 'sleep 60 & echo hush', says: 'did not end within 0.3 seconds' },
+    { command: 'yes hush', says: 'printed more than 64 KiB' },
+    { command: 'waybill-has-no-such-program', says: 'ended with exit code 127' },
+  ])('fails if the command is: $command', async ({ command, says }) => {
+    const failure = await new PasswordCommand(command, environment, { maxRunMilliseconds: 300 }).read().catch(String)
+
+    expect(failure).toContain(`DATABASE_PASSWORD_COMMAND ${says}`)
+    expect(failure).not.toContain('hush')
+  })
+
+  test('runs again once its password is too old or was rejected', async () => {
+    const clock = `date +%s%N`
+    const short = new PasswordCommand(clock, environment, { maxAgeMilliseconds: 0, minIntervalMilliseconds: 0 })
+    expect(await short.read()).not.toBe(await short.read())
+
+    const kept = new PasswordCommand(clock, environment, { minIntervalMilliseconds: 0 })
+    const [first, second] = await Promise.all([kept.read(), kept.read()])
+    expect(second).toBe(first)
+    await kept.reject('another')
+    expect(await kept.read()).toBe(first)
+    await kept.reject(first)
+    expect(await kept.read()).not.toBe(first)
+
+    const often = new PasswordCommand(clock, environment, { minIntervalMilliseconds: 60_000 })
+    const rejected = await often.read()
+    await often.reject(rejected)
+    expect(await often.read()).toBe(rejected)
+  })
+})

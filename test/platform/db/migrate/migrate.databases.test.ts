@@ -1,0 +1,203 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { openDatabase } from '../../../../src/platform/db/database.ts'
+import { updateMessageCounts } from '../../../../src/platform/db/message-counts.ts'
+import type { Migration, MigrationProgress } from '../../../../src/platform/db/migrate/migration.ts'
+import { allMigrations, listPendingMigrations, migrate } from '../../../../src/platform/db/migrate/migrate.ts'
+import * as baseline from '../../../../src/platform/db/migrations/0032-baseline.ts'
+import { listCatalog } from '../../../support/catalog.ts'
+import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'
+
+const onPostgres = inject('database').kind === 'postgres'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await openTestDatabase()
+})
+afterEach(() => database.close())
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  return client
+}
+
+function addColumn(table: string, column: string): Migration {
+  return {
+    up: (trx) =>
+      sql
+        .raw(`alter table ${table} add column ${column}`)
+        .execute(trx)
+        .then(() => undefined),
+  }
+}
+
+const failing: Migration = { up: (trx) => sql`select 1 / 0`.execute(trx).then(() => undefined) }
+
+async function hasColumn(table: string, column: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_attribute where attrelid = ${table}::regclass and attname = ${column}`.execute(database.db)
+  return rows.length === 1
+}
+
+async function forgetMigrations(recorded: readonly string[]): Promise<void> {
+  await sql`delete from waybill_migrations`.execute(database.db)
+  for (const name of recorded)
+    await sql`insert into waybill_migrations (name, timestamp) values (${name}, '')`.execute(database.db)
+}
+
+test('applies nothing to a migrated database', async () => {
+  expect(await listPendingMigrations(database.db)).toEqual([])
+  expect(await migrate(database.db)).toEqual([])
+})
+
+test('opens a database of commit 12e9a9b4 without running the baseline', async () => {
+  await sql`alter table waybill_migrations drop column version`.execute(database.db)
+  await forgetMigrations(['0001-send', '0031-failure-rate-minimum', '0032-status-alerts'])
+  const before = await listCatalog(database.db)
+
+  const migrations = { '0032-baseline': baseline, '0033-note': addColumn('accounts', 'note text') }
+  expect(await migrate(database.db, { migrations })).toEqual(['0033-note'])
+
+  const added = (await listCatalog(database.db)).filter((line) => !before.includes(line))
+  expect(added).toEqual([expect.stringContaining(' note type=text')])
+})
+
+test('rejects a database of an older version and names the commit to go through', async () => {
+  await forgetMigrations(['0001-send', '0002-status'])
+  const before = await listCatalog(database.db)
+
+  await expect(migrate(database.db)).rejects.toThrow(/before commit 12e9a9b4: check out that commit/)
+  await expect(listPendingMigrations(database.db)).rejects.toThrow('12e9a9b4')
+  expect(await listCatalog(database.db)).toEqual(before)
+})
+
+test('rejects a database of a newer version and names the version to install', async () => {
+  await sql`insert into waybill_migrations values ('0901-future', '', '9.1.0'), ('0902-future', '', '9.2.0')`.execute(
+    database.db,
+  )
+
+  await expect(migrate(database.db)).rejects.toThrow(
+    /0902-future, which this version does not know: install Waybill 9\.2\.0 or newer/,
+  )
+
+  await sql`update waybill_migrations set version = null`.execute(database.db)
+  await expect(migrate(database.db)).rejects.toThrow('install the version of Waybill that added it')
+})
+
+test('keeps the migrations before one that fails, and continues there', async () => {
+  const first = { '0901-first': addColumn('accounts', 'first text') }
+  const third = { '0903-third': addColumn('accounts', 'third text') }
+  const states: MigrationProgress[] = []
+
+  await expect(
+    migrate(database.db, {
+      migrations: { ...allMigrations, ...first, '0902-second': failing, ...third },
+      onProgress: (progress) => states.push(progress),
+    }),
+  ).rejects.toThrow('the migration 0902-second failed: division by zero')
+  expect(states).toEqual([
+    { state: 'applying', migration: '0901-first' },
+    { state: 'applied', migration: '0901-first' },
+    { state: 'applying', migration: '0902-second' },
+  ])
+  expect(await hasColumn('accounts', 'first')).toBe(true)
+  expect(await hasColumn('accounts', 'third')).toBe(false)
+
+  const second = { '0902-second': addColumn('accounts', 'second text') }
+  expect(await migrate(database.db, { migrations: { ...allMigrations, ...first, ...second, ...third } })).toEqual([
+    '0902-second',
+    '0903-third',
+  ])
+})
+
+test('restores the trigger function that counts messages if it has other calling codes', async () => {
+  const before = await listCatalog(database.db)
+  const earlier = before.find((line) => line.includes('FUNCTION public.note_message_counts'))?.replace('"34":"ES",', '')
+  await sql.raw(earlier?.replace(/^function /, '') ?? '').execute(database.db)
+  expect(await listCatalog(database.db)).not.toEqual(before)
+
+  expect(await migrate(database.db)).toEqual([])
+
+  expect(await listCatalog(database.db)).toEqual(before)
+  await updateMessageCounts(database.db)
+  expect(await listCatalog(database.db)).toEqual(before)
+})
+
+test.runIf(onPostgres)("waits for another process's migration longer than the statement timeout", async () => {
+  const other = await connect()
+  await other.query('select pg_advisory_lock(9292455)')
+  const url = `${database.url}?statement_timeout=200&query_timeout=400`
+  const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+
+  const states: MigrationProgress[] = []
+  const migrated = migrate(db, { onProgress: (progress) => states.push(progress) })
+  await expect.poll(() => states).toEqual([{ state: 'waiting for another process' }])
+  // Longer than both timeouts, whichever of them would end the wait.
+  await other.query('select pg_sleep(0.5)')
+  await other.end()
+
+  expect(await migrated).toEqual([])
+  expect(states).toEqual([{ state: 'waiting for another process' }])
+  await db.destroy()
+})
+
+test.runIf(onPostgres)('does not block reads while it waits for a lock', async () => {
+  const backup = await connect()
+  await backup.query('begin')
+  await backup.query('select from messages')
+  const states: MigrationProgress[] = []
+  const migrated = migrate(database.db, {
+    migrations: { ...allMigrations, '0901-note': addColumn('messages', 'note text') },
+    onProgress: (progress) => states.push(progress),
+  })
+  const reader = await connect()
+  await expect.poll(() => waitsFor(reader, 'messages')).toBe(true)
+
+  // Queues behind the migration until that gives up.
+  await reader.query('select from messages')
+  expect(await hasColumn('messages', 'note')).toBe(false)
+
+  await backup.query('commit')
+  expect(await migrated).toEqual(['0901-note'])
+  expect(states).toContainEqual({ state: 'waiting for a lock', migration: '0901-note', attempt: 2 })
+  await backup.end()
+  await reader.end()
+})
+
+test.runIf(onPostgres)('lets a transaction continue that waits for the migration and blocks it', async () => {
+  const old = await connect()
+  await old.query('begin')
+  await old.query('lock table messages in row exclusive mode')
+  const order: Migration = {
+    up: async (trx) => {
+      await sql`alter table accounts add column note text`.execute(trx)
+      await sql`alter table messages add column note text`.execute(trx)
+    },
+  }
+  const migrated = migrate(database.db, { migrations: { ...allMigrations, '0901-order': order } })
+  const observer = await connect()
+  await expect.poll(() => waitsFor(observer, 'messages')).toBe(true)
+
+  // PostgreSQL would end this transaction if it found the deadlock first.
+  await old.query('select from accounts')
+  await old.query('commit')
+
+  expect(await migrated).toEqual(['0901-order'])
+  const { rows } = await observer.query<{ deadlocks: string }>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  expect(rows).toEqual([{ deadlocks: '0' }])
+  await old.end()
+  await observer.end()
+})
+
+async function waitsFor(client: pg.Client, table: string): Promise<boolean | undefined> {
+  const { rows } = await client.query<{ waits: boolean }>(
+    `select exists (select from pg_locks where not granted and relation = $1::regclass) as waits`,
+    [table],
+  )
+  return rows[0]?.waits
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let owner: TestOwner
+
+beforeAll(async () => {
+  server = await startTestServer()
+  account = await server.account()
+  owner = await signedInOwner(server, account.accountId)
+})
+
+afterAll(async () => {
+  await server?.close()
+})
+
+interface Page {
+  items: { name: string; language: string; status: string; rejectedReason?: string; qualityScore?: string }[]
+  nextCursor?: string
+  syncedAt?: string
+}
+
+const list = async (input: object = {}) =>
+  (await owner.query<Page>('template.list', { accountId: account.accountId, ...input })).data
+
+test('lists templates with their status and the time of the last sync', async () => {
+  const page = await list({ limit: 100 })
+
+  expect(page.syncedAt).toBeDefined()
+  expect(page.items).toContainEqual(
+    expect.objectContaining({ name: 'order_shipped', language: 'en', status: 'APPROVED', sendable: true }),
+  )
+})
+
+test('pages through templates', async () => {
+  const all = await list({ limit: 100 })
+
+  const first = await list({ limit: 2 })
+  const second = await list({ limit: 100, cursor: first.nextCursor })
+
+  expect([...first.items, ...second.items]).toEqual(all.items)
+})
+
+test('shows a new template after a sync, with the reason of a rejection', async () => {
+  server.simulator
+    .templatesOf(account.wabaId)
+    .add({ name: 'too_pushy', language: 'en', status: 'REJECTED', rejected_reason: 'PROMOTIONAL' })
+
+  const { data } = await owner.mutate('template.sync', { accountId: account.accountId })
+
+  expect(data).toMatchObject({ synced: expect.any(Number), approved: expect.any(Number) })
+  expect((await list({ limit: 100 })).items).toContainEqual(
+    expect.objectContaining({ name: 'too_pushy', status: 'REJECTED', rejectedReason: 'PROMOTIONAL', sendable: false }),
+  )
+})
+
+test('lists templates that WhatsApp stopped, then those of low quality, and counts the rest', async () => {
+  const customer = await server.account()
+  const asOwner = await signedInOwner(server, customer.accountId)
+  const templates = server.simulator.templatesOf(customer.wabaId)
+  const problems = async () =>
+    (await asOwner.query<{ items: object[]; total: number }>('template.problems', { accountId: customer.accountId }))
+      .data
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+
+  const red = { score: 'RED', date: 1 }
+  const add = (name: string, change: object) => templates.add({ name, language: 'en', ...change })
+  add('a_low', { status: 'APPROVED', quality_score: red })
+  add('b_paused', { status: 'PAUSED', quality_score: red })
+  add('c_rejected', { status: 'REJECTED', rejected_reason: 'PROMOTIONAL' })
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+  const low = { name: 'a_low', language: 'en', status: 'APPROVED', qualityScore: 'RED' }
+  const paused = { name: 'b_paused', language: 'en', status: 'PAUSED', qualityScore: 'RED' }
+  // Every account of the simulator has it.
+  const sale = { ...paused, name: 'spring_sale' }
+  const { whatsAppAccountId } = customer
+  expect(await problems()).toEqual({
+    items: [
+      { ...paused, whatsAppAccountId },
+      { ...sale, whatsAppAccountId },
+      { ...low, whatsAppAccountId },
+    ],
+    total: 3,
+  })
+
+  for (let n = 0; n < 6; n++) add(`d_disabled_${n}`, { status: 'DISABLED' })
+  await asOwner.mutate('template.sync', { accountId: customer.accountId })
+  expect((await problems()).total).toBe(9)
+  expect((await problems()).items).toHaveLength(5)
+})
+
+test('limits syncs, which call WhatsApp, to 30 per minute', async () => {
+  const customer = await server.account()
+  const { mutate } = await signedInOwner(server, customer.accountId)
+  const sync = () => mutate('template.sync', { accountId: customer.accountId })
+  for (let count = 0; count < 30; count++) expect((await sync()).error).toBeUndefined()
+
+  expect((await sync()).error).toMatchObject({ data: { code: 'RATE_LIMIT_EXCEEDED' } })
+})
+
+test('records the sync of a WhatsApp Business Account without templates', async () => {
+  const customer = await server.account()
+  const person = await signedInOwner(server, customer.accountId)
+  const number = { phoneNumberId: '880000000000001', wabaId: '990000000000001' }
+  const whatsAppAccountId = await customer.addWhatsAppAccount(number)
+  const empty = { accountId: customer.accountId, whatsAppAccountId }
+  expect((await person.query('template.list', empty)).data).toEqual({ items: [] })
+  const before = Date.now()
+
+  await person.mutate('template.sync', { accountId: customer.accountId })
+
+  const { data } = await person.query<Page>('template.list', empty)
+  expect(data).toEqual({ items: [], syncedAt: expect.any(String) })
+  expect(Date.parse(data.syncedAt ?? '')).toBeGreaterThanOrEqual(before)
+})
+
+test('explains what a sync needs to a customer without a WhatsApp account', async () => {
+  const bare = await server.account()
+  const person = await signedInOwner(server, bare.accountId)
+  await person.mutate('whatsAppAccount.remove', {
+    accountId: bare.accountId,
+    whatsAppAccountId: bare.whatsAppAccountId,
+  })
+
+  expect((await person.query('template.list', { accountId: bare.accountId })).data).toEqual({ items: [] })
+  const sync = await person.mutate('template.sync', { accountId: bare.accountId })
+  expect(sync).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('no active WhatsApp') } })
+  expect(sync.error.message).not.toContain('waybill ')
+})
+
+test('sends a test message like any other message', async () => {
+  const sent = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+  })
+
+  expect(sent).toMatchObject({ statusCode: 200, data: { status: 'sent' } })
+  expect((await account.get(`/api/v1/message/${sent.data.messageId}`)).json().data).toMatchObject({ to: '34600111222' })
+})
+
+test('explains a test that WhatsApp rejects and names the failed message', async () => {
+  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    // The simulator rejects this recipient.
+    to: '15550131026',
+    template: 'hello_world',
+    language: 'en_US',
+  })
+
+  expect({ statusCode, data }).toMatchObject({
+    statusCode: 200,
+    data: { status: 'failed', failure: { meaning: 'The message cannot reach this recipient.' } },
+  })
+  const message = (await account.get(`/api/v1/message/${data.messageId}`)).json().data
+  expect(message).toMatchObject({ status: 'failed', to: '15550131026', error: { code: '131026' } })
+})
+
+test('names the message of a test with an unknown outcome', async () => {
+  const { statusCode, data } = await owner.mutate<{ messageId: string }>('template.sendTest', {
+    accountId: account.accountId,
+    // The simulator closes the connection.
+    to: '15559000004',
+    template: 'hello_world',
+    language: 'en_US',
+  })
+
+  expect({ statusCode, data }).toEqual({ statusCode: 200, data: { messageId: data.messageId, status: 'pending' } })
+  expect((await account.get(`/api/v1/message/${data.messageId}`)).json().data).toMatchObject({ status: 'pending' })
+})
+
+test('counts tests towards the API rate limit and records none beyond it', async () => {
+  const customer = await server.account({ rateLimit: 3 })
+  const person = await signedInOwner(server, customer.accountId)
+  const message = { to: '34600111222', template: 'hello_world', language: 'en_US' }
+  const sendTest = () => person.mutate('template.sendTest', { accountId: customer.accountId, ...message })
+
+  const tests = await Promise.all(Array.from({ length: 2 }, sendTest))
+  const viaApi = await Promise.all(Array.from({ length: 2 }, () => customer.post('/api/v1/message/send', message)))
+  const refused = await sendTest()
+
+  expect(tests.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  expect(viaApi.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 429])
+  expect(refused).toMatchObject({
+    statusCode: 429,
+    error: {
+      message: expect.stringMatching(/^This account may send 3 requests per minute/),
+      data: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: expect.any(Number) },
+    },
+  })
+  const { items } = (await customer.get('/api/v1/message')).json().data
+  expect(items).toHaveLength(3)
+  const access = await person.query('publicApi.get', { accountId: customer.accountId })
+  expect(access.data).toMatchObject({ rateLimit: { limit: 3, used: 3 } })
+})
+
+test.each([
+  { input: { to: '+34 600 111 222' }, fields: { to: expect.stringContaining('digits only') } },
+  { input: { variables: { '1': 'Ada' } }, fields: { variables: expect.any(String) } },
+])('reports an invalid field of a test: %o', async ({ input, fields }) => {
+  const { statusCode, error } = await owner.mutate('template.sendTest', {
+    accountId: account.accountId,
+    to: '34600111222',
+    template: 'order_shipped',
+    language: 'en',
+    variables: { '1': 'Ada', '2': 'WB-1042' },
+    ...input,
+  })
+
+  expect(statusCode).toBe(400)
+  expect(error.data.fields).toEqual(fields)
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { EndpointFailingEvent } from '../../../contracts/events.ts'
+import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { disableEndpoint, enableEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { listQueuedEvents } from '../../support/queued-events.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+/** The failing endpoint, and one that subscribes to failures. */
+let failing: string
+let watching: string
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  failing = await add('http://127.0.0.1:9/hook?token=secret')
+  watching = await add('http://127.0.0.1:9/alerts')
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+const add = async (url: string) =>
+  (await addEndpoint(server.deps, account.accountId, { url, events: ['endpoint.failing', 'message.read'] })).endpointId
+
+const change = (changes: {
+  failing_since?: Date | null
+  description?: string
+  enabled?: boolean
+  disabled_reason?: string | null
+}) => server.deps.db.updateTable('webhook_endpoints').set(changes).where('id', '=', failing).execute()
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+/** The queued deliveries of this account. */
+async function listQueued() {
+  const queued = await listQueuedEvents(server.deps, account.accountId)
+  return queued.map(({ endpointId, event }) => ({ endpointId, event: EndpointFailingEvent.parse(event) }))
+}
+
+const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(failing))
+
+test('announces an endpoint that fails for five minutes once, to the other endpoints of the account', async () => {
+  await change({ failing_since: minutesAgo(4) })
+  expect(await announceEndpoints(server.deps)).toBe(0)
+
+  await change({ failing_since: minutesAgo(6) })
+  const beside = await startTestServer({ beside: server })
+  await Promise.all([announceEndpoints(server.deps), announceEndpoints(beside.deps)])
+  await announceEndpoints(beside.deps)
+  await beside.close()
+
+  const queued = await listQueued()
+  expect(queued).toMatchObject([
+    { endpointId: watching, event: { data: { endpointId: failing, host: '127.0.0.1:9', disabled: false } } },
+  ])
+  expect(JSON.stringify(queued)).not.toContain('secret')
+  // Announced by the server that was first.
+  const lines = [...server.log, ...beside.log]
+  expect(lines.filter((line) => line.includes('a webhook endpoint fails') && line.includes(failing))).toHaveLength(1)
+})
+
+test('names the endpoint in the alert by its host and description', async () => {
+  await change({ failing_since: new Date('2026-11-19T14:08:00Z'), description: 'Customer database' })
+
+  await announceEndpoints(server.deps)
+
+  const alerts = await server.deps.db.selectFrom('alerts').selectAll().where('subject_id', '=', failing).execute()
+  expect(alerts.map(({ title, body }) => ({ title, body }))).toEqual([
+    {
+      title: 'The webhook endpoint at 127.0.0.1:9 fails',
+      body: [
+        'Deliveries to 127.0.0.1:9 (Customer database) have failed since 2026-11-19 14:08 UTC.',
+        'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',
+      ].join('\n'),
+    },
+  ])
+})
+
+test('announces another failure only after a recovery, which is logged', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+  await change({ failing_since: null })
+  await announceEndpoints(server.deps)
+  expect(logged('a webhook endpoint works again')).toHaveLength(1)
+
+  await change({ failing_since: minutesAgo(6) })
+  await announceEndpoints(server.deps)
+
+  expect(await listQueued()).toHaveLength(2)
+})
+
+test('announces an endpoint that Waybill disabled immediately, with the reason', async () => {
+  await change({ enabled: false, disabled_reason: 'it answered 410 Gone' })
+
+  await announceEndpoints(server.deps)
+
+  expect(await listQueued()).toMatchObject([
+    { endpointId: watching, event: { data: { disabled: true, reason: 'it answered 410 Gone' } } },
+  ])
+})
+
+test('does not announce an endpoint that a user disabled', async () => {
+  await change({ failing_since: minutesAgo(6) })
+  await disableEndpoint(server.deps, account.accountId, failing, { by: 'a user' })
+  expect(await announceEndpoints(server.deps)).toBe(0)
+
+  await enableEndpoint(server.deps, account.accountId, failing)
+  expect(await announceEndpoints(server.deps)).toBe(0)
+  expect(await listQueued()).toEqual([])
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTemplate } from '../../../contracts/api/template-changes.ts'
+import { updateAccount } from '../../../src/accounts/account.ts'
+import { syncTemplates } from '../../../src/templates/sync.ts'
+import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { changeCallback, post } from '../../support/callbacks.ts'
+import { listQueuedEvents } from '../../support/queued-events.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { eventually } from '../../support/eventually.ts'
+
+let server: TestServer
+let account: TestAccount
+const templateEvents = ['template.approved', 'template.rejected', 'template.paused', 'template.category_changed']
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
+  await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: templateEvents })
+})
+afterAll(() => server.close())
+
+async function listQueued() {
+  return (await listQueuedEvents(server.deps, account.accountId)).map(({ event }) => event)
+}
+
+/** Announces on two nodes at once, as housekeeping does. */
+async function announce(): Promise<void> {
+  await Promise.all([announceTemplateChanges(server.deps), announceTemplateChanges(server.deps)])
+}
+
+const names = async () => (await listQueued()).map(({ type, data }) => `${type} ${String(data['template'])}`)
+const logged = (text: string) => server.log.filter((line) => line.includes(text) && line.includes(account.accountId))
+
+function report(field: string, value: object) {
+  return post(server, changeCallback(account.wabaId, field, value))
+}
+
+const about = { message_template_id: 1, message_template_name: 'order_shipped', message_template_language: 'en' }
+
+test('announces no templates that an account has when it is connected', async () => {
+  await announce()
+
+  expect(await listQueued()).toEqual([])
+})
+
+test('announces a rejection and its reason once, in the log and by webhook', async () => {
+  await report('message_template_status_update', { event: 'REJECTED', ...about, reason: 'PROMOTIONAL' })
+  await announce()
+  await announce()
+
+  expect(await listQueued()).toMatchObject([
+    {
+      type: 'template.rejected',
+      data: {
+        template: 'order_shipped',
+        language: 'en',
+        accountIds: [account.whatsAppAccountId],
+        status: 'REJECTED',
+        category: 'UTILITY',
+        reason: 'PROMOTIONAL',
+      },
+    },
+  ])
+  expect(logged('WhatsApp rejected a template')).toHaveLength(1)
+})
+
+test('announces a pause, the end of it, and a disabled template', async () => {
+  for (const event of ['PAUSED', 'APPROVED', 'DISABLED']) {
+    await report('message_template_status_update', { event, ...about, reason: 'NONE' })
+    await announce()
+  }
+
+  expect(await listQueued()).toMatchObject([
+    { type: 'template.paused', data: { status: 'PAUSED' } },
+    { type: 'template.approved', data: { status: 'APPROVED' } },
+    { type: 'template.paused', data: { status: 'DISABLED' } },
+  ])
+})
+
+test('announces a new category', async () => {
+  const change = { previous_category: 'UTILITY', new_category: 'MARKETING' }
+  await report('template_category_update', { ...about, ...change })
+  await announce()
+
+  expect(await listQueued()).toMatchObject([
+    { type: 'template.category_changed', data: { category: 'MARKETING', previousCategory: 'UTILITY' } },
+  ])
+})
+
+test('announces changes that only a sync found, since a callback can be lost', async () => {
+  server.simulator.templatesOf(account.wabaId).set('order_shipped', 'en', { status: 'PAUSED' })
+  await syncTemplates(server.deps, account.accountId)
+  await announce()
+
+  expect(await names()).toEqual(['template.paused order_shipped'])
+})
+
+test('ignores a callback without a valid signature', async () => {
+  const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [] })
+  const refused = await server.request('POST', '/webhooks/whatsapp', {
+    headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
+    body,
+  })
+
+  expect(refused.statusCode).toBe(401)
+})
+
+test('announces each step of a created template: approved, then paused', async () => {
+  server.simulator.reportTo({ url: `${server.url}/webhooks/whatsapp`, appSecret: 'test-app-secret' })
+  const input = { ...createTemplate.example.input, name: 'order_paused' }
+  expect((await account.post('/api/v1/template/create', input)).json()).toMatchObject({ success: true })
+
+  await eventually(async () => {
+    await announce()
+    expect(await names()).toEqual(['template.approved order_paused', 'template.paused order_paused'])
+  })
+})

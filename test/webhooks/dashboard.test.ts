@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeIdsInOrder } from '../../src/platform/ids.ts'
+import { Worker } from '../../src/webhooks/queue/worker.ts'
+import { insertEvents } from '../support/insert-events.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { createPopulatedAccount } from '../support/dashboard.ts'
+import { respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { webhookConfig } from '../support/webhooks.ts'
+
+let server: TestServer
+let receiver: WebhookReceiver
+let accountId: string
+let owner: TestOwner
+
+beforeAll(async () => {
+  ;[server, receiver] = await Promise.all([startTestServer(), startWebhookReceiver()])
+  ;({ accountId } = await server.account())
+  owner = await signedInOwner(server, accountId)
+})
+
+afterAll(async () => {
+  await receiver?.close()
+  await server?.close()
+})
+
+interface Added {
+  endpointId: string
+  secret: string
+}
+
+async function add(url = `${receiver.url}/hooks`, input: object = {}): Promise<Added> {
+  return (await owner.mutate<Added>('webhook.add', { accountId, url, ...input })).data
+}
+
+async function findEndpoint(endpointId: string) {
+  const { data } = await owner.query<{ items: ({ endpointId: string } & Record<string, unknown>)[] }>('webhook.list', {
+    accountId,
+  })
+  return data.items.find((endpoint) => endpoint.endpointId === endpointId)
+}
+
+async function readAudit() {
+  return (await owner.query<{ items: { what: string; outcome: string }[] }>('audit.list', { accountId })).data.items
+}
+
+test('reveals the secret of an added endpoint and records who revealed it', async () => {
+  const { endpointId, secret } = await add()
+
+  const revealed = await owner.mutate('webhook.revealSecret', { accountId, endpointId })
+
+  expect(secret).toMatch(/^whsec_/)
+  expect(revealed.data).toEqual({ secret })
+  expect((await readAudit())[0]).toMatchObject({ what: `revealed the secret of ${endpointId}`, outcome: 'done' })
+  expect(JSON.stringify(await readAudit())).not.toContain(secret)
+})
+
+test('signs with both secrets during an overlap and with the new one otherwise', async () => {
+  const { endpointId, secret } = await add(`${receiver.url}/rotated`)
+  const rotate = async (overlapSeconds: number) =>
+    (
+      await owner.mutate<{ secret: string; previousSecretUntil?: string }>('webhook.rotateSecret', {
+        accountId,
+        endpointId,
+        overlapSeconds,
+      })
+    ).data
+  const isSignedBy = async (secret: string) => {
+    await owner.mutate('webhook.test', { accountId, endpointId })
+    const { body, headers } = receiver.at('/rotated').at(-1) ?? { body: '', headers: {} }
+    try {
+      return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  const second = await rotate(3600)
+  expect(second.secret).not.toBe(secret)
+  expect(Date.parse(second.previousSecretUntil ?? '')).toBeGreaterThan(Date.now() + 3500_000)
+  expect(await findEndpoint(endpointId)).toMatchObject({ previousSecretUntil: second.previousSecretUntil })
+  expect([await isSignedBy(secret), await isSignedBy(second.secret)]).toEqual([true, true])
+
+  const third = await rotate(0)
+  expect(third).toEqual({ secret: expect.stringMatching(/^whsec_/) })
+  expect([await isSignedBy(second.secret), await isSignedBy(third.secret)]).toEqual([false, true])
+  expect(await findEndpoint(endpointId)).not.toHaveProperty('previousSecretUntil')
+})
+
+test("shows the receiver's response to a test event", async () => {
+  receiver.behave(respond(503), '/busy')
+  const { endpointId } = await add(`${receiver.url}/busy`)
+
+  const tested = await owner.mutate('webhook.test', { accountId, endpointId })
+
+  expect(tested.data).toMatchObject({
+    delivered: false,
+    statusCode: 503,
+    error: 'HTTP 503',
+    responseStart: 'answer 503',
+    durationMilliseconds: expect.any(Number),
+  })
+  expect(receiver.at('/busy').map(({ body }) => JSON.parse(body).type)).toEqual(['webhook.test'])
+})
+
+test.each([
+  { field: 'url', input: { url: 'ftp://example.com/hooks' } },
+  { field: 'url', input: { url: 'https://somebody:secret@example.com/' } },
+  { field: 'url', input: { url: '' } },
+  { field: 'events', input: { events: [] } },
+  { field: 'description', input: { description: 'x'.repeat(201) } },
+])('reports an error in the field $field of a new endpoint: $input', async ({ field, input }) => {
+  const response = await owner.mutate('webhook.add', { accountId, url: `${receiver.url}/hooks`, ...input })
+
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+  expect(JSON.stringify(response)).not.toContain('somebody')
+})
+
+test('marks an endpoint as disabled by a user until it is enabled', async () => {
+  const { endpointId } = await add()
+
+  const disabled = await owner.mutate('webhook.disable', { accountId, endpointId })
+  expect(disabled.data).toMatchObject({ state: 'disabled', reason: 'disabled by a user' })
+
+  const enabled = await owner.mutate('webhook.enable', { accountId, endpointId })
+  expect(enabled.data).toMatchObject({ state: 'enabled' })
+  expect(enabled.data).not.toHaveProperty('reason')
+})
+
+test('retries deliveries, lists them by state and drops waiting ones with their endpoint', async () => {
+  const account = await createPopulatedAccount(server)
+  const { accountId, endpointId, deliveryId } = account
+  const owner = await signedInOwner(server, accountId)
+  const list = async (state?: string) =>
+    (
+      await owner.query<{ items: { deliveryId: string; state: string; attempts: { error?: string }[] }[] }>(
+        'webhook.deliveries',
+        { accountId, endpointId, ...(state !== undefined && { state }) },
+      )
+    ).data.items
+  const poll = { pollMilliseconds: 20 }
+  const worker = new Worker(server.deps, { ...webhookConfig, retrySeconds: [3600] }, poll)
+  worker.start()
+  try {
+    await expect.poll(async () => (await list())[0]?.attempts ?? []).toHaveLength(1)
+    await owner.mutate('webhook.retry', { accountId, deliveryId })
+    await expect.poll(async () => (await list())[0]?.attempts ?? []).toHaveLength(2)
+    // The schedule has restarted.
+    expect(await list('waiting')).toHaveLength(1)
+  } finally {
+    await worker.stop({ graceMilliseconds: 0 })
+  }
+
+  const last = new Worker(server.deps, { ...webhookConfig, retrySeconds: [] }, poll)
+  last.start()
+  try {
+    const retried = await owner.mutate('webhook.retry', { accountId, deliveryId })
+
+    expect(retried.data).toMatchObject({ deliveryId, endpointState: 'enabled' })
+    await expect.poll(async () => (await list('failed'))[0]?.attempts ?? []).toHaveLength(3)
+    expect(await list('waiting')).toEqual([])
+    expect(await list('failed')).toMatchObject([
+      { deliveryId, attempts: Array.from({ length: 3 }, () => ({ error: 'connection refused' })) },
+    ])
+  } finally {
+    await last.stop({ graceMilliseconds: 0 })
+  }
+
+  await owner.mutate('webhook.retry', { accountId, deliveryId })
+  expect(await list('waiting')).toMatchObject([{ deliveryId }])
+  const removed = await owner.mutate('webhook.remove', { accountId, endpointId })
+
+  expect(removed.data).toMatchObject({ dropped: 1 })
+  const gone = await owner.query('webhook.deliveries', { accountId, endpointId })
+  expect(gone).toMatchObject({ statusCode: 404, error: { data: { code: 'NOT_FOUND' } } })
+})
+
+interface Part {
+  recovered: number
+  reachedAt: string
+  next?: string
+}
+
+test('recovers earlier events for a new endpoint in batches, once', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const since = new Date(Date.now() - 60_000)
+  const count = 12_000
+  await insertDelivered(accountId, since, count)
+  const { data } = await owner.mutate<Added>('webhook.add', { accountId, url: `${receiver.url}/recovered` })
+  const { endpointId } = data
+  await owner.mutate('webhook.disable', { accountId, endpointId })
+  const recover = async () => {
+    const parts: Part[] = []
+    do {
+      const next = parts.at(-1)?.next
+      const input = { accountId, endpointId, since: since.toISOString(), ...(next !== undefined && { next }) }
+      parts.push((await owner.mutate<Part>('webhook.recover', input)).data)
+    } while (parts.at(-1)?.next !== undefined)
+    return parts
+  }
+
+  const parts = await recover()
+
+  expect(parts.map(({ recovered }) => recovered)).toEqual([5_000, 5_000, 2_000])
+  const reached = parts.map(({ reachedAt }) => reachedAt)
+  expect(reached).toEqual(reached.toSorted())
+  expect((await recover()).map(({ recovered }) => recovered)).toEqual([0, 0, 0])
+  const { items } = (await owner.query<{ items: { waiting: number }[] }>('webhook.list', { accountId })).data
+  expect(items).toMatchObject([{ waiting: count }])
+})
+
+test.each([
+  { field: 'since', input: { since: '2999-01-01T00:00:00Z' } },
+  { field: 'since', input: { since: 'yesterday' } },
+  { field: 'next', input: { since: '2026-01-01T00:00:00Z', next: 'something else' } },
+])('reports an error in the field $field of a recovery: $input', async ({ field, input }) => {
+  const { endpointId } = await add()
+
+  const response = await owner.mutate('webhook.recover', { accountId, endpointId, ...input })
+
+  expect(response).toMatchObject({ statusCode: 400, error: { data: { fields: { [field]: expect.any(String) } } } })
+})
+
+/** Inserts events of delivered messages since a given time. */
+async function insertDelivered(accountId: string, since: Date, count: number): Promise<void> {
+  const ids = encodeIdsInOrder('evt', since.getTime(), count, randomBytes)
+  const events = ids.map((id) => ({
+    accountId,
+    id,
+    type: 'message.delivered',
+    messageId: 'msg_of_a_test',
+    payload: '{}',
+    createdAt: since,
+  }))
+  await insertEvents(server.deps.db, events, () => server.deps.newId('dlv'))
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAccount } from '../../../src/accounts/account.ts'
+import type { Deps } from '../../../src/deps.ts'
+import { verifyWebhook } from '../../../src/receiver/webhook.ts'
+import { addEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { disableEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
+import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
+import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createEndpointDeps } from '../../support/endpoints.ts'
+
+let database: TestDatabase
+let deps: Deps
+let accountId: string
+let receiver: Server
+let receiverUrl: string
+/** The requests the receiver got, and the response it sends. */
+let received: { headers: IncomingHttpHeaders; body: string }[]
+let answer: { status: number; body: string }
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  deps = createEndpointDeps(database)
+  receiver = createServer(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) })
+    response.writeHead(answer.status).end(answer.body)
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  // The address of a server that listens on a port has this type.
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`
+})
+
+beforeEach(async () => {
+  accountId = (await createAccount(deps, { name: 'Endpoints' })).accountId
+  received = []
+  answer = { status: 200, body: '' }
+})
+
+afterAll(async () => {
+  await deps.webhooks.close()
+  receiver.close()
+  await database.close()
+})
+
+async function add(input: Partial<NewEndpoint> = {}): Promise<string> {
+  return (await addEndpoint(deps, accountId, { url: receiverUrl, ...input })).endpointId
+}
+
+test('signs with the new and the previous secret during an overlap', async () => {
+  const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
+  const { secret: second, previousSecretUntil } = await rotateSecret(deps, accountId, endpointId)
+
+  expect(Date.parse(previousSecretUntil ?? '') - deps.now().getTime()).toBeGreaterThan(23 * 3_600_000)
+  expect(await listEndpoints(deps, accountId)).toMatchObject([{ previousSecretUntil }])
+  expect(await verifies(endpointId, [first, second])).toEqual([true, true])
+
+  const { secret: third } = await rotateSecret(deps, accountId, endpointId)
+  expect(await verifies(endpointId, [first, second, third])).toEqual([false, true, true])
+
+  expect((await listEndpoints({ ...deps, now: tomorrow }, accountId))[0]).not.toHaveProperty('previousSecretUntil')
+
+  const { secret: last } = await rotateSecret(deps, accountId, endpointId, { overlapSeconds: 0 })
+  expect(await verifies(endpointId, [third, last])).toEqual([false, true])
+})
+
+function tomorrow(): Date {
+  return new Date(Date.now() + 25 * 3_600_000)
+}
+
+/** Whether each secret verifies the next webhook to the endpoint. */
+async function verifies(endpointId: string, secrets: string[]): Promise<boolean[]> {
+  await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
+  const last = received.at(-1)
+  return secrets.map((secret) => {
+    try {
+      verifyWebhook(last?.body ?? '', last?.headers ?? {}, secret)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+test('stops signing with an expired secret', async () => {
+  const { endpointId, secret: first } = await addEndpoint(deps, accountId, { url: receiverUrl })
+  const yesterday = { ...deps, now: () => new Date(Date.now() - 25 * 3_600_000) }
+  const { secret: second } = await rotateSecret(yesterday, accountId, endpointId)
+
+  expect(await verifies(endpointId, [first, second])).toEqual([false, true])
+})
+
+test.each([-1, Number.NaN, 31 * 24 * 3600])('rejects an overlap of %d seconds', async (overlapSeconds) => {
+  await expect(rotateSecret(deps, accountId, await add(), { overlapSeconds })).rejects.toThrow('30 days')
+})
+
+test("sends one signed test event with the endpoint's headers and shows the response", async () => {
+  const headers = [['X-Token', 'abc']] as const
+  const { endpointId, secret } = await addEndpoint(deps, accountId, { url: receiverUrl, headers })
+  answer = { status: 202, body: 'thanks' }
+  await disableEndpoint(deps, accountId, endpointId)
+
+  const result = await testEndpoint({ ...deps, now: () => new Date() }, accountId, endpointId)
+
+  expect(result).toEqual({
+    endpointId,
+    eventId: expect.stringMatching(/^evt_/),
+    delivered: true,
+    statusCode: 202,
+    responseStart: 'thanks',
+    durationMilliseconds: expect.any(Number),
+  })
+  expect(received).toHaveLength(1)
+  expect(received[0]?.headers).toMatchObject({ 'x-token': 'abc', 'webhook-id': result.eventId })
+  expect(verifyWebhook(received[0]?.body ?? '', received[0]?.headers ?? {}, secret)).toMatchObject({
+    type: 'webhook.test',
+    data: { endpointId },
+  })
+})
+
+test('reports a failed test without disabling the endpoint', async () => {
+  const id = await add()
+  answer = { status: 410, body: 'go away' }
+
+  expect(await testEndpoint(deps, accountId, id)).toMatchObject({
+    delivered: false,
+    statusCode: 410,
+    error: 'HTTP 410',
+    responseStart: 'go away',
+  })
+  const nowhere = await add({ url: 'http://127.0.0.1:9/' })
+  expect(await testEndpoint(deps, accountId, nowhere)).toMatchObject({ delivered: false, error: 'connection refused' })
+  expect(await listEndpoints(deps, accountId)).toMatchObject([{ state: 'enabled' }, { state: 'enabled' }])
+})

@@ -1,0 +1,245 @@
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type AttemptEvents, Attempts, type WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
+import { EndpointConcurrency, initialWindows } from '../../../src/webhooks/queue/endpoint-concurrency.ts'
+import { type Claim, claimDueDeliveries, type ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
+import type { WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { startOutages } from '../../support/outages.ts'
+import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+
+const leaseSeconds = 30
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+beforeAll(async () => {
+  database = await openTestDatabase()
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database)
+})
+beforeEach(() => webhooks.addEndpoint(receiver.url))
+afterEach(async () => {
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+type EmittedName = keyof AttemptEvents | keyof WorkerObserver
+
+/** The attempts of a worker, and the events that they emit. */
+function createAttempts({
+  db = database.db,
+  sender = webhooks.deps.webhooks,
+}: { db?: TestDatabase['db']; sender?: WebhookSender } = {}) {
+  const logged: string[] = []
+  const write = (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg)
+  const emitted: EmittedName[] = []
+  const recordEvent = (name: EmittedName) => () => void emitted.push(name)
+  const concurrency = new EndpointConcurrency({ maxSlowHeld: 1_024 })
+  const attempts = new Attempts(
+    { ...webhooks.deps, db, webhooks: sender, log: pino({ level: 'info' }, { write }) },
+    {
+      ...webhookConfig,
+      leaseSeconds,
+      random: () => 0,
+      observer: { attempted: recordEvent('attempted'), lost: recordEvent('lost'), disabled: recordEvent('disabled') },
+    },
+    concurrency,
+    {
+      slotFreed: recordEvent('slotFreed'),
+      released: recordEvent('released'),
+      limitedRecorded: recordEvent('limitedRecorded'),
+      databaseLost: recordEvent('databaseLost'),
+    },
+  )
+  const begin = (delivery: ClaimedDelivery, terms: { isLimited?: boolean; sentAt?: number } = {}) =>
+    attempts.begin(delivery, { windows: initialWindows, isLimited: false, sentAt: performance.now(), ...terms })
+  return { attempts, begin, emitted, logged }
+}
+
+const wholeClaim: Claim = {
+  leaseSeconds,
+  limit: 100,
+  afterEndpointId: '',
+  capacities: [],
+  defaultWindow: 100,
+  failingWindow: 2,
+}
+
+async function claimOne(): Promise<ClaimedDelivery> {
+  await webhooks.emit(1)
+  return claimAgain()
+}
+
+async function claimAgain(): Promise<ClaimedDelivery> {
+  const [delivery, ...others] = await claimDueDeliveries(database.db, wholeClaim)
+  if (!delivery || others.length > 0) throw new Error('did not claim exactly one delivery')
+  return delivery
+}
+
+test('attempts and records a claimed delivery, and requests more for its endpoint', async () => {
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  const before = Date.now()
+  begin(delivery)
+  expect(attempts.held).toBe(1)
+  await expect.poll(() => attempts.held).toBe(0)
+
+  expect(emitted).toEqual(['slotFreed', 'attempted', 'released'])
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+  const attempt = await database.db.selectFrom('webhook_attempts').selectAll().executeTakeFirstOrThrow()
+  expect(Math.abs(attempt.started_at.getTime() - before)).toBeLessThan(5_000)
+})
+
+test('emits an event when the delivery of an endpoint with limits is recorded', async () => {
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  begin(delivery, { isLimited: true })
+  await expect.poll(() => attempts.held).toBe(0)
+  expect(emitted).toEqual(['attempted', 'limitedRecorded', 'released'])
+})
+
+test('requests no more deliveries for an endpoint that fails', async () => {
+  receiver.behave(respond(500))
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  begin(delivery)
+  await expect.poll(() => attempts.held).toBe(0)
+  expect(emitted).toEqual(['attempted', 'released'])
+  expect(await webhooks.deliveries()).toMatchObject([{ attempts: 1 }])
+})
+
+test('skips a delivery whose lease would expire during its attempt, so that no two workers attempt it', async () => {
+  const late = await claimOne()
+  const inTime = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  const leaseMilliseconds = leaseSeconds * 1_000
+  begin(late, { sentAt: performance.now() - leaseMilliseconds + webhookConfig.timeoutSeconds * 1_000 - 10 })
+  begin(inTime, { sentAt: performance.now() - leaseMilliseconds + webhookConfig.timeoutSeconds * 1_000 + 500 })
+  await expect.poll(() => attempts.held).toBe(0)
+
+  expect(receiver.received.map(({ id }) => id)).toEqual([inTime.event_id])
+  expect(emitted.filter((name) => name === 'attempted')).toHaveLength(1)
+  expect(await webhooks.deliveries()).toMatchObject([{ id: late.id, attempts: 0 }])
+})
+
+test('records no result of a delivery that it has released', async () => {
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  begin(delivery)
+  await expect.poll(() => responses.length).toBe(1)
+  await attempts.stop(0)
+  expect(attempts.held).toBe(0)
+  expect(await webhooks.deliveries()).toMatchObject([{ attempts: 0 }])
+
+  responses[0]?.()
+  await expect.poll(() => emitted).toContain('released')
+  // It released the delivery itself, so nothing is lost.
+  expect(emitted).not.toContain('lost')
+  expect(await webhooks.finished()).toEqual([])
+})
+
+test('stops immediately if no delivery is held', async () => {
+  const { attempts } = createAttempts()
+  await expect(attempts.stop(60_000)).resolves.toBeUndefined()
+})
+
+test('attempts no delivery after it was claimed again with a newer lease', async () => {
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  begin(delivery)
+  await expect.poll(() => responses.length).toBe(1)
+  await database.db
+    .updateTable('webhook_deliveries')
+    .set({ due_at: new Date(0) })
+    .execute()
+  begin(await claimAgain())
+  await expect.poll(() => responses.length).toBe(2)
+  responses[0]?.()
+  await expect.poll(() => emitted).toContain('lost')
+  responses[1]?.()
+  await expect.poll(() => webhooks.finished()).toHaveLength(1)
+  expect(emitted.filter((name) => name === 'lost')).toHaveLength(1)
+  await expect.poll(() => attempts.held).toBe(0)
+})
+
+test('starts no attempts while a thousand are unrecorded, and continues afterwards', async () => {
+  const outages = startOutages(database)
+  const { endpointId } = await database.db
+    .selectFrom('webhook_endpoints')
+    .select('id as endpointId')
+    .executeTakeFirstOrThrow()
+  await webhooks.fillQueue(endpointId, 1_299)
+  const deliveries = await claimDueDeliveries(database.db, { ...wholeClaim, limit: 1_300, defaultWindow: 1_300 })
+  expect(deliveries).toHaveLength(1_300)
+  // A fake sender: on a busy machine, a real receiver is not always quick enough for so many responses.
+  const sender: WebhookSender = {
+    ...webhooks.deps.webhooks,
+    attempt: () => Promise.resolve({ outcome: 'delivered', statusCode: 200, durationMilliseconds: 1 }),
+  }
+  const { attempts, begin, emitted } = createAttempts({ db: outages.db, sender })
+  outages.begin()
+  for (const delivery of deliveries) begin(delivery)
+
+  const attempted = () => emitted.filter((name) => name === 'attempted').length
+  await expect.poll(attempted).toBeGreaterThanOrEqual(1_024)
+  for (let turn = 0; turn < 20; turn++) await webhooks.finished()
+  // The attempts that were in progress when it noticed.
+  expect(attempted()).toBeLessThan(1_024 + 64)
+
+  outages.end()
+  await expect.poll(() => attempts.held).toBe(0)
+  expect(await webhooks.finished()).toHaveLength(1_300)
+  expect(emitted).not.toContain('lost')
+})
+
+test('reports a lost delivery if another worker claimed it before its result', async () => {
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
+  const delivery = await claimOne()
+  const { attempts, begin, emitted } = createAttempts()
+  begin(delivery)
+  await expect.poll(() => responses.length).toBe(1)
+  await database.db.updateTable('webhook_deliveries').set({ generation: 2 }).execute()
+  responses[0]?.()
+  await expect.poll(() => attempts.held).toBe(0)
+  expect(emitted).toContain('lost')
+  expect(await webhooks.finished()).toEqual([])
+})
+
+test('stops as soon as the last running attempt is recorded', async () => {
+  const responses: (() => void)[] = []
+  receiver.behave((_received, response) => void responses.push(() => response.end()))
+  const { attempts, begin } = createAttempts()
+  begin(await claimOne())
+  begin(await claimOne())
+  await expect.poll(() => responses.length).toBe(2)
+  const stopped = attempts.stop(3_600_000)
+  responses[0]?.()
+  await expect.poll(() => webhooks.finished()).toHaveLength(1)
+  expect(attempts.held).toBe(1)
+  responses[1]?.()
+  await stopped
+  expect(await webhooks.finished()).toHaveLength(2)
+})
+
+test('logs a failure to release the held deliveries', async () => {
+  const outages = startOutages(database)
+  receiver.behave(() => {})
+  const { attempts, begin, logged } = createAttempts({ db: outages.db })
+  begin(await claimOne())
+  await expect.poll(() => receiver.received.length).toBe(1)
+  outages.begin()
+  await attempts.stop(0)
+  expect(logged).toEqual(['could not release claimed deliveries; they become due when their lease ends'])
+})

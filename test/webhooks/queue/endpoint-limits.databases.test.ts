@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { updateEndpoint } from '../../../src/webhooks/endpoints/update.ts'
+import {
+  countAllowed,
+  type LimitedEndpoint,
+  paceAfter,
+  secondsUntilAllowed,
+} from '../../../src/webhooks/queue/endpoint-limits.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { accept, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+beforeAll(async () => {
+  database = await openTestDatabase()
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database)
+})
+afterEach(async () => {
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+const unlimited: LimitedEndpoint = { maxPerSecond: null, maxConcurrent: null, pacedSeconds: -1, running: 0 }
+
+test.each([
+  { endpoint: { maxConcurrent: 5, running: 0 }, allowed: 5 },
+  { endpoint: { maxConcurrent: 5, running: 3 }, allowed: 2 },
+  { endpoint: { maxConcurrent: 5, running: 9 }, allowed: 0 },
+  // After a pause: one attempt, plus those of 50 ms.
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -60 }, allowed: 6 },
+  { endpoint: { maxPerSecond: 10, pacedSeconds: -60 }, allowed: 1 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -60 }, allowed: 1 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.5 }, allowed: 0 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -0.035 }, allowed: 3 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: 0.02 }, allowed: 0 },
+  { endpoint: { maxPerSecond: 100, pacedSeconds: -60, maxConcurrent: 5, running: 1 }, allowed: 4 },
+])('allows $allowed attempts of $endpoint', ({ endpoint, allowed }) => {
+  expect(countAllowed({ ...unlimited, ...endpoint })).toBe(allowed)
+})
+
+test.each([1, 3, 7, 10, 64, 250, 1_000])('starts %i attempts a second, with short bursts', (maxPerSecond) => {
+  const starts: number[] = []
+  let pacedUntil = -60
+  for (let milliseconds = 0; milliseconds < 10_000; milliseconds += 10) {
+    const now = milliseconds / 1_000
+    const endpoint = { ...unlimited, maxPerSecond, pacedSeconds: pacedUntil - now }
+    const allowed = countAllowed(endpoint)
+    if (allowed === 0) continue
+    starts.push(...Array.from({ length: allowed }, () => now))
+    pacedUntil = now + paceAfter(endpoint, allowed)
+  }
+  expect(starts.length).toBeGreaterThanOrEqual(maxPerSecond * 9.8)
+  const burst = 1 + Math.floor(maxPerSecond / 20)
+  for (const from of starts)
+    expect(starts.filter((at) => at >= from && at < from + 1).length).toBeLessThanOrEqual(maxPerSecond + burst)
+})
+
+test.each([
+  { endpoint: { maxPerSecond: 1, pacedSeconds: -0.25 }, seconds: 0.75 },
+  { endpoint: { maxPerSecond: 1, pacedSeconds: 3 }, seconds: 4 },
+  { endpoint: { maxPerSecond: 1_000, pacedSeconds: 0 }, seconds: 0.02 },
+  { endpoint: { maxConcurrent: 5, running: 5 }, seconds: 0.05 },
+])('checks $endpoint again after $seconds s', ({ endpoint, seconds }) => {
+  expect(secondsUntilAllowed({ ...unlimited, ...endpoint })).toBeCloseTo(seconds)
+})
+
+test('sends no more concurrent requests than the endpoint allows, for any number of workers', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxConcurrent: 3 })
+  let running = 0
+  let most = 0
+  receiver.behave((_received, response) => {
+    running += 1
+    most = Math.max(most, running)
+    // Responses wait for the third request, which a busy machine sends later.
+    const milliseconds = most < 3 ? 200 : 20
+    setTimeout(() => {
+      running -= 1
+      response.end()
+    }, milliseconds)
+  })
+  await webhooks.emit(60)
+  webhooks.startWorker()
+  webhooks.startWorker()
+
+  await expect.poll(() => webhooks.finished()).toHaveLength(60)
+  expect(most).toBe(3)
+  expect(await webhooks.deliveries(endpointId)).toEqual([])
+})
+
+test('starts no more deliveries a second than the endpoint allows, for any number of workers', async () => {
+  await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 20 })
+  await webhooks.addEndpoint(`${receiver.url}/other`)
+  await webhooks.emit(60)
+  const startedAt = Date.now()
+  webhooks.startWorker()
+  webhooks.startWorker()
+
+  // A busy machine may respond too late and then receive a delivery twice.
+  const countDistinct = (path: string) => new Set(receiver.at(path).map(({ id }) => id)).size
+  await expect.poll(() => countDistinct('/other')).toBe(60)
+  await expect.poll(() => countDistinct('/limited')).toBe(60)
+  // A busy machine delivers later and in bunches, but never more than 20 for each second since the start.
+  const early = receiver.at('/limited').filter(({ at }, index) => at - startedAt < (index - 5) * 50)
+  expect(early).toEqual([])
+})
+
+test('applies a changed limit to waiting deliveries, and no limit after its removal', async () => {
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/limited`, { maxPerSecond: 1 })
+  await webhooks.emit(200)
+  webhooks.startWorker()
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(2)
+  expect(receiver.received.length).toBeLessThan(5)
+
+  const update = (change: Parameters<typeof updateEndpoint>[3]) =>
+    updateEndpoint(webhooks.deps, webhooks.accountId, endpointId, change)
+  expect(await update({ maxPerSecond: null, maxConcurrent: 10 })).toMatchObject({ maxConcurrent: 10 })
+  expect(await update({ maxConcurrent: null })).not.toHaveProperty('maxConcurrent')
+  await expect.poll(() => webhooks.finished()).toHaveLength(200)
+})
+
+test('retries within the limits and frees a lost slot when its lease expires', async () => {
+  // A separate path, because late requests of the previous test must not count.
+  const { endpointId } = await webhooks.addEndpoint(`${receiver.url}/one`, { maxConcurrent: 1 })
+  let responses = 0
+  receiver.behave((_received, response) => void response.writeHead(++responses < 3 ? 500 : 200).end(), '/one')
+  await webhooks.emit(3)
+  // A dead worker holds the only slot for another second.
+  await sql`
+    update webhook_deliveries set claimed = true, generation = 1, due_at = now() + interval '1 second'
+    where id = (select min(id) from webhook_deliveries where endpoint_id = ${endpointId})`.execute(database.db)
+  webhooks.startWorker()
+  await expect.poll(() => webhooks.finished()).toHaveLength(3)
+  expect(responses).toBe(5)
+})
+
+test.each([
+  { limits: { maxPerSecond: 0 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: 1.5 }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxPerSecond: NaN }, says: 'deliveries per second must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: 1_001 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+  { limits: { maxConcurrent: -1 }, says: 'concurrent requests must be a whole number from 1 to 1000' },
+])('rejects the limits $limits', async ({ limits, says }) => {
+  await expect(webhooks.addEndpoint(receiver.url, limits)).rejects.toThrow(says)
+})

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createAccount } from '../../../src/accounts/account.ts'
+import type { WebhookConfig } from '../../../src/platform/config.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
+import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { accept, neverRespond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+
+let database: TestDatabase
+let receiver: WebhookReceiver
+let webhooks: TestWebhooks
+beforeAll(async () => {
+  database = await openTestDatabase()
+  receiver = await startWebhookReceiver()
+  webhooks = await startTestWebhooks(database)
+})
+afterEach(async () => {
+  await webhooks.reset()
+  receiver.behave(accept)
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await webhooks.close()
+  await receiver.close()
+  await database.close()
+})
+
+test('delivers to others despite a dead endpoint with thousands of waiting deliveries', async () => {
+  const dead = await webhooks.addEndpoint(`${receiver.url}/dead`)
+  receiver.behave(neverRespond, '/dead')
+  await webhooks.fillQueue(dead.endpointId, 20_000)
+  const worker = webhooks.startWorker({ maxHeld: 64 })
+  await expect.poll(() => receiver.at('/dead').length).toBeGreaterThan(1)
+
+  const healthy = await Promise.all([1, 2, 3].map((n) => webhooks.addEndpoint(`${receiver.url}/healthy-${n}`)))
+  await sql`update webhook_endpoints set events = '{}' where id = ${dead.endpointId}`.execute(database.db)
+  await webhooks.emit(100)
+  await expect.poll(() => webhooks.finished()).toHaveLength(300)
+
+  for (const { endpointId } of healthy) expect(await webhooks.deliveries(endpointId)).toEqual([])
+  // The dead endpoint received few attempts and few slots.
+  expect(receiver.at('/dead').length).toBeLessThan(100)
+  expect(worker.held).toBeLessThanOrEqual(16)
+})
+
+test('delivers to a healthy endpoint when many others fail at once', async () => {
+  await using dead = await startDeadReceiver()
+  await addEndpoints(dead.url, 150)
+  await webhooks.addEndpoint(receiver.url)
+  await sql`update webhook_endpoints set account_id = ${webhooks.accountId}`.execute(database.db)
+  await webhooks.emit(20)
+
+  const attempted: string[] = []
+  const patient = { ...webhookConfig, timeoutSeconds: 8 }
+  await using worker = startWorkerOf(patient, {
+    observer: { attempted: ({ outcome }) => void attempted.push(outcome), lost: () => {}, disabled: () => {} },
+  })
+  await expect.poll(() => receiver.received).toHaveLength(20)
+  expect(worker.held).toBeGreaterThan(150)
+  expect(attempted).not.toContain('failed')
+})
+
+test('sends more concurrent requests to an endpoint that takes two seconds, without delaying others', async () => {
+  const slow = await webhooks.addEndpoint(`${receiver.url}/slow`)
+  receiver.behave((_received, response) => void setTimeout(() => response.end(), 2_100), '/slow')
+  await webhooks.fillQueue(slow.endpointId, 240)
+  await using worker = startWorkerOf({ ...webhookConfig, timeoutSeconds: 8 }, { maxHeld: 32 })
+  // Four at first, then twice as many after each response time.
+  await expect.poll(() => worker.held).toBeGreaterThan(100)
+
+  await webhooks.addEndpoint(`${receiver.url}/quick`)
+  await webhooks.emit(50)
+  // Less than the duration of a slow response.
+  await expect.poll(() => receiver.at('/quick').length).toBe(50)
+  await expect.poll(() => webhooks.deliveries()).toEqual([])
+  expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
+})
+
+async function startDeadReceiver() {
+  const dead = await startWebhookReceiver()
+  dead.behave(neverRespond)
+  return { url: dead.url, [Symbol.asyncDispose]: () => dead.close() }
+}
+
+/** Adds endpoints in several accounts, since one account is limited. */
+async function addEndpoints(url: string, count: number): Promise<void> {
+  const perAccount = 15
+  for (let added = 0; added < count; added += perAccount) {
+    const { accountId } = await createAccount(webhooks.deps, { name: 'Another' })
+    for (let n = added; n < Math.min(count, added + perAccount); n++)
+      await addEndpoint(webhooks.deps, accountId, { url: `${url}/${n}` })
+  }
+}
+
+/** Starts a worker with its own timeouts. */
+function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
+  const sender = createWebhookSender(config)
+  const worker = new Worker({ ...webhooks.deps, webhooks: sender }, config, { pollMilliseconds: 20, ...options })
+  worker.start()
+  return {
+    get held() {
+      return worker.held
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.stop({ graceMilliseconds: 0 })
+      await sender.close()
+    },
+  }
+}

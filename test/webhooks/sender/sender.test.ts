@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
+import type { AttemptRequest, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
+import { testCertificate } from '../../support/certificate.ts'
+import {
+  accept,
+  respond,
+  neverRespond,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../support/webhook-receiver.ts'
+
+const timeoutSeconds = 1
+const secret = `whsec_${randomBytes(24).toString('base64')}`
+
+let receiver: WebhookReceiver
+let sender: WebhookSender
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  sender = createWebhookSender({ timeoutSeconds, allowPrivate: true })
+})
+afterEach(() => receiver.behave(accept))
+afterAll(async () => {
+  await sender.close()
+  await receiver.close()
+})
+
+const toThisMachine = () => Promise.resolve(['127.0.0.1'])
+
+function requestTo(url: string, changes: Partial<AttemptRequest> = {}): AttemptRequest {
+  return {
+    url,
+    headers: {},
+    eventId: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+    payload: '{"type":"message.read","name":"Zoë"}',
+    secrets: [secret],
+    timestamp: new Date(),
+    ...changes,
+  }
+}
+
+test('sends a signed POST that a standard verifier accepts', async () => {
+  const result = await sender.attempt(requestTo(`${receiver.url}/hook?a=b`, { headers: { 'X-Api-Key': 'k1' } }))
+
+  expect(result).toMatchObject({ outcome: 'delivered', statusCode: 200, responseStart: 'ok' })
+  expect(result.error).toBeUndefined()
+  const received = receiver.at('/hook?a=b').at(-1)
+  expect(received?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-api-key': 'k1',
+    'webhook-id': 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+  })
+  expect(received?.headers['user-agent']).toMatch(/^Waybill\/\d/)
+  const headers = received?.headers as Record<string, string>
+  expect(new Webhook(secret).verify(received?.body ?? '', headers)).toEqual({ type: 'message.read', name: 'Zoë' })
+})
+
+test('does not let endpoint headers override reserved headers', async () => {
+  const headers = {
+    Host: 'evil.example',
+    'Content-Length': '1',
+    'Transfer-Encoding': 'chunked',
+    'Webhook-Signature': 'v1,forged',
+    'Content-Type': 'text/plain',
+    'USER-AGENT': 'x',
+    'X-Mine': 'yes',
+  }
+  expect(await sender.attempt(requestTo(`${receiver.url}/headers`, { headers }))).toMatchObject({
+    outcome: 'delivered',
+  })
+  const received = receiver.at('/headers')[0]
+  expect(received?.headers).toMatchObject({
+    host: new URL(receiver.url).host,
+    'content-type': 'application/json',
+    'x-mine': 'yes',
+  })
+  expect(received?.headers['webhook-signature']).not.toContain('forged')
+})
+
+test.each([
+  { status: 200, result: { outcome: 'delivered' } },
+  { status: 204, result: { outcome: 'delivered' } },
+  { status: 301, result: { outcome: 'failed', error: 'HTTP 301' } },
+  { status: 307, result: { outcome: 'failed', error: 'HTTP 307' } },
+  { status: 400, result: { outcome: 'failed', error: 'HTTP 400' } },
+  { status: 410, result: { outcome: 'gone', error: 'HTTP 410' } },
+  { status: 500, result: { outcome: 'failed', error: 'HTTP 500' } },
+])('treats HTTP $status as $result.outcome', async ({ status, result }) => {
+  receiver.behave(respond(status, { location: `${receiver.url}/elsewhere` }))
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ ...result, statusCode: status })
+  expect(receiver.at('/elsewhere')).toEqual([])
+})
+
+test("converts Retry-After to seconds, whatever the receiver's clock", async () => {
+  receiver.behave(respond(503, { 'retry-after': '120' }))
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 120 })
+
+  receiver.behave(
+    respond(429, { date: 'Fri, 20 Nov 2026 12:10:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 12:11:30 GMT' }),
+  )
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ retryAfterSeconds: 90 })
+})
+
+test('stores the start of a response as printable text', async () => {
+  receiver.behave(
+    (_received, response) => void response.writeHead(500).end(Buffer.from([0, 27, 91, 50, 74, 255, 10, 65])),
+  )
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({ responseStart: '\ufffd\ufffd[2J\ufffd\nA' })
+
+  receiver.behave((_received, response) => void response.writeHead(500).end('x'.repeat(5000)))
+  expect((await sender.attempt(requestTo(receiver.url))).responseStart).toBe('x'.repeat(1024))
+})
+
+test('times out a receiver that never responds', async () => {
+  receiver.behave(neverRespond)
+  const result = await sender.attempt(requestTo(receiver.url))
+  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expect(result.statusCode).toBeUndefined()
+  expectOneDeadline(result.durationMilliseconds)
+})
+
+test('times out a response whose body arrives slowly', async () => {
+  receiver.behave((_received, response) => {
+    response.writeHead(200)
+    const drip = setInterval(() => response.write('.'), 50)
+    response.on('close', () => clearInterval(drip))
+  })
+  const result = await sender.attempt(requestTo(receiver.url))
+  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out', statusCode: 200 })
+  expectOneDeadline(result.durationMilliseconds)
+})
+
+test('times out a response whose headers arrive slowly', async () => {
+  const { url, close } = await startTcp((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const drip = setInterval(() => socket.write('X-A: b\r\n'), 50)
+    socket.on('close', () => clearInterval(drip))
+  })
+  const result = await sender.attempt(requestTo(url))
+  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expectOneDeadline(result.durationMilliseconds)
+  await close()
+})
+
+test('times out an endless series of 1xx responses', async () => {
+  const { url, close } = await startTcp((socket) => {
+    const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'), 20)
+    socket.on('close', () => clearInterval(drip))
+  })
+  expect(await sender.attempt(requestTo(url))).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  await close()
+})
+
+test('reads only the start of an endless response and closes the connection', async () => {
+  let written = 0
+  const dropped = Promise.withResolvers<void>()
+  receiver.behave((_received, response) => {
+    response.writeHead(200)
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    const write = () => {
+      while (!response.destroyed && response.write(chunk)) written += chunk.length
+    }
+    response.on('drain', write)
+    response.on('close', dropped.resolve)
+    write()
+  })
+  const result = await sender.attempt(requestTo(receiver.url))
+  await dropped.promise
+  expect(result).toMatchObject({ outcome: 'delivered', statusCode: 200 })
+  expect(result.durationMilliseconds).toBeLessThan(timeoutSeconds * 1000)
+  // Only what the sockets of both sides buffer.
+  expect(written).toBeLessThan(16 * 1024 * 1024)
+})
+
+test('does not decompress a response', async () => {
+  const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024))
+  receiver.behave((_received, response) => void response.writeHead(500, { 'content-encoding': 'gzip' }).end(bomb))
+  const result = await sender.attempt(requestTo(receiver.url))
+  expect(result).toMatchObject({ outcome: 'failed', error: 'HTTP 500' })
+  expect(result.responseStart?.length).toBeLessThanOrEqual(1024)
+})
+
+test('fails if the receiver closes the connection early', async () => {
+  receiver.behave((_received, _response, request) => void request.socket.destroy())
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
+    outcome: 'failed',
+    error: 'the connection was lost',
+  })
+
+  receiver.behave((_received, response, request) => {
+    response.writeHead(200, { 'content-length': '100' }).write('short', () => request.socket.destroy())
+  })
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
+    outcome: 'failed',
+    error: 'the connection closed before the response was complete',
+  })
+})
+
+test('reports invalid HTTP and headers that are too large', async () => {
+  const rude = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'))
+  expect(await sender.attempt(requestTo(rude.url))).toMatchObject({
+    outcome: 'failed',
+    error: 'the response is not valid HTTP',
+  })
+  await rude.close()
+
+  receiver.behave(respond(200, { 'x-large': 'x'.repeat(20_000) }))
+  expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
+    outcome: 'failed',
+    error: 'the response headers are too large',
+  })
+})
+
+test('reports a refused connection and an unresolvable host', async () => {
+  const { url, close } = await startTcp(() => {})
+  await close()
+  expect(await sender.attempt(requestTo(url))).toMatchObject({ outcome: 'failed', error: 'connection refused' })
+  expect(await sender.attempt(requestTo('http://nowhere.invalid/'))).toMatchObject({
+    outcome: 'failed',
+    error: 'the host could not be resolved, or is not public',
+  })
+})
+
+test('verifies TLS certificates and host names', async () => {
+  const server = createTlsServer(testCertificate, (_request, response) => response.end('ok')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const resolve = toThisMachine
+  const options = { timeoutSeconds: 5, allowPrivate: true }
+  const trusting = createWebhookSender(options, { resolve, ca: testCertificate.cert })
+  const wary = createWebhookSender(options, { resolve })
+
+  expect(await trusting.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject({
+    outcome: 'delivered',
+  })
+  expect(await wary.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject({
+    error: 'TLS: the certificate is not trusted',
+  })
+  expect(await trusting.attempt(requestTo(`https://other.example:${port}/`))).toMatchObject({
+    error: 'TLS: the certificate is for another host',
+  })
+  expect(await trusting.attempt(requestTo(`https://127.0.0.1:${new URL(receiver.url).port}/`))).toMatchObject({
+    error: 'TLS: no secure connection',
+  })
+  await trusting.close()
+  await wary.close()
+  server.closeAllConnections()
+  server.close()
+})
+
+const notAllowed = { outcome: 'failed', error: 'the host could not be resolved, or is not public' }
+
+test('does not connect to a host if any of its addresses is private', async () => {
+  const { port, connections, close } = await startTcp(() => {})
+  for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%lo']]) {
+    const strict = createWebhookSender(
+      { timeoutSeconds, allowPrivate: false },
+      { resolve: () => Promise.resolve(addresses) },
+    )
+    expect(await strict.attempt(requestTo(`https://rebound.example:${port}/`))).toMatchObject(notAllowed)
+    await strict.close()
+  }
+  expect(connections()).toBe(0)
+  await close()
+})
+
+test('does not connect to an address other than the checked one', async () => {
+  const { port, connections, close } = await startTcp(() => {})
+  let lookups = 0
+  // Returns our address on every second query, like a DNS rebinding server.
+  const resolve = () => Promise.resolve(lookups++ % 2 === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
+  const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false }, { resolve })
+  const results = await Promise.all(
+    Array.from({ length: 6 }, () => strict.attempt(requestTo(`https://rebound.example:${port}/`))),
+  )
+  for (const result of results) expect(result).toMatchObject(notAllowed)
+  expect(connections()).toBe(0)
+  await strict.close()
+  await close()
+})
+
+test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://0x7f.1/', 'https://localhost/', 'http://example.com/'])(
+  'stops sending to the existing endpoint %s when its address is no longer allowed',
+  async (url) => {
+    const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false })
+    expect(await strict.attempt(requestTo(url))).toMatchObject({ error: 'the address is not allowed' })
+    await strict.close()
+  },
+)
+
+test('ignores proxy environment variables', async () => {
+  const { url: proxy, connections, close } = await startTcp((socket) => socket.end())
+  const before = { ...process.env }
+  Object.assign(process.env, { HTTP_PROXY: proxy, http_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
+  const own = createWebhookSender({ timeoutSeconds, allowPrivate: true })
+  expect(await own.attempt(requestTo(receiver.url))).toMatchObject({ outcome: 'delivered' })
+  expect(connections()).toBe(0)
+  await own.close()
+  process.env = before
+  await close()
+})
+
+test('fails only the attempt if a header cannot be sent', async () => {
+  expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject({
+    outcome: 'failed',
+    error: 'the request could not be built: check the headers of the endpoint',
+  })
+})
+
+function expectOneDeadline(milliseconds: number): void {
+  expect(milliseconds).toBeGreaterThanOrEqual(timeoutSeconds * 1000 - 20)
+  expect(milliseconds).toBeLessThan(timeoutSeconds * 2000)
+}
+
+/** A server that writes arbitrary bytes after the first data it receives. */
+async function startTcp(
+  speak: (socket: Socket) => void,
+): Promise<{ url: string; port: number; connections: () => number; close: () => Promise<void> }> {
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const server: Server = createTcpServer((socket) => {
+    connections += 1
+    sockets.add(socket.on('error', () => {}))
+    socket.once('data', () => speak(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    connections: () => connections,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { configureCallback } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
+import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
+import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let accessToken: string
+
+/** The secret that the server is configured with. */
+const secret = 'test-app-secret'
+let apps = 0
+
+function addApp(appSecret: string): string {
+  const id = `30000000001${++apps}`
+  server.simulator.addApp({ id, name: `App ${apps}`, secret: appSecret })
+  return id
+}
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  accessToken = `EAAtoken${account.phoneNumberId}`
+})
+afterAll(async () => {
+  await server?.close()
+})
+
+const health = () =>
+  server.deps.db
+    .selectFrom('whatsapp_account_health')
+    .select(['app_id', 'callback_url', 'callback_problem', 'token_expires_at'])
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .executeTakeFirstOrThrow()
+
+async function storeAppId(appId: string | null): Promise<void> {
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ app_id: appId })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+}
+
+/** Replaces the token of the account, and the app secret if it is given, by those of this app. */
+async function useTokenOf(
+  appId: string,
+  { token = accessToken, appSecret }: { token?: string; appSecret?: string } = {},
+) {
+  const { accountId, whatsAppAccountId, phoneNumberId, wabaId } = account
+  server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: token })
+  server.simulator.addToken(token, { appId, wabaIds: [wabaId] })
+  await replaceSecrets(server.deps, accountId, whatsAppAccountId, { accessToken: token, appSecret })
+}
+
+const setCallback = (deps = server.deps) => configureCallback(deps, account.accountId, account.whatsAppAccountId)
+
+test('sets the callback URL of the app that the token belongs to, not of an app stored earlier', async () => {
+  const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
+  await useTokenOf(current)
+  await storeAppId(earlier)
+
+  const refused = await setCallback()
+
+  expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('app secret does not match') })
+  expect(server.simulator.callbackOf(earlier)).toBeUndefined()
+  expect(await health()).toMatchObject({ app_id: current, callback_url: null })
+
+  await useTokenOf(current, { appSecret: 'its-own-secret' })
+  await storeAppId(earlier)
+
+  expect(await setCallback()).toMatchObject({ ok: true })
+  expect(server.simulator.callbackOf(earlier)).toBeUndefined()
+  expect(server.simulator.callbackOf(current)?.callbackUrl).toContain(account.whatsAppAccountId)
+  expect(await health()).toMatchObject({ app_id: current })
+})
+
+/** Calls WhatsApp as usual, and runs `meanwhile` before the first response about a token is used. */
+function withMeanwhile(meanwhile: () => Promise<unknown>): WhatsApp {
+  const { whatsapp } = server.deps
+  let isFirst = true
+  return {
+    ...whatsapp,
+    inspectToken: async (input) => {
+      const outcome = await whatsapp.inspectToken(input)
+      if (isFirst) {
+        isFirst = false
+        await meanwhile()
+      }
+      return outcome
+    },
+  }
+}
+
+test('does not store the app of a token that was replaced during the check', async () => {
+  const [earlier, current] = [addApp(secret), addApp(secret)]
+  await useTokenOf(earlier)
+  await storeAppId(null)
+  const whatsapp = withMeanwhile(() => useTokenOf(current, { token: `${accessToken}2` }))
+
+  await setCallback({ ...server.deps, whatsapp })
+
+  expect(await health()).toMatchObject({ app_id: current, callback_url: null, callback_problem: null })
+})
+
+test('keeps the stored app if WhatsApp does not report the app of the token', async () => {
+  const appId = addApp(secret)
+  await useTokenOf(appId)
+  server.simulator.intercept(({ path }) => (path.includes('debug_token') ? { kind: 'drop' } : undefined))
+
+  const step = await setCallback()
+  server.simulator.intercept(undefined)
+
+  expect(step).toMatchObject({ ok: true })
+  expect(await health()).toMatchObject({ app_id: appId })
+})
+
+test('does not use the secret of the server for an account whose own app secret cannot be decrypted', async () => {
+  const appId = addApp('its-own-secret')
+  await useTokenOf(appId, { appSecret: 'its-own-secret' })
+  await server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ app_secret_encrypted: server.deps.secrets.encrypt('its-own-secret', 'another purpose') })
+    .where('id', '=', account.whatsAppAccountId)
+    .execute()
+
+  const step = await setCallback()
+
+  expect(step).toMatchObject({ ok: false, message: expect.stringContaining('cannot be decrypted') })
+})

@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { removeWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
+import { subscribeStored } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
+import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
+import { deactivateRefused } from '../../../src/whatsapp-accounts/refusals.ts'
+import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
+import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
+import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
+import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+let accessToken: string
+
+/** The secret that the server is configured with. */
+const secret = 'test-app-secret'
+let apps = 0
+
+function addApp(appSecret: string): string {
+  const id = `30000000000${++apps}`
+  server.simulator.addApp({ id, name: `App ${apps}`, secret: appSecret })
+  return id
+}
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  accessToken = `EAAtoken${account.phoneNumberId}`
+})
+afterEach(() => server.simulator.intercept(undefined))
+afterAll(async () => {
+  await server?.close()
+})
+
+const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
+
+const readHealth = () =>
+  server.deps.db
+    .selectFrom('whatsapp_account_health')
+    .selectAll()
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .executeTakeFirstOrThrow()
+
+async function readStored() {
+  const row = await findWhatsAppAccount(server.deps.db, account.accountId, account.whatsAppAccountId)
+  if (!row) throw new Error('the account was removed')
+  return row
+}
+
+/** Replaces the token of the account by one of this app. */
+async function useTokenOf(appId: string, more: { expiresAt?: number } = {}, token = accessToken) {
+  const { phoneNumberId, wabaId } = account
+  server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: token })
+  server.simulator.addToken(token, { appId, wabaIds: [wabaId], ...more })
+  await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken: token })
+}
+
+const view = async () => {
+  const health = (await account.trpc.account.health.query({})).whatsAppAccounts[0]
+  return { ...health, codes: health?.findings.map(({ code }) => code) }
+}
+
+test('reports an app secret of another app, and still reads the facts of the token', async () => {
+  const appId = addApp('the-real-secret')
+  const expiresAt = Math.floor(Date.now() / 1000) + 40 * 86_400
+  await useTokenOf(appId)
+  server.simulator.addToken(accessToken, { appId, wabaIds: [account.wabaId], expiresAt })
+
+  await checkNow(server.deps, owner())
+
+  const health = await view()
+  expect(health).toMatchObject({
+    canSend: true,
+    token: { valid: true, expiresAt: new Date(expiresAt * 1000).toISOString() },
+  })
+  expect(health.findings).toContainEqual(
+    expect.objectContaining({
+      code: 'callback_problem',
+      message: expect.stringContaining('app secret does not match the app of this access token'),
+    }),
+  )
+
+  server.simulator.addApp({ id: appId, name: 'App', secret })
+  await checkNow(server.deps, owner())
+  expect((await view()).codes).not.toContain('callback_problem')
+})
+
+const findSince = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since
+
+test('keeps the time at which a finding was first found until it is resolved', async () => {
+  const appId = addApp('the-real-secret')
+  await useTokenOf(appId)
+  const at = (time: string) => ({ ...server.deps, now: () => new Date(time) })
+
+  await checkNow(at('2026-11-20T10:00:00.000Z'), owner())
+  await checkNow(at('2026-11-20T10:30:00.000Z'), owner())
+  expect(await findSince()).toBe('2026-11-20T10:00:00.000Z')
+
+  server.simulator.addApp({ id: appId, name: 'App', secret })
+  await checkNow(at('2026-11-20T11:00:00.000Z'), owner())
+  expect(await findSince()).toBeUndefined()
+  server.simulator.addApp({ id: appId, name: 'App', secret: 'the-real-secret' })
+  await checkNow(at('2026-11-20T11:30:00.000Z'), owner())
+  expect(await findSince()).toBe('2026-11-20T11:30:00.000Z')
+})
+
+test('accepts a token of another app than the stored one, and stores its app', async () => {
+  const [earlier, current] = [addApp(secret), addApp('its-own-secret')]
+  await useTokenOf(current)
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ app_id: earlier })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+
+  await checkNow(server.deps, owner())
+
+  expect(await readHealth()).toMatchObject({ app_id: current, token_problem: null })
+  expect(await view()).toMatchObject({ canSend: true, token: { valid: true } })
+})
+
+test('recognizes an expired token with the credentials of its app', async () => {
+  const appId = addApp(secret)
+  await useTokenOf(appId)
+  server.simulator.addToken(accessToken, { appId, wabaIds: [account.wabaId], expiresAt: 1_700_000_000 })
+
+  await checkNow(server.deps, owner())
+
+  expect(await readHealth()).toMatchObject({ token_problem: expect.stringContaining('expired') })
+  expect(await view()).toMatchObject({ canSend: false })
+})
+
+test('clears the facts of the previous token if those of the new one cannot be read', async () => {
+  const appId = addApp(secret)
+  const expiresAt = Math.floor(Date.now() / 1000) + 86_400
+  await useTokenOf(appId, { expiresAt })
+  expect(await readHealth()).toMatchObject({ app_id: appId, token_expires_at: new Date(expiresAt * 1000) })
+  server.simulator.intercept(({ path }) => (path.includes('debug_token') ? { kind: 'drop' } : undefined))
+
+  await useTokenOf(appId, {}, `${accessToken}2`)
+
+  expect(await readHealth()).toMatchObject({ app_id: null, token_expires_at: null, token_problem: null })
+})
+
+/** Responds to reads of the number like `whatsapp`, but runs `meanwhile` first. */
+function delayed(
+  read: 'getNumberDetails' | 'getPhoneNumber',
+  meanwhile: () => Promise<unknown>,
+  fixedOutcome?: Awaited<ReturnType<WhatsApp['getNumberDetails']>>,
+): WhatsApp {
+  const { whatsapp } = server.deps
+  let isFirst = true
+  return {
+    ...whatsapp,
+    [read]: async (input: Parameters<WhatsApp['getPhoneNumber']>[0]) => {
+      const outcome = fixedOutcome ?? (await whatsapp[read](input))
+      if (isFirst) {
+        isFirst = false
+        await meanwhile()
+      }
+      return outcome
+    },
+  }
+}
+
+test('ignores the check of a token that was replaced during the check', async () => {
+  const appId = addApp(secret)
+  await useTokenOf(appId)
+  const expiresAt = Math.floor(Date.now() / 1000) + 30 * 86_400
+  const refused = {
+    ok: false,
+    refused: true,
+    accountUnusable: true,
+    reason: 'WhatsApp returned error code 190',
+    error: { code: 190, title: 'revoked' },
+  } as const
+  const whatsapp = delayed('getNumberDetails', () => useTokenOf(appId, { expiresAt }, `${accessToken}new`), refused)
+
+  await checkNow({ ...server.deps, whatsapp }, owner())
+
+  expect(await readStored()).toMatchObject({ active: true, inactive_reason: null })
+  expect(await readHealth()).toMatchObject({ token_expires_at: new Date(expiresAt * 1000), token_problem: null })
+})
+
+test('keeps a concurrent replacement of the token when the WABA changes', async () => {
+  const appId = addApp(secret)
+  await useTokenOf(appId)
+  const wabaId = '599911112222'
+  server.simulator.addPhoneNumber({ phoneNumberId: account.phoneNumberId, wabaId, accessToken })
+  server.simulator.addToken(accessToken, { appId, wabaIds: [wabaId, account.wabaId] })
+  const next = `${accessToken}next`
+  const whatsapp = delayed('getPhoneNumber', async () => {
+    server.simulator.addPhoneNumber({ phoneNumberId: account.phoneNumberId, wabaId: account.wabaId, accessToken: next })
+    await replaceSecrets(server.deps, account.accountId, account.whatsAppAccountId, { accessToken: next })
+  })
+
+  const changed = replaceSecrets({ ...server.deps, whatsapp }, account.accountId, account.whatsAppAccountId, { wabaId })
+
+  await expect(changed).rejects.toThrow('changed at the same time')
+  const { access_token_encrypted: encrypted, waba_id } = await readStored()
+  expect(server.deps.secrets.decrypt(encrypted, accessTokenPurpose(account.whatsAppAccountId))).toBe(next)
+  expect(waba_id).toBe(account.wabaId)
+})
+
+test('does not fail if the account is removed during a step', async () => {
+  const whatsapp: WhatsApp = {
+    ...server.deps.whatsapp,
+    subscribeApp: async (input) => {
+      await removeWhatsAppAccount(server.deps, account.accountId, account.whatsAppAccountId)
+      return server.deps.whatsapp.subscribeApp(input)
+    },
+  }
+
+  const step = await subscribeStored({ ...server.deps, whatsapp }, account.accountId, account.whatsAppAccountId)
+
+  expect(step).toMatchObject({ ok: true })
+})
+
+const due = async () => (await readHealth()).next_check_at.getTime() <= Date.now()
+
+test('schedules one check after a rejected send', async () => {
+  const input = await readStored()
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ next_check_at: new Date(Date.now() + 3_600_000) })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+
+  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
+  expect(await due()).toBe(true)
+
+  await checkDueAccounts(server.deps)
+  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
+  expect(await due()).toBe(false)
+})

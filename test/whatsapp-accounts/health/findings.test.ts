@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest'
+import { findProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
+import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+const url = 'https://waybill.example.com/webhooks/whatsapp'
+
+const healthy: HealthFacts = {
+  whatsAppAccountId: 'wa_1',
+  switchedOff: false,
+  inactiveReason: undefined,
+  hasAppSecret: true,
+  tokenProblem: undefined,
+  tokenExpiresAt: undefined,
+  missingPermissions: [],
+  numberStatus: 'CONNECTED',
+  nameStatus: 'APPROVED',
+  qualityRating: 'GREEN',
+  health: [{ entity: 'PHONE_NUMBER', canSend: 'AVAILABLE', reasons: [] }],
+  subscribed: true,
+  subscriptionProblem: undefined,
+  callbackCheckedAt: now,
+  callbackUrl: url,
+  callbackFields: [...callbackFields],
+  callbackProblem: undefined,
+  expectedCallbackUrl: url,
+  lastStatusAt: now,
+  traffic: {
+    sent: 100,
+    failed: 1,
+    failures: [{ code: '131026', count: 1 }],
+    lastAcceptedAt: '2026-11-20T11:50:00.000Z',
+  },
+  failureRatePercent: 20,
+  failureRateMinMessages: 20,
+}
+
+const codes = (facts: Partial<HealthFacts>) =>
+  findProblems({ ...healthy, ...facts }, now).map(({ code, severity, blocksSending }) => [
+    code,
+    severity,
+    blocksSending,
+  ])
+
+test('finds nothing for a working account or one without known facts', () => {
+  expect(codes({})).toEqual([])
+  expect(
+    codes({
+      numberStatus: undefined,
+      nameStatus: undefined,
+      qualityRating: undefined,
+      health: [],
+      subscribed: undefined,
+      callbackCheckedAt: undefined,
+      callbackUrl: undefined,
+      callbackFields: [],
+      lastStatusAt: undefined,
+      traffic: undefined,
+    }),
+  ).toEqual([])
+})
+
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
+
+test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
+  { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
+  { facts: { inactiveReason: 'WhatsApp rejected it (190)' }, finding: ['rejected', 'error', true] },
+  {
+    facts: { inactiveReason: 'WhatsApp disabled the business account (SCHEDULE_FOR_DISABLE)' },
+    finding: ['disabled', 'error', true],
+  },
+  { facts: { tokenExpiresAt: inDays(-0.1) }, finding: ['token_expired', 'error', true] },
+  { facts: { tokenProblem: 'Session has expired.' }, finding: ['token_invalid', 'error', true] },
+  { facts: { tokenExpiresAt: inDays(14.5) }, finding: ['token_expiring', 'warning', false] },
+  { facts: { tokenExpiresAt: inDays(0.5) }, finding: ['token_expiring', 'warning', false] },
+  { facts: { missingPermissions: ['whatsapp_business_messaging'] }, finding: ['permission_missing', 'error', true] },
+  { facts: { missingPermissions: ['whatsapp_business_management'] }, finding: ['permission_missing', 'error', false] },
+  { facts: { numberStatus: 'PENDING' }, finding: ['number_pending', 'error', true] },
+  { facts: { numberStatus: 'BANNED' }, finding: ['number_banned', 'error', true] },
+  { facts: { numberStatus: 'FLAGGED' }, finding: ['number_flagged', 'warning', false] },
+  { facts: { qualityRating: 'RED' }, finding: ['quality_low', 'warning', false] },
+  { facts: { nameStatus: 'DECLINED' }, finding: ['name_declined', 'warning', false] },
+  {
+    facts: { health: [{ entity: 'WABA', canSend: 'BLOCKED', reasons: [{ description: 'Payment', solution: 'Pay' }] }] },
+    finding: ['waba_blocked', 'error', true],
+  },
+  {
+    facts: { health: [{ entity: 'BUSINESS', canSend: 'LIMITED', reasons: [] }] },
+    finding: ['business_limited', 'warning', false],
+  },
+  { facts: { hasAppSecret: false }, finding: ['app_secret_missing', 'error', false] },
+  { facts: { subscribed: false, subscriptionProblem: 'refused' }, finding: ['not_subscribed', 'error', false] },
+  { facts: { callbackUrl: undefined, callbackFields: [] }, finding: ['callback_missing', 'error', false] },
+  { facts: { callbackUrl: 'https://elsewhere.example/' }, finding: ['callback_elsewhere', 'warning', false] },
+  { facts: { callbackFields: ['account_update'] }, finding: ['field_messages_missing', 'error', false] },
+  { facts: { callbackFields: ['messages'] }, finding: ['fields_missing', 'warning', false] },
+  { facts: { callbackProblem: 'Meta got HTTP 502' }, finding: ['callback_problem', 'warning', false] },
+  { facts: { lastStatusAt: inDays(-1) }, finding: ['no_statuses', 'error', false] },
+  { facts: { lastStatusAt: undefined }, finding: ['no_statuses', 'error', false] },
+  {
+    facts: { traffic: { sent: 70, failed: 30, failures: [{ code: '131049', count: 30 }] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
+  {
+    facts: { failureRateMinMessages: 5, traffic: { sent: 2, failed: 3, failures: [] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
+  {
+    facts: { failureRatePercent: 5, traffic: { sent: 94, failed: 6, failures: [] } },
+    finding: ['failures_frequent', 'warning', false],
+  },
+])('finds $finding for $facts', ({ facts, finding }) => {
+  expect(codes(facts)).toEqual([finding])
+})
+
+test.each([
+  { facts: { tokenExpiresAt: inDays(15.1) } },
+  { facts: { numberStatus: 'SOMETHING_NEW' } },
+  { facts: { qualityRating: 'YELLOW' } },
+  { facts: { traffic: { sent: 1, failed: 9, failures: [] } } },
+  { facts: { failureRatePercent: 30, traffic: { sent: 70, failed: 30, failures: [] } } },
+  { facts: { failureRatePercent: null, traffic: { sent: 0, failed: 100, failures: [] } } },
+  // The first seconds of traffic after an hour without any.
+  { facts: { lastStatusAt: inDays(-1), traffic: { sent: 50, failed: 0, failures: [] } } },
+  { facts: { expectedCallbackUrl: undefined, callbackUrl: 'https://elsewhere.example/' } },
+])('finds nothing for $facts', ({ facts }) => {
+  expect(codes(facts)).toEqual([])
+})
+
+test('lists errors first, and those that block sending before the others', () => {
+  const found = codes({ tokenExpiresAt: inDays(3), subscribed: false, numberStatus: 'BANNED' })
+
+  expect(found.map(([code]) => code)).toEqual(['number_banned', 'not_subscribed', 'token_expiring'])
+})
+
+test('gives advice for every finding', () => {
+  const findings = findProblems(
+    {
+      ...healthy,
+      inactiveReason: 'no',
+      numberStatus: 'PENDING',
+      subscribed: false,
+      hasAppSecret: false,
+      qualityRating: 'RED',
+    },
+    now,
+  )
+
+  for (const { message, fix } of findings) {
+    expect(message).toMatch(/\.$/)
+    expect(fix.length).toBeGreaterThan(10)
+  }
+})
+
+test.each([
+  { inactiveReason: 'WhatsApp returned error code 190', means: 'The access token is wrong, revoked or expired.' },
+  { inactiveReason: 'WhatsApp rejected it (200)', means: 'The access token lacks a permission' },
+])('explains the rejection “$inactiveReason”', ({ inactiveReason, means }) => {
+  const [finding] = findProblems({ ...healthy, inactiveReason }, now)
+
+  expect(finding?.message).toContain(`${inactiveReason}. ${means}`)
+})
+
+const since = (facts: Partial<HealthFacts>) => findProblems({ ...healthy, ...facts }, now).map((one) => one.since)
+
+test('reports since when each finding has been known', () => {
+  const at = '2026-11-20T11:00:00.000Z'
+
+  expect(since({ subscribed: false, findingsSince: { not_subscribed: at } })).toEqual([at])
+  expect(since({ inactiveReason: 'no', inactiveSince: new Date(at) })).toEqual([at])
+  expect(since({ switchedOff: true, inactiveSince: new Date(at) })).toEqual([at])
+  expect(since({ subscribed: false })).toEqual([undefined])
+})

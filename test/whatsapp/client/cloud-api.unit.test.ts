@@ -1,0 +1,520 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
+import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
+import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
+import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import type { OutgoingTemplate, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
+
+let simulator: Simulator
+let whatsapp: WhatsApp
+/** A client with a short timeout for tests without a response. */
+let impatient: WhatsApp
+
+const orderShipped: OutgoingTemplate = {
+  to: '34600111222',
+  name: 'order_shipped',
+  language: 'en',
+  parameters: [{ text: 'Ada' }, { text: 'A-1024' }],
+  callbackData: 'msg_1',
+}
+
+beforeAll(async () => {
+  simulator = await startSimulator()
+  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+  impatient = createCloudApi({ url: simulator.url, version: 'v25.0', timeouts: { sendMs: 300, readMs: 300 } })
+})
+afterEach(() => simulator.intercept(undefined))
+afterAll(async () => {
+  await Promise.all([whatsapp.close(), impatient.close()])
+  await simulator.stop()
+})
+
+function answerOnce(...answers: SimulatedResponse[]): void {
+  simulator.intercept(() => answers.shift())
+}
+
+function acceptedSend(): string {
+  const body = JSON.stringify({ messages: [{ id: 'wamid.1' }] })
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+function lastRequest() {
+  const request = simulator.requests.at(-1)
+  if (!request) throw new Error('The simulator got no request')
+  return request
+}
+
+test('sends a template as documented in the reference', async () => {
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+
+  expect(outcome).toEqual({ kind: 'accepted', waMessageId: expect.stringMatching(/^wamid\.HBgL/) })
+  expect(lastRequest()).toMatchObject({
+    method: 'POST',
+    version: 'v25.0',
+    path: `/${simulator.phoneNumberId}/messages`,
+    headers: { authorization: `Bearer ${simulator.accessToken}`, 'content-type': 'application/json' },
+  })
+  expect(lastRequest().body).toEqual({
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: '+34600111222',
+    type: 'template',
+    biz_opaque_callback_data: 'msg_1',
+    template: {
+      name: 'order_shipped',
+      language: { code: 'en' },
+      components: [
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ada' },
+            { type: 'text', text: 'A-1024' },
+          ],
+        },
+      ],
+    },
+  })
+})
+
+test('sends a template without variables and without components', async () => {
+  const message = { ...orderShipped, name: 'hello_world', language: 'en_US', parameters: [] }
+
+  expect(await whatsapp.sendTemplate(simulator, message)).toMatchObject({ kind: 'accepted' })
+  expect(lastRequest().body).toMatchObject({ template: { name: 'hello_world', language: { code: 'en_US' } } })
+  expect(JSON.stringify(lastRequest().body)).not.toContain('components')
+})
+
+test('sends named placeholders by name, in any order', async () => {
+  const parameters = [
+    { name: 'time', text: '10:30' },
+    { name: 'first_name', text: 'Ada' },
+    { name: 'date', text: '12 May' },
+  ]
+  const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, name: 'appointment_reminder', parameters })
+
+  expect(outcome).toMatchObject({ kind: 'accepted' })
+  expect(JSON.stringify(lastRequest().body)).toContain('{"type":"text","parameter_name":"time","text":"10:30"}')
+})
+
+test('keeps the path of the base URL', async () => {
+  const proxied = createCloudApi({ url: `${simulator.url}/meta/whatsapp/`, version: 'v25.0' })
+  await proxied.sendTemplate(simulator, orderShipped)
+  expect(lastRequest().path).toBe(`/meta/whatsapp/v25.0/${simulator.phoneNumberId}/messages`)
+  await proxied.close()
+})
+
+test("returns Waybill's error code, WhatsApp's message and the retry delay of a rejection", async () => {
+  expect(await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131056' })).toEqual({
+    kind: 'refused',
+    errorCode: 'WHATSAPP_THROTTLED',
+    accountUnusable: false,
+    retryAfterSeconds: 6,
+    error: {
+      code: 131056,
+      title: '(Business Account, Consumer Account) pair rate limit hit',
+      details: 'too many messages to the same number in a short time',
+    },
+  })
+})
+
+test('marks an account with an invalid token as unusable', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'stale' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true })
+})
+
+test('keeps an account with an unknown phone number ID usable', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, phoneNumberId: '404' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: false })
+})
+
+/** The expected outcome for recipients that make WhatsApp misbehave; all others are accepted. */
+const misbehaving = new Map(
+  Object.entries({
+    15559000003: 'unknown',
+    15559000004: 'unknown',
+    15559000005: 'unknown',
+    15559000006: 'unknown',
+    15559000007: 'unknown',
+    15559000008: 'unavailable',
+    15559000009: 'unavailable',
+    15559000010: 'unknown',
+  }),
+)
+
+test.each(sandboxRecipients)('$to: $does', async ({ to, behaviour }) => {
+  const client = to === '15559000003' ? impatient : whatsapp
+  const kind = behaviour.kind === 'fail' ? 'refused' : (misbehaving.get(to) ?? 'accepted')
+  expect(await client.sendTemplate(simulator, { ...orderShipped, to })).toMatchObject({ kind })
+})
+
+test('retries a send that WhatsApp rejected temporarily', async () => {
+  answerOnce(failWith(131016))
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
+})
+
+test('sends at most twice', async () => {
+  const before = simulator.requests.length
+  const outcome = await whatsapp.sendTemplate(simulator, { ...orderShipped, to: '15550131016' })
+  expect(outcome).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds: 10 })
+  expect(simulator.requests.length - before).toBe(2)
+})
+
+test.each(['15550131000', '15559000004', '15559000005', '15559000006'])(
+  'does not retry a send to %s that may have been accepted',
+  async (to) => {
+    const before = simulator.requests.length
+    await whatsapp.sendTemplate(simulator, { ...orderShipped, to })
+    expect(simulator.requests.length - before).toBe(1)
+  },
+)
+
+test.each<{ says: string; answer: SimulatedResponse; kind: string }>([
+  {
+    says: 'a 200 response without a message id',
+    answer: { kind: 'json', status: 200, body: { messaging_product: 'whatsapp', messages: [] } },
+    kind: 'unknown',
+  },
+  {
+    says: 'an empty 200 response',
+    answer: { kind: 'text', status: 200, contentType: 'application/json', text: '' },
+    kind: 'unknown',
+  },
+  {
+    says: 'an empty 500 response',
+    answer: { kind: 'text', status: 500, contentType: 'application/json', text: '' },
+    kind: 'unknown',
+  },
+  {
+    says: 'a truncated 500 response',
+    answer: { kind: 'cut-off', status: 500, body: { error: { message: '(#2) Service', code: 2 } } },
+    kind: 'unknown',
+  },
+  {
+    says: 'a truncated 400 response',
+    answer: { kind: 'cut-off', status: 400, body: { error: { message: '(#100) Invalid parameter', code: 100 } } },
+    kind: 'unavailable',
+  },
+  {
+    says: "a 403 response with a proxy's JSON",
+    answer: { kind: 'json', status: 403, body: { message: 'blocked' } },
+    kind: 'unavailable',
+  },
+  {
+    says: 'a response that is too large',
+    answer: { kind: 'text', status: 200, contentType: 'application/json', text: ' '.repeat(2 * 1024 * 1024) },
+    kind: 'unknown',
+  },
+])('treats $says as $kind', async ({ answer, kind }) => {
+  answerOnce(answer)
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({ kind, reason: expect.any(String) })
+})
+
+const gatewayMessage = 'temporary problem of the gateway'
+
+test.each([
+  { status: 400, code: null, kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: '', kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: false, kind: 'unavailable', says: gatewayMessage },
+  { status: 401, code: [], kind: 'unavailable', says: gatewayMessage },
+  { status: 400, code: undefined, kind: 'unavailable', says: gatewayMessage },
+  { status: 500, code: null, kind: 'unknown', says: 'HTTP 500' },
+  { status: 503, code: 'n/a', kind: 'unknown', says: 'HTTP 503' },
+])('treats HTTP $status with the error code $code as $kind, without blaming the token', async (error) => {
+  const { status, code, kind, says } = error
+  answerOnce({ kind: 'json', status, body: { error: { message: gatewayMessage, type: 'GatewayError', code } } })
+
+  const outcome = await whatsapp.sendTemplate(simulator, orderShipped)
+  expect(outcome).toMatchObject({ kind, reason: expect.stringContaining(says) })
+})
+
+test.each([
+  { says: 'an error without a code', text: '{"error":{"message":"Too many requests"}}', title: 'Too many requests' },
+  { says: 'a page', text: '<html>slow down</html>', title: 'Too Many Requests' },
+  { says: 'nothing', text: '', title: 'Too Many Requests' },
+  { says: 'another JSON', text: '{"detail":"rate"}', title: 'Too Many Requests' },
+])('treats HTTP 429 with $says as throttling, and follows its Retry-After', async ({ text, title }) => {
+  const answer = { kind: 'text', status: 429, contentType: 'application/json', text } as const
+  answerOnce({ ...answer, headers: { 'retry-after': '90' } }, answer, { ...answer, headers: { 'retry-after': 'soon' } })
+  const throttled = {
+    kind: 'refused',
+    errorCode: 'WHATSAPP_THROTTLED',
+    accountUnusable: false,
+    error: { code: 429, title },
+  }
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 90 })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 60 })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toEqual({ ...throttled, retryAfterSeconds: 60 })
+})
+
+test.each([
+  { header: '900', seconds: 900 },
+  { header: '10', seconds: 300 },
+  { header: '99999999', seconds: 86_400 },
+])('waits $seconds seconds after a throttling code with Retry-After $header', async ({ header, seconds }) => {
+  const text = JSON.stringify({ error: { message: '(#80008) Too many calls', code: '80008' } })
+  answerOnce({ kind: 'text', status: 400, contentType: 'application/json', text, headers: { 'retry-after': header } })
+
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
+    errorCode: 'WHATSAPP_THROTTLED',
+    retryAfterSeconds: seconds,
+    error: { code: 80_008 },
+  })
+})
+
+test.each([
+  { says: 'a string', error_data: 'Too long', details: 'Too long' },
+  { says: 'a number', error_data: 7, details: undefined },
+  { says: 'absent', error_data: undefined, details: undefined },
+])('reads an error whose error_data is $says', async ({ error_data, details }) => {
+  const error = { message: '(#100) Invalid parameter', type: 'OAuthException', code: 100, error_data, extra: {} }
+  answerOnce({ kind: 'json', status: 400, body: { error } })
+  expect(await whatsapp.sendTemplate(simulator, orderShipped)).toMatchObject({
+    kind: 'refused',
+    error: details === undefined ? { code: 100, title: 'Invalid parameter' } : { code: 100, details },
+  })
+})
+
+test.each([
+  { says: 'skips 1xx responses before the final one', rest: acceptedSend(), outcome: { kind: 'accepted' } },
+  {
+    says: 'does not take a 1xx response for the final one if the connection is lost',
+    rest: '',
+    outcome: { kind: 'unknown', reason: 'the connection was lost' },
+  },
+])('$says', async ({ rest, outcome }) => {
+  const graph = createTcpServer((socket) =>
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        socket.end(`${[100, 100, 102, 103].map((status) => `HTTP/1.1 ${status} X\r\n\r\n`).join('')}${rest}`)
+      }),
+  ).listen(0, '127.0.0.1')
+  await once(graph, 'listening')
+  const url = `http://127.0.0.1:${(graph.address() as AddressInfo).port}`
+  const client = createCloudApi({ url, version: 'v25.0' })
+
+  expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject(outcome)
+  await client.close()
+  graph.close()
+})
+
+test('treats a refused connection as not sent', async () => {
+  const unreachable = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await unreachable.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'connection refused',
+    retryAfterSeconds: 5,
+  })
+  await unreachable.close()
+})
+
+test('treats an unknown host name as not sent', async () => {
+  const unreachable = createCloudApi({ url: 'http://graph.invalid', version: 'v25.0' })
+  expect(await unreachable.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'unavailable' })
+  await unreachable.close()
+})
+
+test('treats a failed TLS handshake as not sent', async () => {
+  const url = simulator.url.replace('http:', 'https:')
+  const encrypted = createCloudApi({ url, version: 'v25.0' })
+  expect(await encrypted.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'no trusted TLS connection',
+    retryAfterSeconds: 5,
+  })
+  await encrypted.close()
+})
+
+test('sends when the second connection attempt succeeds', async () => {
+  const port = await freePort()
+  const client = createCloudApi({ url: `http://127.0.0.1:${port}`, version: 'v25.0' })
+  const sending = client.sendTemplate(simulator, orderShipped)
+  const late = await startSimulator({ port })
+  expect(await sending).toMatchObject({ kind: 'accepted' })
+  await client.close()
+  await late.stop()
+})
+
+test('treats a timeout before the connection as not sent', async () => {
+  const received: string[] = []
+  const sockets: Socket[] = []
+  const silent = createTcpServer((socket) => {
+    sockets.push(socket.on('data', (bytes) => received.push(bytes.toString('latin1'))))
+  })
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo // A TCP server always has an address of this type.
+  const client = createCloudApi({ url: `https://127.0.0.1:${port}`, version: 'v25.0', timeouts: { queueMs: 150 } })
+
+  expect(await client.sendTemplate(simulator, orderShipped)).toEqual({
+    kind: 'unavailable',
+    reason: 'no connection in time',
+    retryAfterSeconds: 5,
+  })
+  expect(received.join('')).not.toContain('order_shipped')
+  silent.close()
+  for (const socket of sockets) socket.destroy()
+  await client.close()
+})
+
+/** Responds to each send after a number of milliseconds. */
+async function startSlowUpstream(milliseconds: number): Promise<{ url: string; received: string[]; stop(): void }> {
+  const received: string[] = []
+  const slow = createHttpServer((request, response) => {
+    void text(request).then((body) => {
+      const id: string = JSON.parse(body).biz_opaque_callback_data
+      received.push(id)
+      setTimeout(() => response.end(JSON.stringify({ messages: [{ id: `wamid.${id}` }] })), milliseconds)
+    })
+  })
+  slow.listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const { port } = slow.address() as AddressInfo // A TCP server always has an address of this type.
+  return { url: `http://127.0.0.1:${port}`, received, stop: () => (slow.closeAllConnections(), void slow.close()) }
+}
+
+test('never writes a send that waits too long for a connection', async () => {
+  const slow = await startSlowUpstream(700)
+  const client = createCloudApi({
+    url: slow.url,
+    version: 'v25.0',
+    timeouts: { queueMs: 1_000, sendMs: 1_300 },
+    maxConnections: 2,
+  })
+
+  const outcomes = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => client.sendTemplate(simulator, { ...orderShipped, callbackData: `msg_${n}` })),
+  )
+
+  expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
+    ...Array.from({ length: 4 }, () => 'accepted'),
+    ...Array.from({ length: 6 }, () => 'unavailable'),
+  ])
+  expect(outcomes).toContainEqual({ kind: 'unavailable', reason: 'no connection in time', retryAfterSeconds: 5 })
+  expect(slow.received).toHaveLength(4)
+  await client.close()
+  slow.stop()
+})
+
+test('limits sends in progress and immediately fails those beyond the limit', async () => {
+  const slow = await startSlowUpstream(200)
+  const client = createCloudApi({ url: slow.url, version: 'v25.0', maxConnections: 1, maxSends: 2 })
+  const sends = ['msg_1', 'msg_2', 'msg_3'].map((callbackData) =>
+    client.sendTemplate(simulator, { ...orderShipped, callbackData }),
+  )
+
+  expect(await sends[2]).toEqual({
+    kind: 'unavailable',
+    reason: 'too many sends of this server are already waiting',
+    retryAfterSeconds: 5,
+  })
+  expect(await Promise.all(sends.slice(0, 2))).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }])
+  expect(await client.sendTemplate(simulator, orderShipped)).toMatchObject({ kind: 'accepted' })
+  expect(slow.received).toEqual(['msg_1', 'msg_2', 'msg_1'])
+  await client.close()
+  slow.stop()
+})
+
+test.each(['throws', 'returns'])('writes the request unless beforeWrite throws: it %s', async (ends) => {
+  const before = simulator.requests.length
+  const outcome = await whatsapp.sendTemplate(simulator, {
+    ...orderShipped,
+    beforeWrite: () => {
+      expect(simulator.requests).toHaveLength(before)
+      if (ends === 'throws') throw new Error('not now')
+    },
+  })
+
+  expect(outcome.kind).toBe(ends === 'throws' ? 'unavailable' : 'accepted')
+  expect(simulator.requests).toHaveLength(before + (ends === 'throws' ? 0 : 1))
+})
+
+test('never includes the token in an error or reason', async () => {
+  const accessToken = 'EAAGm0PX4ZCpsBAKZCtoken'
+  const sender = { ...simulator, accessToken }
+  const quoting = fail({ status: 401, code: 190, title: `Malformed access token ${accessToken}`, details: accessToken })
+  const outcomes = []
+  for (const answer of [quoting, { kind: 'drop' }, { kind: 'text', status: 502, contentType: '', text: accessToken }]) {
+    answerOnce(answer as SimulatedResponse)
+    outcomes.push(await whatsapp.sendTemplate(sender, orderShipped))
+    answerOnce(answer as SimulatedResponse)
+    outcomes.push(await whatsapp.listTemplates(sender))
+  }
+  expect(outcomes).toHaveLength(6)
+  expect(JSON.stringify(outcomes)).not.toContain(accessToken)
+})
+
+test('treats an invalid token as not sent and does not quote it', async () => {
+  const outcome = await whatsapp.sendTemplate({ ...simulator, accessToken: 'secret\nline' }, orderShipped)
+  expect(outcome).toMatchObject({ kind: 'unavailable', reason: expect.stringContaining('access token is intact') })
+  expect(JSON.stringify(outcome)).not.toContain('secret')
+})
+
+test('returns the details of a phone number', async () => {
+  expect(await whatsapp.getPhoneNumber(simulator)).toEqual({
+    ok: true,
+    value: {
+      displayPhoneNumber: '+1 555-010-0000',
+      verifiedName: 'Waybill Demo Shop',
+      status: 'CONNECTED',
+      qualityRating: 'GREEN',
+      throughput: 'STANDARD',
+    },
+  })
+})
+
+test('finds a phone number on any page of an account', async () => {
+  const { wabaId, accessToken } = simulator
+  const ids = Array.from({ length: 250 }, (_, index) => ({ id: String(5_000_000_000_000_000 + index) }))
+  simulator.intercept(({ path, query }) => {
+    if (path !== `/${wabaId}/phone_numbers`) return undefined
+    const from = Number(query.get('after') ?? 0)
+    const to = from + Number(query.get('limit'))
+    const next = to < ids.length && { next: 'https://graph.example/' }
+    return ok({ data: ids.slice(from, to), paging: { cursors: { after: String(to) }, ...next } })
+  })
+
+  for (const [phoneNumberId, value] of [
+    ['5000000000000000', true],
+    ['5000000000000249', true],
+    ['5000000000000250', false],
+  ] as const)
+    expect(await whatsapp.hasPhoneNumber({ wabaId, accessToken, phoneNumberId })).toEqual({ ok: true, value })
+  simulator.intercept(undefined)
+})
+
+test('reports a rejected read and whether the account is still usable', async () => {
+  expect(await whatsapp.getPhoneNumber({ ...simulator, accessToken: 'stale' })).toMatchObject({
+    ok: false,
+    refused: true,
+    accountUnusable: true,
+    reason: 'WhatsApp returned error code 190',
+    error: { code: 190 },
+  })
+})
+
+test('does not report an unreachable server as a rejection', async () => {
+  const unreachable = createCloudApi({ url: `http://127.0.0.1:${await freePort()}`, version: 'v25.0' })
+  expect(await unreachable.getPhoneNumber(simulator)).toEqual({
+    ok: false,
+    refused: false,
+    accountUnusable: false,
+    reason: 'connection refused',
+  })
+  await unreachable.close()
+})
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // A TCP server always has an address of this type.
+  server.close()
+  await once(server, 'close')
+  return port
+}

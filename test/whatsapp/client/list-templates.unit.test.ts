@@ -1,0 +1,166 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
+import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
+import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
+
+let simulator: Simulator
+let whatsapp: WhatsApp
+
+const waba = { wabaId: '200000000000777', accessToken: 'token-of-777' }
+
+beforeAll(async () => {
+  simulator = await startSimulator()
+  simulator.addPhoneNumber({ ...waba, phoneNumberId: '100000000000777' })
+  whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
+})
+afterEach(() => {
+  simulator.intercept(undefined)
+  simulator.templatesOf(waba.wabaId).clear()
+  simulator.requests.length = 0
+})
+afterAll(async () => {
+  await whatsapp.close()
+  await simulator.stop()
+})
+
+function item(name: string, extra: object = {}): object {
+  return { id: '1', name, language: 'en', status: 'APPROVED', components: [{ type: 'BODY', text: 'Hi' }], ...extra }
+}
+
+async function namesListed(): Promise<string[]> {
+  const response = await whatsapp.listTemplates(waba)
+  if (!response.ok) throw new Error(response.reason)
+  return response.value.map(({ name }) => name)
+}
+
+test('lists all pages in order', async () => {
+  const names = Array.from({ length: 250 }, (_, index) => `template_${index}`)
+  for (const name of names) simulator.templatesOf(waba.wabaId).add({ name, body: 'Hi there' })
+
+  expect(await namesListed()).toEqual(names)
+  expect(simulator.requests).toHaveLength(3)
+  expect(simulator.requests[0]?.query.get('limit')).toBe('100')
+})
+
+test('returns an empty list for an account without templates', async () => {
+  expect(await namesListed()).toEqual([])
+})
+
+test('requests fields that WhatsApp omits by default', async () => {
+  const quality_score = { score: 'RED', date: 1 }
+  simulator.templatesOf(waba.wabaId).add({ name: 'bad', body: 'Hi', quality_score, rejected_reason: 'SCAM' })
+
+  expect(await whatsapp.listTemplates(waba)).toEqual({
+    ok: true,
+    value: [
+      {
+        id: expect.stringMatching(/^\d{16}$/),
+        name: 'bad',
+        language: 'en',
+        status: 'APPROVED',
+        category: 'UTILITY',
+        parameterFormat: 'POSITIONAL',
+        components: [{ type: 'BODY', text: 'Hi' }],
+        qualityScore: 'RED',
+        rejectedReason: 'SCAM',
+      },
+    ],
+  })
+})
+
+test('never follows the URL of the next page', async () => {
+  const visited: string[] = []
+  const elsewhere = await startSimulator()
+  elsewhere.intercept((request) => {
+    visited.push(request.path)
+    return undefined
+  })
+  simulator.intercept(({ query }) =>
+    query.get('after') === 'two'
+      ? ok({ data: [item('second')], paging: { cursors: { after: 'three' } } })
+      : ok({ data: [item('first')], paging: { cursors: { after: 'two' }, next: `${elsewhere.url}/v25.0/1/steal` } }),
+  )
+
+  expect(await namesListed()).toEqual(['first', 'second'])
+  expect(visited).toEqual([])
+  await elsewhere.stop()
+})
+
+test.each<{ says: string; response: (call: number) => SimulatedResponse; reason: string }>([
+  {
+    says: 'a repeating list',
+    response: () => ok({ data: [], paging: { cursors: { after: 'same' }, next: 'http://x/' } }),
+    reason: 'the list of templates repeats itself',
+  },
+  {
+    says: 'an endless list',
+    response: (call) => ok({ data: [], paging: { cursors: { after: `page-${call}` }, next: 'http://x/' } }),
+    reason: 'the list of templates does not end',
+  },
+  {
+    says: 'a page that is not a list',
+    response: () => ok({ data: 'none' }),
+    reason: 'an unreadable response',
+  },
+  {
+    says: 'a truncated page',
+    response: () => ({ kind: 'cut-off', status: 200, body: { data: [item('half')] } }),
+    reason: 'an unreadable response',
+  },
+  {
+    says: "a proxy's error page",
+    response: () => ({ kind: 'text', status: 502, contentType: 'text/html', text: '<html></html>' }),
+    reason: 'an unreadable response with HTTP 502',
+  },
+])('fails for $says instead of returning part of it', async ({ response, reason }) => {
+  let call = 0
+  simulator.intercept(() => response(call++))
+  expect(await whatsapp.listTemplates(waba)).toEqual({ ok: false, refused: false, accountUnusable: false, reason })
+})
+
+test('fails if a later page fails', async () => {
+  for (let index = 0; index < 101; index++) simulator.templatesOf(waba.wabaId).add({ name: `t_${index}`, body: 'Hi' })
+  simulator.intercept(({ query }) =>
+    query.has('after')
+      ? { kind: 'json', status: 400, body: { error: { code: 80007, message: 'Slow down' } } }
+      : undefined,
+  )
+  expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: false, refused: true, error: { code: 80007 } })
+})
+
+test('accepts unknown fields and values and skips unreadable items', async () => {
+  simulator.intercept(() =>
+    ok({
+      data: [
+        item('new', { status: 'HIBERNATING', category: 'FREE_SERVICE', novelty: [1], quality_score: 'odd' }),
+        { name: 'without_id' },
+        'nonsense',
+        item('last', { rejected_reason: null, category: 7, parameter_format: null }),
+      ],
+      summary: {},
+    }),
+  )
+  expect(await whatsapp.listTemplates(waba)).toMatchObject({
+    ok: true,
+    value: [
+      { name: 'new', status: 'HIBERNATING', category: 'FREE_SERVICE' },
+      { name: 'last', parameterFormat: 'POSITIONAL' },
+    ],
+  })
+})
+
+test('keeps every digit of a numeric ID', async () => {
+  const page = JSON.stringify({ data: [item('numbered')] }).replace('"id":"1"', '"id":90071992547409937')
+  simulator.intercept(() => ({ kind: 'text', status: 200, contentType: 'application/json', text: page }))
+  expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: true, value: [{ id: '90071992547409937' }] })
+})
+
+test('keeps unknown fields of a component', async () => {
+  const components = [
+    { type: 'CAROUSEL', cards: [{ components: [] }] },
+    { type: 'BODY', text: 'Hi', extra: true },
+  ]
+  simulator.intercept(() => ok({ data: [item('rich', { components })] }))
+  expect(await whatsapp.listTemplates(waba)).toMatchObject({ ok: true, value: [{ components }] })
+})
