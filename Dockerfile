@@ -9,7 +9,8 @@ COPY src/client/package.json ./src/client/
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/generated-client/package.json ./test/generated-client/
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json SECURITY.md openapi.json ./
+COPY tsconfig.json openapi.json ./
+COPY docs ./docs
 COPY contracts ./contracts
 COPY src ./src
 RUN npm run build

@@ -39,7 +39,7 @@ await startOnce()
 
 function compile(): void {
   const tsc = path.join(path.dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  execFileSync(process.execPath, [tsc, '-p', 'src/packaging/tsconfig.json'], { cwd: root, stdio: 'inherit' })
 }
 
 /** Copies the entry point and the static files. Guides are rendered instead, and the gallery is omitted for its size. */

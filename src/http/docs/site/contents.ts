@@ -119,7 +119,7 @@ export const contents: readonly Group[] = [
       { slug: 'opentelemetry', file: 'opentelemetry.md', summary: 'Export traces and metrics to a collector.' },
       { slug: 'data', file: 'data.md', summary: 'Move to PostgreSQL, export or remove an account, erase a person.' },
       { slug: 'upgrading', file: 'upgrading.md', summary: 'Upgrade steps, migrations, shutdown and retention.' },
-      { slug: 'security', file: '../../../../SECURITY.md', summary: 'Report a vulnerability; the threat model.' },
+      { slug: 'security', file: '../../../../docs/SECURITY.md', summary: 'Report a vulnerability; the threat model.' },
     ],
   },
   {
