@@ -27,12 +27,12 @@ export type IdPrefix =
  * have at least 10 bytes.
  */
 export function encodeId(prefix: IdPrefix, milliseconds: number, random: Uint8Array): string {
-  const uuid = startAt(milliseconds)
-  uuid.set(random.subarray(0, 10), 6)
+  startAt(milliseconds)
+  for (let index = 0; index < 10; index++) uuid[6 + index] = random[index] ?? 0
   // The version and variant bits.
   uuid[6] = 0x70 | ((random[0] ?? 0) & 0x0f)
   uuid[8] = 0x80 | ((random[2] ?? 0) & 0x3f)
-  return `${prefix}_${base32(uuid)}`
+  return `${prefix}_${base32()}`
 }
 
 /**
@@ -60,7 +60,8 @@ export function spanOfIdsInOrder(count: number): number {
 
 /** Returns the smallest ID that a row recorded at `time` or later can have. */
 export function firstIdAt(prefix: IdPrefix, time: Date): string {
-  return `${prefix}_${base32(startAt(Math.max(0, time.getTime())))}`
+  startAt(Math.max(0, time.getTime()))
+  return `${prefix}_${base32()}`
 }
 
 /** Returns the time in an ID, in milliseconds precision. Throws a RangeError for any other text. */
@@ -98,26 +99,31 @@ export function timeOfRequestId(id: string): Date {
   return new Date(Number.parseInt(id.slice('req_'.length, 'req_'.length + 12), 16))
 }
 
-/** Writes the 48-bit timestamp; the other bytes are zero. */
-function startAt(milliseconds: number): Uint8Array {
-  const uuid = new Uint8Array(16)
+/** The ID that is being encoded, and its characters: every message and event has an ID, and none allocates its own. */
+const uuid = new Uint8Array(16)
+const characters = Buffer.alloc(idLength)
+const alphabetCodes = Buffer.from(alphabet, 'latin1')
+
+/** Writes the 48-bit timestamp into `uuid`; the other bytes are zero. */
+function startAt(milliseconds: number): void {
   for (let index = 5, rest = milliseconds; index >= 0; index--, rest = Math.floor(rest / 256)) uuid[index] = rest % 256
-  return uuid
+  uuid.fill(0, 6)
 }
 
-/** Encodes 16 bytes. It uses no bigints, because they would make each send's ID five times as slow. */
-function base32(bytes: Uint8Array): string {
-  let text = ''
+/** Encodes `uuid`. It uses no bigints, because they would make each send's ID five times as slow. */
+function base32(): string {
+  let length = 0
   // 26 characters hold 130 bits, so the value starts with two zero bits.
-  let [value, bits] = [0, 2]
-  for (const byte of bytes) {
+  let value = 0
+  let bits = 2
+  for (const byte of uuid) {
     value = (value << 8) | byte
     for (bits += 8; bits >= 5; value &= (1 << bits) - 1) {
       bits -= 5
-      text += alphabet[value >>> bits]
+      characters[length++] = alphabetCodes[value >>> bits] ?? 0
     }
   }
-  return text
+  return characters.toString('latin1')
 }
 
 const poolBytes = 16 * 1024

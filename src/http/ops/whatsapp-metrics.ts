@@ -16,14 +16,11 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
   // Start at zero: otherwise, the rate of a counter misses its first increment.
   for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
-  return {
-    ...whatsapp,
-    sendTemplate: async (...call) => {
-      const outcome = await whatsapp.sendTemplate(...call)
-      counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? labelOf(outcome.error.code) : '' })
-      return outcome
-    },
+  const count = (outcome: SendOutcome) => {
+    counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? labelOf(outcome.error.code) : '' })
+    return outcome
   }
+  return { ...whatsapp, sendTemplate: (sender, message) => whatsapp.sendTemplate(sender, message).then(count) }
 }
 
 function labelOf(code: number): string {

@@ -16,20 +16,29 @@ const retryMilliseconds = [100, 250, 500, 1_000, 2_000, ...Array.from({ length: 
  * it.
  */
 export async function settle(
-  deps: Pick<
-    Deps,
-    'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets' | 'tracing'
-  >,
+  deps: SettleDeps,
   message: PendingMessage,
   result: SendResult,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
-  const at = deps.now()
-  await persist(deps, message.id, async () => {
-    await writeResult(deps, message, result, request, at)
-    return true
-  })
+  const settlement = { message, result, request, at: deps.now() }
+  try {
+    await write(deps, settlement)
+    deps.journal.settled(message.id)
+  } catch (error) {
+    warnUnsettled(deps, message.id, error)
+    if (!isTransient(error)) return
+    void persistLater(deps, message.id, async () => {
+      await write(deps, settlement)
+      return true
+    })
+  }
 }
+
+type SettleDeps = Pick<
+  Deps,
+  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets' | 'tracing'
+>
 
 /**
  * After this time, an insert whose result was lost has committed or never will: it does nothing ten seconds after it
@@ -48,10 +57,17 @@ export async function settleNeverDispatched(
   request: IdempotentRequest | undefined,
 ): Promise<void> {
   const at = deps.now()
-  await persist(deps, message.id, async () => {
+  const fail = async () => {
     const failed = await settleFailed(deps.db, message, { ...neverDispatched, at, releaseKey: request?.key })
     return failed || deps.now().getTime() - at.getTime() > maxInsertMilliseconds
-  })
+  }
+  try {
+    if (await fail()) return deps.journal.settled(message.id)
+  } catch (error) {
+    warnUnsettled(deps, message.id, error)
+    if (!isTransient(error)) return
+  }
+  void persistLater(deps, message.id, fail)
 }
 
 const neverDispatched = {
@@ -59,66 +75,46 @@ const neverDispatched = {
   reason: 'the database became unavailable before the message was sent',
 }
 
-/** `write` returns whether it is done; until then, it is retried in the background. */
-async function persist(
-  deps: Pick<Deps, 'log' | 'journal'>,
-  messageId: string,
-  write: () => Promise<boolean>,
-): Promise<void> {
-  try {
-    if (await write()) return deps.journal.settled(messageId)
-  } catch (error) {
-    deps.log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
-    if (!isTransient(error)) return
-  }
-  void persistLater(deps, messageId, write)
+function warnUnsettled({ log }: Pick<Deps, 'log'>, messageId: string, error: unknown): void {
+  log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
 }
 
-async function writeResult(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
-  message: PendingMessage,
-  result: SendResult,
-  request: IdempotentRequest | undefined,
-  at: Date,
-): Promise<void> {
-  switch (result.kind) {
-    case 'sent':
-      return settleSent(deps, message, result.waMessageId, at)
-    case 'failed':
-      // If there is no pending row, a status arrived first and is kept.
-      await settleFailed(deps.db, message, {
-        code: result.code,
-        reason: result.reason,
-        at,
-        releaseKey: result.final ? undefined : request?.key,
-      })
-      return
-    case 'pending':
-      return
-  }
+interface Settlement {
+  message: PendingMessage
+  result: SendResult
+  request: IdempotentRequest | undefined
+  at: Date
 }
 
 /** If an endpoint subscribes to `message.sent`, the response is applied like a `sent` status, which emits the event. */
-async function settleSent(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>,
-  message: PendingMessage,
-  waMessageId: string,
-  at: Date,
-): Promise<void> {
-  if (!message.emitSentEvent) return settleAccepted(deps.db, { message, waMessageId, at })
-  const report = { waMessageId, status: 'sent', at, error: undefined } as const
-  await applyStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
+function write(deps: SettleDeps, { message, result, request, at }: Settlement): Promise<unknown> {
+  switch (result.kind) {
+    case 'sent': {
+      const { waMessageId } = result
+      if (!message.emitSentEvent) return settleAccepted(deps.db, { message, waMessageId, at })
+      const report = { waMessageId, status: 'sent', at, error: undefined } as const
+      return applyStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
+    }
+    case 'failed': {
+      const releaseKey = result.final ? undefined : request?.key
+      // If there is no pending row, a status arrived first and is kept.
+      return settleFailed(deps.db, message, { code: result.code, reason: result.reason, at, releaseKey })
+    }
+    case 'pending':
+      return Promise.resolve()
+  }
 }
 
+/** Until `attempt` succeeds; it returns false if it must be repeated. */
 async function persistLater(
   deps: Pick<Deps, 'log' | 'journal'>,
   messageId: string,
-  write: () => Promise<boolean>,
+  attempt: () => Promise<boolean>,
 ): Promise<void> {
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
-      if (!(await write())) continue
+      if (!(await attempt())) continue
       deps.journal.settled(messageId)
       deps.log.info({ messageId }, 'the message is settled')
       return

@@ -23,11 +23,8 @@ export type Columns<Item extends object> = {
   readonly [Field in keyof Item]-?: { readonly name: string; readonly type: TypeFor<Item[Field]> }
 }
 
-/** The values of one column: an array literal, or an array that `pg` formats as one. */
-type ValueList = string | readonly Scalar[]
-
-/** The parameters of a statement for many items: a list for each column. */
-export type Lists<Item extends object> = { readonly [Field in keyof Item]-?: ValueList }
+/** The parameters of a statement for many items: an array literal for each column. */
+export type Lists<Item extends object> = { readonly [Field in keyof Item]-?: string }
 
 interface AnyColumn {
   readonly name: string
@@ -73,28 +70,31 @@ export function arraysOf<Field extends string>(
 export function listsOf<Item extends object>(columns: Columns<Item>, items: readonly Item[]): Lists<Item> {
   // Each field of `Columns<Item>` is one of `Item`, and the type of its column is one for its values.
   const entries = entriesOf(columns as AnyColumns<string>) as [keyof Item, AnyColumn][]
-  const lists: Partial<Record<keyof Item, ValueList>> = {}
-  for (const [field, { type }] of entries) lists[field] = listOf(type, items, field)
+  const lists: Partial<Record<keyof Item, string>> = {}
+  for (const [field, { type }] of entries) lists[field] = toArrayLiteral(type, items, field)
   return lists as Lists<Item>
 }
 
-function listOf<Item>(type: ColumnType, items: readonly Item[], field: keyof Item): ValueList {
-  const values = items as readonly Record<keyof Item, Scalar>[]
-  return type === 'text' || type === 'bytea' ? values.map((item) => item[field] ?? null) : toArrayLiteral(values, field)
-}
-
 /**
- * Formats an array literal (PostgreSQL manual, 8.15.6) of words, numbers and times (up to the year 9999). `pg` would
- * escape and quote each value, which takes as long as all other work of sending a statement.
+ * Formats an array literal (PostgreSQL manual, 8.15.6). `pg` would escape and quote each value, which takes as long as
+ * all other work of sending a statement.
  */
-function toArrayLiteral<Field extends PropertyKey>(items: readonly Record<Field, Scalar>[], field: Field): string {
-  let text = '{'
-  for (const item of items) text += text.length === 1 ? toElement(item[field]) : `,${toElement(item[field])}`
-  return `${text}}`
+function toArrayLiteral<Item>(type: ColumnType, items: readonly Item[], field: keyof Item): string {
+  const values = items as readonly Record<keyof Item, Scalar>[]
+  return `{${values.map((item) => toElement(type, item[field])).join(',')}}`
 }
 
-function toElement(value: Scalar): string {
-  return value instanceof Date ? value.toISOString() : String(value ?? null)
+/** Words, numbers and times (up to the year 9999) need no quotes. */
+function toElement(type: ColumnType, value: Scalar): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'string') return type === 'word' ? value : quote(value)
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'number' ? String(value) : `"\\\\x${Buffer.from(value).toString('hex')}"`
+}
+
+/** Few texts contain a character to escape. */
+function quote(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
 function entriesOf<Field extends string>(columns: AnyColumns<Field>): [Field, AnyColumn][] {

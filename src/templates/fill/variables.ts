@@ -1,3 +1,4 @@
+import type { Placeholder } from '../../../contracts/api/template.ts'
 import type { TextParameter } from '../../whatsapp/whatsapp.ts'
 import { fill, findText, listPlaceholders, type TemplateText } from '../placeholders.ts'
 
@@ -12,19 +13,31 @@ export function findVariableProblems(
   template: TemplateText,
   variables: Readonly<Record<string, string>>,
   maxCharacters?: number,
-): string[] {
+): readonly string[] {
+  if (haveValidValues(listPlaceholders(template), variables)) return describeLength(template, variables, maxCharacters)
   const needed = listPlaceholders(template).map((placeholder) => placeholder.key)
   const missing = needed.filter((key) => !Object.hasOwn(variables, key))
   const unknown = Object.keys(variables).filter((key) => !needed.includes(key))
-  const problems = [
+  return [
     ...missing.map((key) => `"${key}" is missing; it fills {{${key}}}`),
     ...(unknown.length === 0 ? [] : [describeUnknown(unknown, needed)]),
     ...needed
       .filter((key) => Object.hasOwn(variables, key))
       .flatMap((key) => findValueProblem(variables[key] ?? '')?.replace(/^/, `"${key}" `) ?? []),
   ]
-  return problems.length > 0 ? problems : describeLength(template, variables, maxCharacters)
 }
+
+/** Whether each placeholder has a valid value, and no other value is given. Allocates nothing, because most sends pass. */
+function haveValidValues(placeholders: readonly Placeholder[], variables: Readonly<Record<string, string>>): boolean {
+  for (const { key } of placeholders)
+    if (!Object.hasOwn(variables, key) || suspicious.test(variables[key] ?? '')) return false
+  let given = 0
+  for (const _ in variables) given += 1
+  return given === placeholders.length
+}
+
+/** Matches every value that `findValueProblem` rejects, and no other. */
+const suspicious = /^\s*$|[\n\r\u2028\u2029\t\0]| {5}/
 
 function describeUnknown(unknown: string[], needed: string[]): string {
   const needs = needed.length === 0 ? 'takes no variables' : `takes ${quote(needed)}`
@@ -50,11 +63,22 @@ function describeLength(
   { components }: TemplateText,
   variables: Readonly<Record<string, string>>,
   maxCharacters?: number,
-): string[] {
+): readonly string[] {
   const limit =
     maxCharacters ?? (components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone)
-  const length = countCharacters(fill(findText(components, 'BODY') ?? '', variables), limit)
+  const body = findText(components, 'BODY') ?? ''
+  if (maxFilledLength(body, variables) <= limit) return none
+  const length = countCharacters(fill(body, variables), limit)
   return length <= limit ? [] : [`make the body ${length} characters long; WhatsApp allows at most ${limit}`]
+}
+
+const none: readonly string[] = []
+
+/** The shortest placeholder, `{{1}}`, has five characters. Most messages are far below the limit and need not be filled in. */
+function maxFilledLength(body: string, variables: Readonly<Record<string, string>>): number {
+  let longest = 0
+  for (const key in variables) longest = Math.max(longest, (variables[key] ?? '').length)
+  return body.length + Math.floor(body.length / 5) * longest
 }
 
 /** A character has one or two UTF-16 units, so characters are only counted if the units exceed the limit. */
@@ -65,5 +89,8 @@ export function countCharacters(text: string, limit: number): number {
 /** Returns the values in the order of the placeholders, with names if the template has named ones. */
 export function listParameters(template: TemplateText, variables: Readonly<Record<string, string>>): TextParameter[] {
   const named = template.parameterFormat === 'NAMED'
-  return listPlaceholders(template).map(({ key }) => ({ ...(named && { name: key }), text: variables[key] ?? '' }))
+  return listPlaceholders(template).map(({ key }) => {
+    const text = variables[key] ?? ''
+    return named ? { name: key, text } : { text }
+  })
 }

@@ -107,29 +107,29 @@ export function createCloudApi({
   const get = (path: string, accessToken: string) => call('GET', path, accessToken)
 
   let sends = 0
+  const sendLimits = { startWithinMs: queueMs, respondWithinMs: sendMs, maxResponseBytes: maxSendResponseBytes }
 
   async function sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
     if (sends >= maxSends) return tooManySends
     sends++
     try {
+      const { accessToken } = sender
       const request: GraphRequest = {
         method: 'POST',
         path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
-        headers: { ...authorization(sender.accessToken), 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${accessToken}`,
+          accept: 'application/json',
+          'content-type': 'application/json',
+        },
         body: JSON.stringify(toSendBody(message)),
       }
-      const secrets = [sender.accessToken, ...(message.secrets ?? [])]
       const startsBy = performance.now() + queueMs
-      const attempt = async () => {
-        const startWithinMs = startsBy - performance.now()
-        const limits = { startWithinMs, respondWithinMs: sendMs, maxResponseBytes: maxSendResponseBytes }
-        return readSend(await exchange(pool, request, limits, message.beforeWrite), secrets)
-      }
-
-      const first = await attempt()
+      const first = readSend(await exchange(pool, request, sendLimits, message.beforeWrite), accessToken, message)
       if (!first.retryImmediately || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
       await sleep(retryPauseMs)
-      return (await attempt()).outcome
+      const limits = { ...sendLimits, startWithinMs: startsBy - performance.now() }
+      return readSend(await exchange(pool, request, limits, message.beforeWrite), accessToken, message).outcome
     } finally {
       sends--
     }

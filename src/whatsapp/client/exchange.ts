@@ -97,15 +97,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks, this.#received).toString('utf8')
     if (this.#status === undefined) return
-    const retryAfterSeconds = this.#retryAfterSeconds
-    this.#settle({
-      kind: 'answered',
-      status: this.#status,
-      body,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    })
+    // Most responses arrive in one piece.
+    const [first] = this.#chunks
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#received)
+    const answer: Exchange = { kind: 'answered', status: this.#status, body: bytes.toString('utf8') }
+    if (this.#retryAfterSeconds !== undefined) answer.retryAfterSeconds = this.#retryAfterSeconds
+    this.#settle(answer)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

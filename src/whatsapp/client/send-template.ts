@@ -31,14 +31,20 @@ export interface Attempt {
 const retryAfterSeconds = 5
 
 /** Interprets the result of a request. If in doubt, the message may have been sent. */
-export function readSend(exchange: Exchange, secrets: readonly string[]): Attempt {
+export function readSend(
+  exchange: Exchange,
+  accessToken: string,
+  { secrets = [] }: Pick<OutgoingTemplate, 'secrets'>,
+): Attempt {
   switch (exchange.kind) {
     case 'unsent':
       return { outcome: { kind: 'unavailable', reason: exchange.reason, retryAfterSeconds }, retryImmediately: true }
     case 'unanswered':
       return final({ kind: 'unknown', reason: exchange.reason })
     case 'answered':
-      return exchange.status < 300 ? final(readAcceptance(exchange.body)) : readFailure(exchange, secrets)
+      return exchange.status < 300
+        ? final(readAcceptance(exchange.body))
+        : readFailure(exchange, [accessToken, ...secrets])
   }
 }
 
