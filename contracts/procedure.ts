@@ -4,11 +4,24 @@ import { CustomerId } from './fields.ts'
 
 type Kind = 'query' | 'mutation'
 
-/** `check`: asks or changes something at WhatsApp. `creation`: also creates a template, which WhatsApp limits per hour. */
-export type WhatsAppUse = 'check' | 'creation'
+/**
+ * What limits a procedure, besides the size of its body:
+ * `sends`: the account's requests per minute (spec, Limits).
+ * `reads`: the account's concurrent reads and their time.
+ * `changes`: the account's concurrent calls.
+ * `uploads`: the account's concurrent uploads.
+ * `checks`: questions to WhatsApp and changes at WhatsApp per minute, because WhatsApp limits them per app.
+ * `creations`: the same, and templates per hour, which WhatsApp limits too.
+ * `tests`: tests that are posted to the chat or to an endpoint of the account.
+ * `emails`: tests and changes of the caller's alert emails.
+ */
+export type Budget = 'sends' | 'reads' | 'changes' | 'uploads' | 'checks' | 'creations' | 'tests' | 'emails'
 
-/** `post`: posts a test to the chat or to an endpoint of the account. `email`: tests or changes the caller's alert emails. */
-export type TestUse = 'post' | 'email'
+/**
+ * What the audit log says about a change. It must contain no key, token, secret or recipient; undefined logs nothing.
+ * `by handler`: only the handler knows whom and what the entry is about. `nothing`: the change concerns only its caller.
+ */
+export type Audit<Input> = ((input: Input) => string | undefined) | 'by handler' | 'nothing'
 
 /** Errors that every API procedure can return. */
 const commonErrors = [
@@ -40,6 +53,7 @@ interface ApiDefinition<
   Code extends ApiErrorCode,
 > {
   kind: K
+  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads'>
   method: K extends 'query' ? 'GET' : 'POST'
   /** OpenAPI path; its `{parameters}` are fields of the input. */
   path: `/api/v1/${string}`
@@ -50,12 +64,14 @@ interface ApiDefinition<
   output: Output
   /** Error codes specific to this procedure; the common ones are added. */
   errors: readonly Code[]
-  /** Counts towards the account's requests per minute (spec, Limits). */
-  rateLimited?: boolean
+  /** A mutation that changes nothing: its input is too large for a URL. */
+  readOnly?: boolean
+  /** What a user must have allowed the API key to do. */
+  permission?: 'template changes'
+  /** The entry in the audit log; by default, none. */
+  audit?: Audit<z.output<Input>>
   /** Accepts an `Idempotency-Key` header. */
   idempotent?: boolean
-  /** What it asks of WhatsApp, which limits such calls per app; sends have limits of their own. */
-  callsWhatsApp?: WhatsAppUse
   /** The part of a multipart/form-data body that contains the file, which a JSON body gives as `link`. */
   fileField?: string
   example: {
@@ -76,11 +92,12 @@ export interface ApiProcedure<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
   Code extends ApiErrorCode = ApiErrorCode,
-> extends Omit<ApiDefinition<K, Input, Output, Code>, 'rateLimited' | 'idempotent' | 'callsWhatsApp'> {
+> extends Omit<ApiDefinition<K, Input, Output, Code>, 'budget' | 'readOnly' | 'idempotent' | 'audit'> {
   readonly audience: 'api'
-  readonly rateLimited: boolean
+  readonly budget: Budget
+  readonly readOnly: boolean
   readonly idempotent: boolean
-  readonly callsWhatsApp: WhatsAppUse | undefined
+  readonly audit: Audit<never>
 }
 
 /** Defines the contract of an API procedure. */
@@ -94,15 +111,16 @@ export function procedure<
     definition.kind === 'mutation' ? [...commonErrors, ...mutationErrors] : commonErrors
   // The cast is needed because TypeScript does not narrow the conditional above.
   const codes = [...new Set([...common, ...definition.errors])] as (Code | CommonCode<K>)[]
-  const examples = definition.rateLimited
-    ? definition.example.errors
-    : { RATE_LIMIT_EXCEEDED: limitExamples[definition.kind], ...definition.example.errors }
+  const examples =
+    definition.budget === 'sends'
+      ? definition.example.errors
+      : { RATE_LIMIT_EXCEEDED: limitExamples[definition.kind], ...definition.example.errors }
   const example = { ...definition.example, ...(examples && { errors: examples }) }
   return {
     audience: 'api',
-    rateLimited: false,
+    readOnly: definition.kind === 'query',
     idempotent: false,
-    callsWhatsApp: undefined,
+    audit: 'nothing',
     ...definition,
     errors: codes,
     example,
@@ -120,20 +138,23 @@ export type Role = z.infer<typeof Role>
  */
 type AllowedCaller = 'anybody' | 'signed-in' | Role
 
-interface DashboardDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
+interface SessionDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   kind: K
-  allowed: AllowedCaller
-  /** Whether operators who view the account are rejected. */
-  membersOnly?: boolean
+  budget: K extends 'query' ? 'reads' : Exclude<Budget, 'reads' | 'sends'>
   summary: string
   input: Input
   output: Output
-  /** As for an API procedure. */
-  callsWhatsApp?: WhatsAppUse
-  /** Which budget of test messages and alert emails it uses. */
-  tests?: TestUse
-  /** Returns the audit log text of a change, or undefined to log nothing. It must contain no key, token, secret or recipient. */
-  audit?: (input: z.output<Input>) => string | undefined
+}
+
+/** A change must say what the audit log says about it; a read is not logged. */
+type Audited<K extends Kind, Input extends z.ZodObject> = K extends 'query'
+  ? { audit?: undefined }
+  : { audit: Audit<z.output<Input>> }
+
+interface UserPolicy {
+  allowed: AllowedCaller
+  /** Whether operators who view the account are rejected. */
+  membersOnly?: boolean
 }
 
 /** A procedure for dashboard users: called with a session instead of an API key, and served over tRPC only. */
@@ -141,25 +162,18 @@ export interface DashboardProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardDefinition<K, Input, Output>, 'audit' | 'membersOnly' | 'callsWhatsApp' | 'tests'> {
+> extends Omit<SessionDefinition<K, Input, Output>, 'budget'> {
   readonly audience: 'dashboard'
+  readonly budget: Budget
+  readonly allowed: AllowedCaller
   readonly membersOnly: boolean
-  readonly callsWhatsApp: WhatsAppUse | undefined
-  readonly tests: TestUse | undefined
-  audit: ((input: never) => string | undefined) | undefined
+  readonly audit: Audit<never>
 }
 
 export function dashboardProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: DashboardDefinition<K, Input, Output>,
+  definition: SessionDefinition<K, Input, Output> & UserPolicy & Audited<K, Input>,
 ): DashboardProcedure<K, Input, Output> {
-  return {
-    audience: 'dashboard',
-    audit: undefined,
-    membersOnly: false,
-    callsWhatsApp: undefined,
-    tests: undefined,
-    ...definition,
-  }
+  return { audience: 'dashboard', membersOnly: false, ...definition, audit: definition.audit ?? 'nothing' }
 }
 
 /**
@@ -170,14 +184,16 @@ export interface OperatorProcedure<
   K extends Kind = Kind,
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
-> extends Omit<DashboardProcedure<K, Input, Output>, 'audience' | 'allowed' | 'membersOnly'> {
+> extends Omit<SessionDefinition<K, Input, Output>, 'budget'> {
   readonly audience: 'operator'
+  readonly budget: Budget
+  readonly audit: Audit<never>
 }
 
 export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
-  definition: Omit<DashboardDefinition<K, Input, Output>, 'allowed' | 'membersOnly'>,
+  definition: SessionDefinition<K, Input, Output> & Audited<K, Input>,
 ): OperatorProcedure<K, Input, Output> {
-  return { audience: 'operator', audit: undefined, callsWhatsApp: undefined, tests: undefined, ...definition }
+  return { audience: 'operator', ...definition, audit: definition.audit ?? 'nothing' }
 }
 
 /** A procedure that is called with a session instead of an API key. */

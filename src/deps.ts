@@ -15,10 +15,6 @@ import type { WhatsApp } from './whatsapp/whatsapp.ts'
 export interface Deps {
   db: Kysely<Database>
   whatsapp: WhatsApp
-  /** Waits without counting towards the limit of concurrent requests; undefined outside a limited request. */
-  waitUncounted?: <Result>(wait: () => Promise<Result>) => Promise<Result>
-  /** Called with the ID of each message that the request creates or repeats; undefined outside an API request. */
-  onMessage?: ((messageId: string) => void) | undefined
   webhooks: WebhookSender
   media: MediaServices
   announcements: Announcements

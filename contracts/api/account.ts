@@ -143,6 +143,7 @@ export type AccountHealth = z.infer<typeof AccountHealth>
 
 export const getAccountHealth = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/account/health',
   tag: 'Accounts',

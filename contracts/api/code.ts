@@ -38,6 +38,7 @@ const example = { to: '34600111222', purpose: 'sign-in', clientIp: '203.0.113.7'
 
 export const sendCode = procedure({
   kind: 'mutation',
+  budget: 'sends',
   method: 'POST',
   path: '/api/v1/code/send',
   tag: 'Codes',
@@ -92,7 +93,6 @@ export const sendCode = procedure({
     'WHATSAPP_UNAVAILABLE',
     'SEND_OUTCOME_UNKNOWN',
   ],
-  rateLimited: true,
   idempotent: true,
   example: {
     input: { ...example, template: 'login_code', language: 'en' },
@@ -110,6 +110,7 @@ export const sendCode = procedure({
 
 export const checkCode = procedure({
   kind: 'mutation',
+  budget: 'changes',
   method: 'POST',
   path: '/api/v1/code/check',
   tag: 'Codes',

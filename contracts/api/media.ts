@@ -85,6 +85,7 @@ const exampleMedia = {
 /** Served over REST only, because tRPC cannot carry files. */
 export const uploadMedia = procedure({
   kind: 'mutation',
+  budget: 'uploads',
   method: 'POST',
   path: '/api/v1/media/upload',
   tag: 'Media',
@@ -119,6 +120,7 @@ const mediaErrors = { VALIDATION_ERROR: 'mediaId: must have at most 64 character
 
 export const getMedia = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/media/{mediaId}',
   tag: 'Media',
@@ -133,6 +135,7 @@ export const getMedia = procedure({
 
 export const deleteMedia = procedure({
   kind: 'mutation',
+  budget: 'changes',
   method: 'POST',
   path: '/api/v1/media/delete',
   tag: 'Media',

@@ -290,6 +290,7 @@ const exampleMessage = {
 
 export const sendMessage = procedure({
   kind: 'mutation',
+  budget: 'sends',
   method: 'POST',
   path: '/api/v1/message/send',
   tag: 'Messages',
@@ -310,7 +311,6 @@ export const sendMessage = procedure({
     'WHATSAPP_UNAVAILABLE',
     'SEND_OUTCOME_UNKNOWN',
   ],
-  rateLimited: true,
   idempotent: true,
   example: {
     input: exampleSend,
@@ -327,6 +327,8 @@ export const sendMessage = procedure({
 
 export const previewMessage = procedure({
   kind: 'mutation',
+  budget: 'changes',
+  readOnly: true,
   method: 'POST',
   path: '/api/v1/message/preview',
   tag: 'Messages',
@@ -351,6 +353,7 @@ export const previewMessage = procedure({
 
 export const getMessage = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/message/{messageId}',
   tag: 'Messages',
@@ -368,6 +371,7 @@ export const getMessage = procedure({
 
 export const listMessages = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/message',
   tag: 'Messages',

@@ -64,6 +64,7 @@ const exampleSuppression = {
 
 export const listSuppressions = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/suppression',
   tag: 'Suppressions',
@@ -86,6 +87,7 @@ export const listSuppressions = procedure({
 
 export const addSuppression = procedure({
   kind: 'mutation',
+  budget: 'changes',
   method: 'POST',
   path: '/api/v1/suppression/add',
   tag: 'Suppressions',
@@ -111,6 +113,7 @@ export const addSuppression = procedure({
 
 export const removeSuppression = procedure({
   kind: 'mutation',
+  budget: 'changes',
   method: 'POST',
   path: '/api/v1/suppression/remove',
   tag: 'Suppressions',
@@ -131,6 +134,7 @@ export const removeSuppression = procedure({
 
 export const importSuppressions = procedure({
   kind: 'mutation',
+  budget: 'changes',
   method: 'POST',
   path: '/api/v1/suppression/import',
   tag: 'Suppressions',

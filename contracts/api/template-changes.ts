@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
+import { changes } from '../dashboard/changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
 
@@ -72,9 +73,11 @@ const limited = 'This account may create 100 templates per hour. Try again in 12
 
 export const createTemplate = procedure({
   kind: 'mutation',
+  budget: 'creations',
+  permission: 'template changes',
+  audit: ({ name, language }) => changes.createTemplate(name, language),
   method: 'POST',
   path: '/api/v1/template/create',
-  callsWhatsApp: 'creation',
   tag: 'Templates',
   summary: 'Create a template and submit it for review',
   description:
@@ -90,9 +93,11 @@ export const createTemplate = procedure({
 
 export const updateTemplate = procedure({
   kind: 'mutation',
+  budget: 'checks',
+  permission: 'template changes',
+  audit: ({ name, language }) => changes.updateTemplate(name, language),
   method: 'POST',
   path: '/api/v1/template/update',
-  callsWhatsApp: 'check',
   tag: 'Templates',
   summary: 'Replace the content of a template',
   description:
@@ -116,9 +121,11 @@ export const updateTemplate = procedure({
 
 export const deleteTemplate = procedure({
   kind: 'mutation',
+  budget: 'checks',
+  permission: 'template changes',
+  audit: ({ name, language }) => changes.deleteTemplate(name, language),
   method: 'POST',
   path: '/api/v1/template/delete',
-  callsWhatsApp: 'check',
   tag: 'Templates',
   summary: 'Delete a template in one language, or in all',
   description:
@@ -157,9 +164,11 @@ export const deleteTemplate = procedure({
 
 export const duplicateTemplate = procedure({
   kind: 'mutation',
+  budget: 'creations',
+  permission: 'template changes',
+  audit: ({ name, language }) => changes.duplicateTemplate(name, language),
   method: 'POST',
   path: '/api/v1/template/duplicate',
-  callsWhatsApp: 'creation',
   tag: 'Templates',
   summary: 'Copy a template under another name, language or WhatsApp account',
   description:

@@ -173,6 +173,7 @@ const exampleTemplate = {
 
 export const getTemplate = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/template/{name}/{language}',
   tag: 'Templates',
@@ -193,6 +194,7 @@ export const getTemplate = procedure({
 
 export const listTemplates = procedure({
   kind: 'query',
+  budget: 'reads',
   method: 'GET',
   path: '/api/v1/template',
   tag: 'Templates',

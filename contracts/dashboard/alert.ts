@@ -92,6 +92,7 @@ export type AlertSettings = z.infer<typeof AlertSettings>
 
 export const getAlertSettings = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read how alerts are sent',
   input: ofAccount({}),
@@ -110,6 +111,7 @@ export type AlertRecipients = z.infer<typeof AlertRecipients>
 
 export const getAlertRecipients = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read whether the caller gets alerts by email, and as an owner, who else does',
   input: ofAccount({}),
@@ -119,11 +121,12 @@ export const getAlertRecipients = dashboardProcedure({
 /** Each member, including viewers, decides for themselves. The handler writes the audit entry, if something changes. */
 export const setAlertEmails = dashboardProcedure({
   kind: 'mutation',
+  budget: 'emails',
   allowed: 'viewer',
-  tests: 'email',
   summary: 'Stop or resume the alerts that the caller gets by email',
   input: ofAccount({ receives: z.boolean() }),
   output: AlertRecipients,
+  audit: 'by handler',
 })
 
 export const EmailTest = z.object({
@@ -136,8 +139,8 @@ export type EmailTest = z.infer<typeof EmailTest>
 /** Sent to the caller only, even if they have turned off alert emails. */
 export const testEmail = dashboardProcedure({
   kind: 'mutation',
+  budget: 'emails',
   allowed: 'viewer',
-  tests: 'email',
   summary: 'Send the caller a test email, as alerts are sent',
   input: ofAccount({}),
   output: EmailTest,
@@ -146,6 +149,7 @@ export const testEmail = dashboardProcedure({
 
 export const setChat = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Post alerts to a chat in Slack or Teams',
   input: ofAccount({
@@ -160,6 +164,7 @@ export const setChat = dashboardProcedure({
 
 export const removeChat = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Stop posting alerts to a chat',
   input: ofAccount({}),
@@ -178,8 +183,8 @@ export type ChatTest = z.infer<typeof ChatTest>
 
 export const testChat = dashboardProcedure({
   kind: 'mutation',
+  budget: 'tests',
   allowed: 'owner',
-  tests: 'post',
   summary: 'Post a test message to the chat',
   input: ofAccount({}),
   output: ChatTest,
@@ -189,6 +194,7 @@ export const testChat = dashboardProcedure({
 /** Omitted fields stay unchanged. */
 export const updateAlertRules = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Change thresholds, quiet hours and repetition of alerts',
   input: ofAccount(AlertRules.partial().shape),
@@ -247,6 +253,7 @@ export type Alert = z.infer<typeof Alert>
 
 export const listAlerts = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List open alerts, then those that were resolved in the last 30 days, newest first',
   input: ofAccount({}),
@@ -255,6 +262,7 @@ export const listAlerts = dashboardProcedure({
 
 export const acknowledgeAlert = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
   input: ofAccount({ alertId: line(64) }),

@@ -45,8 +45,8 @@ export type TokenReport = z.infer<typeof TokenReport>
 /** A mutation, because a query would put the token into the URL. Nothing is stored. */
 export const inspectToken = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
   input: ofAccount({ accessToken: MetaSecret }),
   output: TokenReport,
@@ -62,8 +62,8 @@ export type ConnectStep = z.infer<typeof ConnectStep>
 
 export const subscribeApp = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
   input: ofWhatsAppAccount,
   output: ConnectStep,
@@ -85,8 +85,8 @@ export type CallbackStep = z.infer<typeof CallbackStep>
 
 export const configureCallback = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
   input: ofWhatsAppAccount,
   output: CallbackStep,
@@ -103,6 +103,7 @@ export type CallbackSetUp = z.infer<typeof CallbackSetUp>
 /** Only for owners, because the output contains the verify token. */
 export const getCallbackSetUp = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'owner',
   summary: 'Read what the app dashboard of Meta asks for, and whether Waybill can enter it by itself',
   input: ofWhatsAppAccount,
@@ -112,6 +113,7 @@ export const getCallbackSetUp = dashboardProcedure({
 /** `withCounts` adds the messages of the last hour, which takes longer. */
 export const getHealth = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read what is known of the WhatsApp accounts, and what follows from it',
   input: ofAccount({ withCounts: z.boolean().default(false) }),
@@ -120,8 +122,8 @@ export const getHealth = dashboardProcedure({
 
 export const checkHealth = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
   input: ofWhatsAppAccount,
   output: AccountHealth,
@@ -133,8 +135,8 @@ export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
 
 export const registerNumber = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
   input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
   output: ConnectStep,

@@ -39,6 +39,7 @@ export type Costs = z.infer<typeof Costs>
 /** Uses the counts of the overview, which assign messages to the day on which they were recorded. */
 export const getCosts = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'What the messages of a period cost, by category and country',
   input: ofAccount(periodFields),
@@ -50,6 +51,7 @@ const TemplateCategory = z.enum(['MARKETING', 'UTILITY', 'AUTHENTICATION'])
 
 export const estimateCost = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'What a message to a number would cost',
   input: ofAccount({ to: PhoneNumber, category: TemplateCategory }),

@@ -15,6 +15,7 @@ export type Member = z.infer<typeof Member>
 
 export const listMembers = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the members of the account',
   input: ofAccount({}),
@@ -23,6 +24,7 @@ export const listMembers = dashboardProcedure({
 
 export const setMemberRole = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Change the role of a member; the last owner stays one',
   input: ofAccount({ email: Email, role: Role }),
@@ -32,6 +34,7 @@ export const setMemberRole = dashboardProcedure({
 
 export const removeMember = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Remove a member from the account; the last owner stays',
   input: ofAccount({ email: Email }),
@@ -52,6 +55,7 @@ export type PendingInvitation = z.infer<typeof PendingInvitation>
 
 export const listInvitations = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'owner',
   summary: 'List invitations that were not accepted yet',
   input: ofAccount({}),
@@ -70,6 +74,7 @@ export type SentInvitation = z.infer<typeof SentInvitation>
 /** A second invitation of an address replaces the first, whose link becomes invalid. */
 export const inviteMember = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Invite a user by email, or create a link to pass on if no SMTP server is set up',
   input: ofAccount({ email: Email, role: Role }),
@@ -79,6 +84,7 @@ export const inviteMember = dashboardProcedure({
 
 export const revokeInvitation = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Revoke an invitation: its link becomes invalid',
   input: ofAccount({ email: Email }),

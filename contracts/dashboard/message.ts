@@ -48,6 +48,7 @@ export type ListedMessage = z.infer<typeof ListedMessage>
 
 export const listMessages = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List messages, the newest first',
   input: ofAccount({ ...messageFilters, cursor, limit }),
@@ -63,6 +64,7 @@ export const listMessages = dashboardProcedure({
 /** Examines a bounded number of messages, so a large count is an estimate. */
 export const countMessages = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the messages that match the filters',
   input: ofAccount(messageFilters),
@@ -77,6 +79,7 @@ export type MessageCount = z.infer<(typeof countMessages)['output']>
 /** Covers all failed messages that match, not only one page. Examines a bounded number of messages. */
 export const listFailureReasons = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the failed messages that match the filters by reason',
   input: ofAccount(messageFilters),
@@ -109,6 +112,7 @@ export const MessageDelivery = Delivery.extend({
 
 export const getMessage = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read one message with its status and webhook deliveries',
   input: ofAccount({ messageId: MessageId }),
@@ -145,6 +149,7 @@ export type MessageContent = z.infer<typeof MessageContent>
 
 export const getMessageContent = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   membersOnly: true,
   summary: 'Read what a message said, if the account stores it',
@@ -183,6 +188,7 @@ const { code: _code, ...repeatableValues } = templateValues
 /** After `failed`, a retry with the same idempotency key sends again. A later status from WhatsApp still applies. */
 export const resolveMessage = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Set the outcome of a message whose outcome is unknown to what you found out',
   input: ofAccount({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
@@ -193,6 +199,7 @@ export const resolveMessage = dashboardProcedure({
 /** Sends a new message from the same number. It counts towards the rate limit of the API. */
 export const sendMessageAgain = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Send a message again: the same template, language, recipient and external ID',
   input: ofAccount({ messageId: MessageId, ...repeatableValues }),

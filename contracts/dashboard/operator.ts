@@ -36,6 +36,7 @@ export type AccountOrder = (typeof accountOrders)[number]
 
 export const listAccounts = operatorProcedure({
   kind: 'query',
+  budget: 'reads',
   summary: 'List the accounts of this server with their health',
   input: z.strictObject({
     /** Part of a name, or an account ID. */
@@ -49,6 +50,7 @@ export const listAccounts = operatorProcedure({
 
 export const createAccount = operatorProcedure({
   kind: 'mutation',
+  budget: 'changes',
   summary: 'Create an account, and invite its first owner',
   input: z.strictObject({ name: line(200), ownerEmail: Email.optional() }),
   output: z.object({
@@ -57,10 +59,12 @@ export const createAccount = operatorProcedure({
     /** The invitation link, if this server sends no email. It cannot be shown again. */
     invitationLink: z.string().optional(),
   }),
+  audit: 'by handler',
 })
 
 export const suspendAccount = operatorProcedure({
   kind: 'mutation',
+  budget: 'changes',
   summary: 'Suspend an account: its API key and all its sends are rejected',
   input: ofAccount({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
@@ -69,6 +73,7 @@ export const suspendAccount = operatorProcedure({
 
 export const resumeAccount = operatorProcedure({
   kind: 'mutation',
+  budget: 'changes',
   summary: 'Resume a suspended account',
   input: ofAccount({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
@@ -77,6 +82,7 @@ export const resumeAccount = operatorProcedure({
 
 export const viewAccount = operatorProcedure({
   kind: 'mutation',
+  budget: 'changes',
   summary: 'View an account for an hour in this session; its audit log records this',
   input: ofAccount({}),
   output: z.object({ expiresAt: Timestamp }),
@@ -85,6 +91,7 @@ export const viewAccount = operatorProcedure({
 
 export const closeAccountView = operatorProcedure({
   kind: 'mutation',
+  budget: 'changes',
   summary: 'Stop viewing an account',
   input: ofAccount({}),
   output: z.object({ closed: z.literal(true) }),
@@ -119,6 +126,7 @@ export type ServerProcess = z.infer<typeof ServerProcess>
 
 export const getServerFacts = operatorProcedure({
   kind: 'query',
+  budget: 'reads',
   summary: 'Read the state of the server: database, delivery queue, processes and their jobs',
   input: z.strictObject({}),
   output: z.object({
@@ -158,6 +166,7 @@ export type SlowEndpoint = z.infer<typeof SlowEndpoint>
 
 export const listSlowEndpoints = operatorProcedure({
   kind: 'query',
+  budget: 'reads',
   summary: 'List the ten endpoints with the longest average response time in the last hour',
   input: z.strictObject({}),
   output: z.object({ items: z.array(SlowEndpoint) }),

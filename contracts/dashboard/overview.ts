@@ -123,6 +123,7 @@ export const periodFields = {
 /** Uses stored counts, so it reads no messages. */
 export const getOverview = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'What was sent, delivered, read and failed, by day',
   input: ofAccount({
@@ -135,6 +136,7 @@ export const getOverview = dashboardProcedure({
 
 export const setTimeZone = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Set the time zone in which the overview shows days',
   input: ofAccount({ timeZone: TimeZone }),

@@ -44,6 +44,7 @@ export type IssuedKey = z.infer<typeof IssuedKey>
 
 export const getApiAccess = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read the state of the API key, the allow-list and the rate limit',
   input: ofAccount({}),
@@ -65,6 +66,7 @@ export type RecentUse = z.infer<typeof RecentUse>
 /** Examines a bounded number of entries in the API request log. */
 export const getRecentUse = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read which addresses called the API in the last 24 hours, and how close to the rate limit they came',
   input: ofAccount({}),
@@ -73,6 +75,7 @@ export const getRecentUse = dashboardProcedure({
 
 export const setTemplateChanges = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Set whether the API key can create, change and delete templates',
   input: ofAccount({ enabled: z.boolean() }),
@@ -82,6 +85,7 @@ export const setTemplateChanges = dashboardProcedure({
 
 export const setMessageContents = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Store message contents for some days, or stop storing and delete them',
   input: ofAccount({
@@ -94,6 +98,7 @@ export const setMessageContents = dashboardProcedure({
 
 export const generateKey = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Generate the API key, and show it once',
   input: ofAccount({}),
@@ -103,6 +108,7 @@ export const generateKey = dashboardProcedure({
 
 export const regenerateKey = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Replace the API key: the old one stops working immediately',
   input: ofAccount({}),
@@ -112,6 +118,7 @@ export const regenerateKey = dashboardProcedure({
 
 export const revokeKey = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Delete the API key: every request is rejected until there is a new one',
   input: ofAccount({}),
@@ -121,6 +128,7 @@ export const revokeKey = dashboardProcedure({
 
 export const setAccess = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Enable or disable API access',
   input: ofAccount({ enabled: z.boolean() }),
@@ -130,6 +138,7 @@ export const setAccess = dashboardProcedure({
 
 export const setAllowList = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Replace the IP allow-list; an empty list allows every address',
   input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),

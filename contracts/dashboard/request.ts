@@ -56,6 +56,7 @@ const requestFilters = {
 /** Examines a bounded number of requests, so a page can have fewer items than its limit and still have a next page. */
 export const listRequests = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List API requests, the newest first',
   input: ofAccount({
@@ -69,6 +70,7 @@ export const listRequests = dashboardProcedure({
 /** Examines only the newest requests, because counting all of a busy account would take too long. */
 export const summarizeRequests = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the API requests that match the filters, and their error codes',
   input: ofAccount(requestFilters),
@@ -86,6 +88,7 @@ export type RequestSummary = z.infer<(typeof summarizeRequests)['output']>
 
 export const getRequest = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read one API request; a failed one with its bodies',
   input: ofAccount({ requestId: RequestId }),

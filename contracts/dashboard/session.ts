@@ -20,6 +20,7 @@ export type Session = z.infer<typeof Session>
 
 export const listSessions = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'signed-in',
   summary: 'List the sessions of the user who is signed in, last used first',
   input: z.strictObject({}),
@@ -28,34 +29,42 @@ export const listSessions = dashboardProcedure({
 
 export const revokeSession = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'signed-in',
   summary: 'End one session of the user who is signed in',
   input: z.strictObject({ sessionId: line(64) }),
   output: z.object({ revoked: z.literal(true) }),
+  audit: 'by handler',
 })
 
 export const revokeOtherSessions = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'signed-in',
   summary: 'End all other sessions of the user who is signed in',
   input: z.strictObject({}),
   output: z.object({ revoked: z.int() }),
+  audit: 'by handler',
 })
 
 /** Neither the response nor its timing reveals whether the address belongs to a user. */
 export const requestPasswordReset = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'anybody',
   summary: 'Request an email with a link to set a new password',
   input: z.strictObject({ email: Email }),
   output: z.object({}),
+  audit: 'by handler',
 })
 
 /** Ends all sessions of the user. Their authenticator app stays set up. */
 export const resetPassword = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'anybody',
   summary: 'Set a new password with the link from an email',
   input: z.strictObject({ token: line(128), password: Password }),
   output: z.object({ email: z.string() }),
+  audit: 'by handler',
 })

@@ -19,6 +19,7 @@ const SuppressionSettings = z.object({
 
 export const listSuppressions = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List suppressed recipients, the newest first',
   input: ofAccount(publicList.input.shape),
@@ -27,6 +28,7 @@ export const listSuppressions = dashboardProcedure({
 
 export const addSuppression = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Add a recipient to the suppression list',
   input: ofAccount(publicAdd.input.shape),
@@ -36,6 +38,7 @@ export const addSuppression = dashboardProcedure({
 
 export const removeSuppression = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Remove a recipient from the suppression list',
   input: ofAccount(publicRemove.input.shape),
@@ -45,6 +48,7 @@ export const removeSuppression = dashboardProcedure({
 
 export const importSuppressions = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Add many recipients to the suppression list',
   input: ofAccount(publicImport.input.shape),
@@ -54,6 +58,7 @@ export const importSuppressions = dashboardProcedure({
 
 export const getSuppressionSettings = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read which template categories are not sent to suppressed recipients',
   input: ofAccount({}),
@@ -62,6 +67,7 @@ export const getSuppressionSettings = dashboardProcedure({
 
 export const setSuppressedCategories = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
   input: ofAccount({ categories: z.array(z.enum(suppressedCategories)).max(suppressedCategories.length) }),

@@ -15,8 +15,8 @@ const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition }
 
 export const createTemplate = dashboardProcedure({
   kind: 'mutation',
+  budget: 'creations',
   allowed: 'owner',
-  callsWhatsApp: 'creation',
   summary: 'Create a template and submit it for review',
   input: submission,
   output: TemplateChange,
@@ -25,8 +25,8 @@ export const createTemplate = dashboardProcedure({
 
 export const updateTemplate = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Replace the content of a template',
   input: submission,
   output: TemplateChange,
@@ -35,8 +35,8 @@ export const updateTemplate = dashboardProcedure({
 
 export const deleteTemplate = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Delete a template in one language, or in all',
   input: ofAccount({
     whatsAppAccountId,
@@ -50,8 +50,8 @@ export const deleteTemplate = dashboardProcedure({
 
 export const duplicateTemplate = dashboardProcedure({
   kind: 'mutation',
+  budget: 'creations',
   allowed: 'owner',
-  callsWhatsApp: 'creation',
   summary: 'Copy a template under another name, language or WhatsApp account',
   input: ofAccount({
     whatsAppAccountId,
@@ -65,6 +65,7 @@ export const duplicateTemplate = dashboardProcedure({
 /** Returns the template for the editor. A template with parts that a definition cannot express is not editable. */
 export const getTemplateDefinition = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Read the editable definition of a template',
   input: ofAccount({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
@@ -83,8 +84,8 @@ export const samplesPath = '/settings/samples'
  */
 export const uploadTemplateSample = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Upload the sample of a media header to WhatsApp',
   input: ofAccount({ whatsAppAccountId, format: z.enum(sampleFormats) }),
   output: z.object({ handle: z.string() }),

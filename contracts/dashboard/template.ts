@@ -17,6 +17,7 @@ export type OwnTemplate = z.infer<typeof OwnTemplate>
 /** Lists the templates of one WhatsApp account's WABA (of the default account by default), by name, then language. */
 export const listTemplates = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the templates of a WhatsApp account',
   input: ofAccount({
@@ -38,6 +39,7 @@ export const maxTemplateProblems = 5
 
 export const listTemplateProblems = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the templates that WhatsApp paused or disabled, and those whose quality is low',
   input: ofAccount({}),
@@ -54,8 +56,8 @@ export const listTemplateProblems = dashboardProcedure({
 
 export const syncTemplates = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Sync the templates from WhatsApp now',
   input: ofAccount({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
@@ -81,6 +83,7 @@ function hasMedia({ header, cards = [] }: SendMessageRequest): boolean {
 /** Sends a real message from the account's number. It counts towards the rate limit of the API. */
 export const sendTest = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Send a test message with a template',
   input: ofAccount({

@@ -16,6 +16,7 @@ export const Password = z
 /** The ways to sign in to this server. */
 export const getSignInOptions = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'anybody',
   summary: 'Read how users can sign in',
   input: z.strictObject({}),
@@ -44,6 +45,7 @@ export const Invitation = z.object({
 /** Reads an invitation by its link before it is accepted. */
 export const getInvitation = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'anybody',
   summary: 'Read an invitation',
   input: z.strictObject({ token: line(128) }),
@@ -58,10 +60,12 @@ export const getInvitation = dashboardProcedure({
  */
 export const acceptInvitation = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'anybody',
   summary: 'Accept an invitation',
   input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
   output: z.object({ email: z.string(), accountId: CustomerId }),
+  audit: 'by handler',
 })
 
 /**
@@ -70,10 +74,12 @@ export const acceptInvitation = dashboardProcedure({
  */
 export const joinAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'signed-in',
   summary: 'Accept an invitation as the signed-in user',
   input: z.strictObject({ token: line(128) }),
   output: z.object({ accountId: CustomerId }),
+  audit: 'by handler',
 })
 
 export const Membership = z.object({
@@ -96,6 +102,7 @@ export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
 
 export const getSession = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'signed-in',
   summary: 'Read the signed-in user and their accounts',
   input: z.strictObject({}),
@@ -131,6 +138,7 @@ const AuditCursor = z.string().regex(/^\d{1,9}$/, 'must be the nextCursor of a p
 
 export const listAudit = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List changes and sign-ins with their user and address, newest first',
   input: ofAccount({ cursor: AuditCursor.optional(), limit: z.int().min(1).max(100).default(50) }),

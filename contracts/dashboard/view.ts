@@ -35,6 +35,7 @@ export type View = z.infer<typeof View>
 
 export const listViews = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List your saved views of the message log, by name',
   input: ofAccount({}),
@@ -44,24 +45,30 @@ export const listViews = dashboardProcedure({
 /** Allowed for viewers and not in the audit log, because a view changes nothing in the account. */
 export const saveView = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'viewer',
   summary: 'Save filters of the message log under a name; replaces a view with the same name',
   input: ofAccount({ name: ViewName, filters: ViewFilters }),
   output: View,
+  audit: 'nothing',
 })
 
 export const renameView = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'viewer',
   summary: 'Rename a saved view',
   input: ofAccount({ name: ViewName, newName: ViewName }),
   output: View,
+  audit: 'nothing',
 })
 
 export const deleteView = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'viewer',
   summary: 'Delete a saved view',
   input: ofAccount({ name: ViewName }),
   output: z.object({ deleted: z.literal(true) }),
+  audit: 'nothing',
 })

@@ -85,6 +85,7 @@ export type Delivery = z.infer<typeof Delivery>
 
 export const listEndpoints = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the webhook endpoints, the oldest first',
   input: ofAccount({}),
@@ -93,6 +94,7 @@ export const listEndpoints = dashboardProcedure({
 
 export const addEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Add a webhook endpoint, and return its signing secret',
   input: ofAccount({
@@ -115,6 +117,7 @@ const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
 /** Omitted fields stay unchanged. The signing secret and the deliveries are kept. */
 export const updateEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Change the URL, events, description, headers or limits of an endpoint',
   input: ofAccount({
@@ -178,6 +181,7 @@ function describeValue(field: FieldName, value: unknown): string {
 
 export const enableEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Enable an endpoint and deliver its waiting events',
   input: ofEndpoint,
@@ -187,6 +191,7 @@ export const enableEndpoint = dashboardProcedure({
 
 export const disableEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Disable an endpoint; its deliveries wait',
   input: ofEndpoint,
@@ -196,6 +201,7 @@ export const disableEndpoint = dashboardProcedure({
 
 export const removeEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Delete an endpoint with its secrets and waiting deliveries',
   input: ofEndpoint,
@@ -207,6 +213,7 @@ export const removeEndpoint = dashboardProcedure({
 /** A mutation, because the audit log records it. */
 export const revealSecret = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Show the signing secret of an endpoint',
   input: ofEndpoint,
@@ -216,6 +223,7 @@ export const revealSecret = dashboardProcedure({
 
 export const rotateSecret = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Create a new signing secret; the previous one stays in use for a while',
   input: ofAccount({
@@ -236,8 +244,8 @@ export const rotateSecret = dashboardProcedure({
 
 export const testEndpoint = dashboardProcedure({
   kind: 'mutation',
+  budget: 'tests',
   allowed: 'owner',
-  tests: 'post',
   summary: 'Send a test event to an endpoint, and return its response',
   input: ofEndpoint,
   output: z.object({
@@ -253,6 +261,7 @@ export const testEndpoint = dashboardProcedure({
 
 export const listDeliveries = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the deliveries to an endpoint with their attempts, the newest first',
   input: ofAccount({
@@ -288,6 +297,7 @@ const Statistics = z.object({
 
 export const listActivity = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the attempts of the last 24 hours at each endpoint',
   input: ofAccount({}),
@@ -309,6 +319,7 @@ export type FailureGroup = z.infer<typeof FailureGroup>
 
 export const getStatistics = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the attempts to an endpoint over time, and the failed ones by error',
   input: ofAccount({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
@@ -325,6 +336,7 @@ export const getStatistics = dashboardProcedure({
 
 export const getPayload = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   // Payloads contain what recipients wrote.
   membersOnly: true,
@@ -336,6 +348,7 @@ export const getPayload = dashboardProcedure({
 
 export const retryDelivery = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Deliver one event now, whether its delivery is waiting or finished',
   input: ofAccount({ deliveryId: line(64) }),
@@ -359,6 +372,7 @@ const redelivery = {
 
 export const countRecoverable = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the events that a recovery would queue',
   input: ofAccount(redelivery),
@@ -378,6 +392,7 @@ export const countRecoverable = dashboardProcedure({
  */
 export const recoverDeliveries = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Redeliver events that an endpoint missed since a given time',
   input: ofAccount({ ...redelivery, next: line(1024).optional() }),

@@ -42,6 +42,7 @@ export const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
 
 export const listWhatsAppAccounts = dashboardProcedure({
   kind: 'query',
+  budget: 'reads',
   allowed: 'viewer',
   summary: 'List the WhatsApp accounts, the oldest first',
   input: ofAccount({}),
@@ -50,8 +51,8 @@ export const listWhatsAppAccounts = dashboardProcedure({
 
 export const addWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
   input: ofAccount({
     phoneNumberId: MetaId,
@@ -83,8 +84,8 @@ export const WhatsAppAccountTest = z.object({
 /** If WhatsApp rejects the token, the account is disabled, as after a rejected send. */
 export const testWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Test the token with WhatsApp, and read the facts about its number',
   input: ofWhatsAppAccount,
   output: WhatsAppAccountTest,
@@ -101,8 +102,8 @@ export type UpdatedWhatsAppAccount = z.infer<typeof UpdatedWhatsAppAccount>
 /** Deletes the old secrets. A new access token that WhatsApp accepts reactivates an account that WhatsApp had disabled. */
 export const replaceSecrets = dashboardProcedure({
   kind: 'mutation',
+  budget: 'checks',
   allowed: 'owner',
-  callsWhatsApp: 'check',
   summary: 'Replace the access token, the app secret or the WABA',
   input: ofAccount({
     whatsAppAccountId: line(64),
@@ -121,6 +122,7 @@ export const replaceSecrets = dashboardProcedure({
 
 export const setDefaultWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Make this WhatsApp account the default for requests that name none',
   input: ofWhatsAppAccount,
@@ -130,6 +132,7 @@ export const setDefaultWhatsAppAccount = dashboardProcedure({
 
 export const activateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Activate this WhatsApp account again',
   input: ofWhatsAppAccount,
@@ -139,6 +142,7 @@ export const activateWhatsAppAccount = dashboardProcedure({
 
 export const deactivateWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Deactivate this WhatsApp account until it is activated again',
   input: ofWhatsAppAccount,
@@ -148,6 +152,7 @@ export const deactivateWhatsAppAccount = dashboardProcedure({
 
 export const removeWhatsAppAccount = dashboardProcedure({
   kind: 'mutation',
+  budget: 'changes',
   allowed: 'owner',
   summary: 'Delete a WhatsApp account with its token and app secret',
   input: ofWhatsAppAccount,

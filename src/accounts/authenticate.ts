@@ -27,19 +27,19 @@ export interface Authentication {
 
 /**
  * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
- * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `onRecognized` receives the account of
- * the key, even if the request is then rejected for another reason.
+ * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `recognized` gets the account of the key,
+ * even if the request is then rejected for another reason.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db'>,
   { apiKey, keyHash = hashWellFormed(apiKey), address }: Credentials,
-  { spend, onRecognized }: { spend: boolean; onRecognized?: (accountId: string) => void },
+  { spend, recognized }: { spend: boolean; recognized?: { accountId: string | undefined } },
 ): Promise<Authentication> {
   if (apiKey === undefined || apiKey === '')
     throw new ServiceError('INVALID_API_KEY', 'An API key is required: send it in the X-API-Key header.')
   const row = keyHash && (await findCaller(deps.db, { keyHash, address: normalizeAddress(address), spend }))
   if (!row) throw new ServiceError('INVALID_API_KEY', 'Invalid API key.')
-  onRecognized?.(row.account_id)
+  if (recognized) recognized.accountId = row.account_id
   if (row.suspended) throw accountSuspended()
   if (!row.api_enabled) throw new ServiceError('API_DISABLED', 'API access is disabled for this account.')
   if (!row.address_allowed)

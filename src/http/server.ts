@@ -7,7 +7,11 @@ import { contracts, restContracts } from '../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { RequestLog } from '../accounts/requests/request-log.ts'
 import type { Deps } from '../deps.ts'
+import { createBudgets } from '../pipeline/budgets.ts'
 import { createMeter, type MeterLimits, meterLimits } from '../pipeline/meter.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import { pairProcedures } from '../pipeline/procedures.ts'
+import { createReadLimit } from '../pipeline/read-limit.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
@@ -16,7 +20,6 @@ import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceErr
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
 import { apiHandlers } from './api/handlers.ts'
 import { isUpload, registerMediaUpload } from './api/media-upload.ts'
-import { limitProcedures, pairProcedures } from './api/procedures.ts'
 import { recordRequests } from './api/request-log.ts'
 import { recordFailure, registerTrace } from './api/request-trace.ts'
 import { registerRest } from './api/rest.ts'
@@ -31,9 +34,7 @@ import { registerHome } from './docs/home.ts'
 import { withoutPorts } from './forwarded-for.ts'
 import { limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
-import { limitCallsOfWhatsApp } from './limits/whatsapp-calls.ts'
 import { boundUnread } from './limits/unread.ts'
-import { createReadLimit } from './limits/read-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
 import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
@@ -134,8 +135,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
   const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
   const explainUnserved = createExplainUnserved(apiContracts)
-  const reads = createReadLimit()
   const meter = createMeter({ ...meterLimits, ...options.limits?.meter })
+  const pipeline = new Pipeline(deps, { meter, reads: createReadLimit(), spend: createBudgets() })
   const registry = options.registry ?? new Registry()
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -168,24 +169,21 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     coalesceWrites(limited)
     registerLoadLimit(limited, registry, options.maxConcurrentRequests)
     boundUnread(limited, connections, meter)
-    const limitCalls = limitCallsOfWhatsApp()
-    const limitedProcedures = limitProcedures(procedures, reads).map((procedure) => limitCalls(procedure))
-    await registerRest(limited, deps, meter, limitedProcedures)
-    await registerMediaUpload(limited, deps, meter)
+    await registerRest(limited, deps, pipeline, procedures)
+    await registerMediaUpload(limited, deps, pipeline)
     await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
       prefix: '/trpc',
-      procedures: limitedProcedures,
-      meter,
-      meterKey: ({ accountId }) => accountId,
+      procedures,
+      pipeline,
       authorize: (contract, context) => authorizeApiKey(deps, contract, context),
       maxBatchSize: 10,
       showFields: false,
       publicUrl: options.publicUrl,
     })
-    await registerMcp(limited, deps, meter, limitedProcedures)
+    await registerMcp(limited, deps, pipeline, procedures)
     const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
     const authOptions = { publicUrl, oidc, hashing, signInLinks }
-    await registerDashboard(limited, deps, { meter, reads, limitCalls }, authOptions, registry)
+    await registerDashboard(limited, deps, pipeline, authOptions, registry)
     await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
   })
   return app

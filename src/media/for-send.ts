@@ -67,9 +67,8 @@ async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]):
     row.id,
     await ensureAtWhatsApp(deps, sender, toSource(deps, row)),
   ]
-  const uploadAll = () => withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))
   try {
-    return await (deps.waitUncounted ? deps.waitUncounted(uploadAll) : uploadAll())
+    return await withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))
   } catch (error) {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
   }

@@ -11,7 +11,8 @@ afterEach(() => void vi.useRealTimers())
 
 test('admits small calls at any rate', () => {
   const meter = createMeter(limits)
-  for (let n = 0; n < 100_000; n++) expect(meter.enter('a', small)).toBeUndefined()
+  const admitted = Array.from({ length: 100_000 }, () => meter.enter('a', small))
+  expect(admitted.filter((waiting) => waiting !== undefined)).toEqual([])
 })
 
 test('lets an account wait until it has gained the work that it used, and nobody else', async () => {

@@ -147,6 +147,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'message.failureReasons': {},
     'message.get': { messageId },
     'message.content': { messageId },
+    'message.resolve': { messageId, as: 'failed' },
     'message.sendAgain': { messageId, variables: { '1': 'Ada', '2': 'WB-1042' } },
     'view.list': {},
     'view.save': { name: 'Failures', filters: { status: 'failed' } },

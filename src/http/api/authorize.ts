@@ -1,55 +1,94 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
-import { authenticate } from '../../accounts/authenticate.ts'
+import { type Authentication, authenticate } from '../../accounts/authenticate.ts'
 import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
-import type { ProcedureCall } from './procedures.ts'
+import type { ProcedureCall } from '../../pipeline/procedures.ts'
+import type { Slot } from '../limits/load-limit.ts'
 import { traceOf } from './request-trace.ts'
 
 /** An authorized call with an API key. */
-export interface ApiCall extends ProcedureCall {
-  accountId: string
+export class ApiCall implements ProcedureCall {
+  readonly accountId: string
   idempotencyKey: string | undefined
-  /** The caller's address, after `TRUST_PROXY`. */
-  address: string
-  setHeader(name: string, value: string): void
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+
+  constructor(accountId: string, idempotencyKey: string | undefined, { request, reply }: Exchange) {
+    this.accountId = accountId
+    this.idempotencyKey = idempotencyKey
+    this.#request = request
+    this.#reply = reply
+  }
+
+  get meterKey(): string {
+    return this.accountId
+  }
+
+  get slot(): Slot | null {
+    return this.#request.slot
+  }
+
+  get address(): string {
+    return this.#request.ip
+  }
+
+  actor(): string {
+    return 'API key'
+  }
+
+  onMessage(messageId: string): void {
+    const trace = traceOf(this.#request)
+    ;(trace.messageIds ??= []).push(messageId)
+  }
+
+  setHeader(name: string, value: string): void {
+    void this.#reply.header(name, value)
+  }
+}
+
+interface Exchange {
+  request: FastifyRequest
+  reply: FastifyReply
 }
 
 /** Checks the key, the account, the address and the rate limit before validation, so that an unauthenticated caller learns nothing. */
 export async function authorizeApiKey(
   deps: Pick<Deps, 'db'>,
-  contract: Pick<ApiProcedure, 'rateLimited' | 'idempotent'>,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { budget: kind, idempotent }: Pick<ApiProcedure, 'budget' | 'idempotent'>,
+  exchange: Exchange,
 ): Promise<ApiCall> {
-  const { slot } = request
-  const credentials = { apiKey: readHeader(request, 'x-api-key'), keyHash: slot?.keyHash, address: request.ip }
+  const { request, reply } = exchange
   const trace = traceOf(request)
-  const identify = () =>
-    authenticate(deps, credentials, {
-      spend: contract.rateLimited,
-      onRecognized: (accountId) => (trace.accountId = accountId),
-    })
+  const spend = kind === 'sends'
   // The calls of one request share the check of their key. Only those that the rate limit counts have their own.
-  const { caller, budget } = await (contract.rateLimited || !mayHaveSeveralCalls(request)
-    ? identify()
-    : (trace.authentication ??= identify()))
-  slot?.recognize()
+  const { caller, budget } = await (spend || !mayHaveSeveralCalls(request)
+    ? identify(deps, request, trace, spend)
+    : (trace.authentication ??= identify(deps, request, trace, spend)))
+  request.slot?.recognize()
   if (budget) {
     const headers = rateLimitHeaders(budget)
     // Lower case saves Fastify the conversion on each request.
     void reply.header('ratelimit', headers.RateLimit).header('ratelimit-policy', headers['RateLimit-Policy'])
     assertWithinBudget(budget)
   }
-  const idempotencyKey = contract.idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
-  return {
-    accountId: caller.accountId,
-    idempotencyKey,
+  const idempotencyKey = idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
+  return new ApiCall(caller.accountId, idempotencyKey, exchange)
+}
+
+function identify(
+  deps: Pick<Deps, 'db'>,
+  request: FastifyRequest,
+  recognized: { accountId: string | undefined },
+  spend: boolean,
+): Promise<Authentication> {
+  const credentials = {
+    apiKey: readHeader(request, 'x-api-key'),
+    keyHash: request.slot?.keyHash,
     address: request.ip,
-    slot,
-    onMessage: (messageId) => (trace.messageIds ??= []).push(messageId),
-    setHeader: (name, value) => void reply.header(name, value),
   }
+  return authenticate(deps, credentials, { spend, recognized })
 }
 
 /** A batch of tRPC. The others need not keep their authentication. */

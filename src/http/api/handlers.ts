@@ -13,17 +13,15 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
-import { changeByKey } from './template-changes.ts'
 import { createTemplate } from '../../templates/changes/create.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
 import { getTemplate } from '../../templates/get.ts'
 import { listTemplates } from '../../templates/list.ts'
 import { listEvents } from '../../webhooks/events/list.ts'
 import type { ApiCall } from './authorize.ts'
-import type { HandlersOf } from './procedures.ts'
+import type { HandlersOf } from '../../pipeline/procedures.ts'
 
 /** The handler of each procedure. A contract without a handler does not compile. */
 export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
@@ -48,22 +46,12 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   template: {
     get: (deps, call, input) => getTemplate(deps, call, input),
     list: (deps, call, input) => listTemplates(deps, call, input),
-    create: (deps, call, { accountId: whatsAppAccountId, ...template }) =>
-      changeByKey(deps, call, changes.createTemplate(template.name, template.language), () =>
-        createTemplate(deps, call.accountId, { template, whatsAppAccountId }),
-      ),
-    update: (deps, call, { accountId: whatsAppAccountId, ...template }) =>
-      changeByKey(deps, call, changes.updateTemplate(template.name, template.language), () =>
-        updateTemplate(deps, call.accountId, { template, whatsAppAccountId }),
-      ),
-    delete: (deps, call, input) =>
-      changeByKey(deps, call, changes.deleteTemplate(input.name, input.language), () =>
-        deleteTemplate(deps, call.accountId, input),
-      ),
-    duplicate: (deps, call, input) =>
-      changeByKey(deps, call, changes.duplicateTemplate(input.name, input.language), () =>
-        duplicateTemplate(deps, call.accountId, input),
-      ),
+    create: (deps, { accountId }, { accountId: whatsAppAccountId, ...template }) =>
+      createTemplate(deps, accountId, { template, whatsAppAccountId }),
+    update: (deps, { accountId }, { accountId: whatsAppAccountId, ...template }) =>
+      updateTemplate(deps, accountId, { template, whatsAppAccountId }),
+    delete: (deps, { accountId }, input) => deleteTemplate(deps, accountId, input),
+    duplicate: (deps, { accountId }, input) => duplicateTemplate(deps, accountId, input),
   },
   suppression: {
     list: (deps, call, input) => listSuppressions(deps, call, input),

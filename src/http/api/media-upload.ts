@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Media, MediaFields, UploadMediaRequest, uploadMedia } from '../../../contracts/api/media.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import type { Meter } from '../../pipeline/meter.ts'
-import { workOfCall } from '../../pipeline/run.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
 import { cleanFilename } from '../../media/filename.ts'
 import { storeUpload, uploadLink } from '../../media/upload.ts'
 import { spool } from '../../media/spool.ts'
@@ -21,7 +20,7 @@ export function isUpload({ method, url }: IncomingMessage): boolean {
 }
 
 /** Serves the only API route that accepts files. Its body is a stream that is not read before the caller is authorized. */
-export async function registerMediaUpload(app: FastifyInstance, deps: Deps, meter: Meter): Promise<void> {
+export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipeline: Pipeline): Promise<void> {
   await app.register((upload, _options, done) => {
     streamBodies(upload)
     upload.route({
@@ -29,19 +28,24 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps, mete
       url: uploadMedia.path,
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
-        await meter.enter(call.accountId, { bytes: 0, work: workOfCall, counted: false })
-        const releaseSlot = deps.media.slots.take(call.accountId)
-        // From here on, the upload limits apply: an upload would occupy its slot for as long as hundreds of sends.
-        request.slot?.release()
-        try {
-          return { success: true, data: await receive(deps, call, request) }
-        } finally {
-          releaseSlot()
-        }
+        const perform = () => takeUpload(deps, call, request)
+        const procedure = { name: 'media.upload', contract: uploadMedia, perform }
+        // The handler reads the body.
+        return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse: () => undefined }) }
       },
     })
     done()
   })
+}
+
+/** The limits of uploads apply, which are independent of those of other requests. */
+async function takeUpload(deps: Deps, call: ApiCall, request: FastifyRequest): Promise<Media> {
+  const releaseUpload = deps.media.slots.take(call.accountId)
+  try {
+    return await receive(deps, call, request)
+  } finally {
+    releaseUpload()
+  }
 }
 
 async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyRequest): Promise<Media> {

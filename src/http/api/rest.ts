@@ -2,24 +2,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import type { Meter } from '../../pipeline/meter.ts'
-import { costOf, runMetered } from '../../pipeline/run.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import type { ServedProcedure } from './procedures.ts'
 
 /** Serves each procedure at its contract's method and path, in the envelope that the specification defines. */
 export async function registerRest(
   app: FastifyInstance,
   deps: Deps,
-  meter: Meter,
+  pipeline: Pipeline,
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
   await app.register((rest, _options, done) => {
     // The body is parsed after authentication, so Fastify only collects its bytes.
     rest.removeAllContentTypeParsers()
     rest.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    for (const procedure of procedures) registerProcedure(rest, deps, meter, procedure)
+    for (const procedure of procedures) registerProcedure(rest, deps, pipeline, procedure)
     done()
   })
 }
@@ -27,22 +26,18 @@ export async function registerRest(
 function registerProcedure(
   rest: FastifyInstance,
   deps: Deps,
-  meter: Meter,
-  { contract, perform }: ServedProcedure<ApiProcedure, ApiCall>,
+  pipeline: Pipeline,
+  procedure: ServedProcedure<ApiProcedure, ApiCall>,
 ): void {
+  const { contract } = procedure
   const readInput = contract.kind === 'query' ? urlReader(contract.input) : readBody
   rest.route({
     method: contract.method,
     url: contract.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       const call = await authorizeApiKey(deps, contract, { request, reply })
-      const metered = {
-        key: call.accountId,
-        cost: costOf(contract, sizeOf(request)),
-        parse: () => parseInput(contract.input, readInput(request)),
-      }
-      // The contract's own schema has just parsed this input for this handler.
-      const data = await runMetered(meter, metered, (input) => perform(deps, call, input as never))
+      const parse = () => parseInput(contract.input, readInput(request))
+      const data = await pipeline.run(procedure, call, { bytes: sizeOf(request), parse })
       return { success: true, data }
     },
   })

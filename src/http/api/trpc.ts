@@ -5,13 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type DashboardErrorData, type ErrorData, ServiceError } from '../../../contracts/errors.ts'
 import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import type { CallCost, Meter } from '../../pipeline/meter.ts'
-import { costOf, measure, runMetered } from '../../pipeline/run.ts'
+import { costOf, measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import type { ProcedureCall, ServedProcedure } from '../../pipeline/procedures.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
 import { sizeOf } from './rest.ts'
 import { recordFailure, traceOf } from './request-trace.ts'
-import { placeProcedure, type ProcedureRecord, type ServedProcedure } from './procedures.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
 interface Context {
@@ -20,14 +19,12 @@ interface Context {
 }
 
 /** How the routers of the two audiences differ. */
-export interface TrpcOptions<P extends Procedure, Call> {
+export interface TrpcOptions<P extends Procedure, Call extends ProcedureCall> {
   prefix: string
   procedures: ServedProcedure<P, Call>[]
-  meter: Meter
+  pipeline: Pipeline
   /** Runs before the input is validated, so that an unauthorized caller learns nothing from validation errors. */
   authorize: (contract: P, context: Context, readInput: () => Promise<unknown>) => Promise<Call>
-  /** Whose meter counts the call. */
-  meterKey: (call: Call, request: FastifyRequest) => string
   /** A batch counts as one concurrent request, however many calls it has. */
   maxBatchSize: number
   /** Includes the problem of each field in validation errors, for a form. */
@@ -37,7 +34,7 @@ export interface TrpcOptions<P extends Procedure, Call> {
 }
 
 /** Serves procedures over tRPC: the data has no envelope, and an error carries our code. */
-export async function registerTrpc<P extends Procedure, Call>(
+export async function registerTrpc<P extends Procedure, Call extends ProcedureCall>(
   app: FastifyInstance,
   deps: Deps,
   options: TrpcOptions<P, Call>,
@@ -62,9 +59,9 @@ function createContext(request: FastifyRequest, reply: FastifyReply): Context {
   return { request, reply }
 }
 
-function buildRouter<P extends Procedure, Call>(
+function buildRouter<P extends Procedure, Call extends ProcedureCall>(
   deps: Deps,
-  { procedures, meter, authorize, meterKey, showFields, publicUrl }: TrpcOptions<P, Call>,
+  { procedures, pipeline, authorize, showFields, publicUrl }: TrpcOptions<P, Call>,
 ) {
   const t = initTRPC.context<Context>().create({
     // Development mode would send stack traces.
@@ -77,49 +74,67 @@ function buildRouter<P extends Procedure, Call>(
       return { ...described, data: { ...data, ...fields } }
     },
   })
-  const build = ({ contract, perform }: ServedProcedure<P, Call>) => {
+  const { meter } = pipeline
+  const works = new Map(procedures.map(({ name, contract }) => [name, costOf(contract, 0).work]))
+  const build = (procedure: ServedProcedure<P, Call>) => {
+    const { contract } = procedure
     // Not tRPC's own `input`, which would parse before the call is metered.
     const resolve = t.procedure.use(async ({ ctx, getRawInput, next }) => {
       const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx, publicUrl))
-      const key = meterKey(call, ctx.request)
-      const parse = async (): Promise<unknown> => {
-        const raw = await measure(meter, key, getRawInput)
-        return measure(meter, key, () => parseInput(contract.input, raw ?? {}))
-      }
-      return next({ ctx: { call, key, parse } })
+      return next({ ctx: { call, getRawInput } })
     })
-    const run = ({ ctx }: { ctx: Context & { call: Call; key: string; parse: () => Promise<unknown> } }) => {
-      const { request, call, key, parse } = ctx
-      // The contract's own schema has just parsed this input for this handler.
-      const handle = (input: unknown) => perform(deps, call, input as never)
-      const metered = { key, cost: costOf(contract, sizeOf(request)), parse }
-      const batch = enterBatch(meter, key, request, costs)
+    const run = ({ ctx }: { ctx: Context & { call: Call; getRawInput: () => Promise<unknown> } }) => {
+      const { request, call, getRawInput } = ctx
+      const parse = async (): Promise<unknown> => {
+        const raw = await getRawInput()
+        return measure(meter, call.meterKey, () => parseInput(contract.input, raw ?? {}))
+      }
+      const received = { bytes: sizeOf(request), parse }
+      const batch = enterBatch(pipeline, call, request, works)
       const result = batch
-        ? batch.then(() => runMetered(meter, { ...metered, isPaid: true }, handle))
-        : runMetered(meter, metered, handle)
+        ? batch.then(() => pipeline.run(procedure, call, { ...received, isPaid: true }))
+        : pipeline.run(procedure, call, received)
       return result.catch(reject(deps, ctx, publicUrl))
     }
     return contract.kind === 'query' ? resolve.query(run) : resolve.mutation(run)
   }
-  const costs = new Map(procedures.map(({ name, contract }) => [name, costOf(contract, 0)]))
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
   for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
   return t.router(record)
 }
 
+/** Procedures nested by their dotted names, as a router expects them. */
+interface ProcedureRecord<T> {
+  [name: string]: T | ProcedureRecord<T>
+}
+
+function placeProcedure<T extends object>(
+  record: ProcedureRecord<T>,
+  [name = '', ...rest]: string[],
+  procedure: T,
+): void {
+  if (rest.length === 0) {
+    record[name] = procedure
+    return
+  }
+  const inner = (record[name] ??= {})
+  // Contracts and their namespaces never share a name.
+  placeProcedure(inner as ProcedureRecord<T>, rest, procedure)
+}
+
 /** The first call of a batch enters for all of them, so that a batch waits or is rejected as a whole. */
 function enterBatch(
-  meter: Meter,
-  key: string,
+  { meter }: Pipeline,
+  { meterKey }: ProcedureCall,
   request: FastifyRequest,
-  costs: ReadonlyMap<string, CallCost>,
+  works: ReadonlyMap<string, number>,
 ): Promise<void> | undefined {
   const { path } = request.params as { path: string }
   if (!path.includes(',')) return undefined
   const trace = traceOf(request)
   return (trace.admission ??= (async () => {
-    const work = path.split(',').reduce((sum, name) => sum + (costs.get(name)?.work ?? 0), 0)
-    await meter.enter(key, { bytes: sizeOf(request), work, counted: false })
+    const work = path.split(',').reduce((sum, name) => sum + (works.get(name) ?? 0), 0)
+    await meter.enter(meterKey, { bytes: sizeOf(request), work, counted: false })
   })())
 }
 

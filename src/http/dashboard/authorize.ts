@@ -12,7 +12,7 @@ import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/id-token.ts'
 import { readBrowser } from '../../users/sign-in/known-sources.ts'
 import { findRole } from '../../users/store.ts'
-import type { ProcedureCall } from '../api/procedures.ts'
+import type { ProcedureCall } from '../../pipeline/procedures.ts'
 import type { RunInBackground } from './background.ts'
 import { toHeaders } from './pages.ts'
 
@@ -30,10 +30,6 @@ export interface AuthServices {
 
 /** The caller of a dashboard procedure. */
 export interface DashboardCall extends AuthServices, ProcedureCall {
-  /** Whose meter counts the call: the account, or else the user or the network. */
-  meterKey: string
-  /** The caller's address, after `TRUST_PROXY`. */
-  address: string
   /** The token of the caller's browser, if somebody has signed in with it before. */
   browser: string | undefined
   /** Whether the caller views the account as an operator, and may not read what recipients wrote. */
@@ -72,11 +68,14 @@ export async function authorizeUser(
     address: request.ip,
     browser: readBrowser(request.headers.cookie),
     isOperatorView,
-    user: () => {
-      if (user) return user
-      throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
-    },
+    user: () => signedIn(user),
+    actor: () => signedIn(user).email,
   }
+}
+
+function signedIn(user: SignedIn | undefined): SignedIn {
+  if (user) return user
+  throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
 }
 
 /** Empty if the input names no valid ID. The database must not see one: it rejects a NUL. */

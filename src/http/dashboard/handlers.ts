@@ -23,7 +23,7 @@ import { testWhatsAppAccount } from '../../whatsapp-accounts/test.ts'
 import { listWhatsAppAccounts } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { getMessageContent } from '../../messages/contents/read.ts'
 import { dropContents } from '../../messages/contents/drop.ts'
-import { getMessageHistory } from '../../messages/queries/get.ts'
+import { getMessageHistory, requireMessage } from '../../messages/queries/get.ts'
 import { countMessages } from '../../messages/queries/count.ts'
 import { getCosts } from '../../messages/costs/costs.ts'
 import { estimateCost } from '../../messages/costs/estimate.ts'
@@ -73,7 +73,7 @@ import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
-import type { HandlersOf } from '../api/procedures.ts'
+import type { HandlersOf } from '../../pipeline/procedures.ts'
 import { recordDisplacementIn } from '../displacement.ts'
 import type { DashboardCall } from './authorize.ts'
 import { operatorHandlers } from './console/handlers.ts'
@@ -87,10 +87,11 @@ const messageHandlers: DashboardHandlers<DashboardContracts['settings']['message
   get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
   content: (deps, _call, input) => getMessageContent(deps, input),
   resolve: async (deps, _call, { accountId, messageId, as }) => {
+    await requireMessage(deps, accountId, messageId)
     await resolveMessage(deps, { accountId, messageId }, as)
     return { messageId, status: as }
   },
-  sendAgain: (deps, _call, input) => sendAgain(deps, input),
+  sendAgain: (deps, call, input) => sendAgain(deps, call, input),
 }
 
 const viewHandlers: DashboardHandlers<DashboardContracts['settings']['view']> = {
@@ -241,8 +242,8 @@ const templateHandlers: DashboardHandlers<DashboardContracts['settings']['templa
   list: (deps, _call, input) => listOwnTemplates(deps, input),
   problems: (deps, _call, input) => listTemplateProblems(deps, input),
   sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
-  sendTest: (deps, _call, { accountId, whatsAppAccountId, ...request }) =>
-    sendFromDashboard(deps, { accountId }, { ...request, accountId: whatsAppAccountId }),
+  sendTest: (deps, { slot }, { accountId, whatsAppAccountId, ...request }) =>
+    sendFromDashboard(deps, { accountId, slot }, { ...request, accountId: whatsAppAccountId }),
   definition: (deps, _call, input) => getTemplateDefinition(deps, input),
   create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
     createTemplate(deps, accountId, { template, whatsAppAccountId }),

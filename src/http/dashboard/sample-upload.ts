@@ -4,12 +4,11 @@ import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/
 import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { spool } from '../../media/spool.ts'
-import type { Meter } from '../../pipeline/meter.ts'
-import { workOfCall } from '../../pipeline/run.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { openTemplateAccount } from '../../templates/changes/template-account.ts'
 import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
 import { parseInput } from '../api/input.ts'
-import type { ServedProcedure } from '../api/procedures.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
 import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
 
@@ -18,9 +17,6 @@ export function isSampleUpload({ method, url }: IncomingMessage): boolean {
   return method === 'POST' && url?.split('?', 1)[0] === samplesPath
 }
 
-type SampleCall = DashboardCall & { request: FastifyRequest }
-type SampleProcedure = ServedProcedure<DashboardProcedure, SampleCall>
-
 /**
  * Serves the upload of a sample from the template editor. The parameters are in the query, so that the caller is
  * authorized before the file is read.
@@ -28,36 +24,33 @@ type SampleProcedure = ServedProcedure<DashboardProcedure, SampleCall>
 export async function registerSampleUpload(
   app: FastifyInstance,
   deps: Deps,
-  { authServices, meter }: { authServices: AuthServices; meter: Meter },
-  limit: (procedure: SampleProcedure) => SampleProcedure,
+  authServices: AuthServices,
+  pipeline: Pipeline,
 ): Promise<void> {
-  const { perform } = limit({
-    name: 'settings.template.uploadSample',
-    contract: uploadTemplateSample,
-    perform: uploadSample,
-  })
   await app.register((samples, _options, done) => {
     streamBodies(samples)
     samples.post(samplesPath, async (request) => {
       const { query } = request
       const call = await authorizeUser(deps, authServices, uploadTemplateSample, request, () => Promise.resolve(query))
-      await meter.enter(call.meterKey, { bytes: 0, work: workOfCall, counted: false })
-      const input = parseInput(uploadTemplateSample.input, query)
-      // As in `registerRest`: the contract's own schema has just parsed this input.
-      return { success: true, data: await perform(deps, { ...call, request }, input as never) }
+      const procedure: ServedProcedure<DashboardProcedure, DashboardCall> = {
+        name: 'settings.template.uploadSample',
+        contract: uploadTemplateSample,
+        perform: (_deps, _call, input) => uploadSample(deps, request, input),
+      }
+      const parse = () => parseInput(uploadTemplateSample.input, query)
+      return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse }) }
     })
     done()
   })
 }
 
+/** The limits of uploads apply, as for `media.upload`. */
 async function uploadSample(
   deps: Deps,
-  { request }: SampleCall,
+  request: FastifyRequest,
   { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
 ): Promise<OutputOf<typeof uploadTemplateSample>> {
   const releaseUpload = deps.media.slots.take(accountId)
-  // From here on, the upload limits apply, as for `media.upload`.
-  request.slot?.release()
   try {
     const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
     const { file } = await receiveForm(deps, request.raw, (stream) =>

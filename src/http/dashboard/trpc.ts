@@ -5,18 +5,14 @@ import type { SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Meter } from '../../pipeline/meter.ts'
-import { measure } from '../../pipeline/run.ts'
-import { audited } from '../../users/audit/audit.ts'
+import { measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import { pairProcedures } from '../../pipeline/procedures.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
 import type { SignInOutcome } from '../../users/sign-in/record.ts'
 import { createSessionTracker } from '../../users/sign-in/sessions.ts'
-import { limitProcedures, pairProcedures, type ServedProcedure } from '../api/procedures.ts'
 import { sizeOf } from '../api/rest.ts'
 import { registerTrpc } from '../api/trpc.ts'
-import { limitTests } from '../limits/test-calls.ts'
-import type { LimitCalls } from '../limits/whatsapp-calls.ts'
-import type { ReadLimit } from '../limits/read-limit.ts'
 import { createBackgroundRunner } from './background.ts'
 import { registerDashboardAuth } from './auth.ts'
 import { authorizeUser, type DashboardCall } from './authorize.ts'
@@ -29,7 +25,7 @@ export const dashboardTrpcPath = '/settings/trpc'
 export async function registerDashboard(
   app: FastifyInstance,
   deps: Deps,
-  { meter, reads, limitCalls }: { meter: Meter; reads: ReadLimit; limitCalls: LimitCalls },
+  pipeline: Pipeline,
   options: UserAuthOptions,
   registry: Registry,
 ): Promise<void> {
@@ -50,24 +46,17 @@ export async function registerDashboard(
       done()
     })
     await registerDashboardAuth(settings, deps, userAuth, options)
-    const limitTestCalls = limitTests()
-    const procedures = pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers)
     await registerTrpc<SessionProcedure, DashboardCall>(settings, deps, {
       prefix: dashboardTrpcPath,
-      procedures: limitProcedures(procedures, reads)
-        .map((procedure) => auditProcedure(procedure))
-        .map((procedure) => limitTestCalls(limitCalls(procedure))),
-      meter,
-      meterKey: (call) => call.meterKey,
+      procedures: pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers),
+      pipeline,
       authorize: (contract, { request }, readInput) =>
-        authorizeUser(deps, authServices, contract, request, () => meterInput(meter, request, readInput)),
+        authorizeUser(deps, authServices, contract, request, () => meterInput(pipeline.meter, request, readInput)),
       maxBatchSize: 1,
       showFields: true,
       publicUrl: undefined,
     })
-    await registerSampleUpload(settings, deps, { authServices, meter }, (procedure) =>
-      limitCalls(auditProcedure(procedure)),
-    )
+    await registerSampleUpload(settings, deps, authServices, pipeline)
   })
 }
 
@@ -79,23 +68,6 @@ async function meterInput(meter: Meter, request: FastifyRequest, readInput: () =
   const key = networkOf(request.ip)
   await meter.enter(key, { bytes: sizeOf(request), work: 0, counted: false })
   return measure(meter, key, readInput)
-}
-
-/** Records changes in the audit log. Parsing the output removes fields that the contract does not name. */
-function auditProcedure<P extends SessionProcedure, Call extends DashboardCall>({
-  name,
-  contract,
-  perform,
-}: ServedProcedure<P, Call>): ServedProcedure<P, Call> {
-  const performAudited: typeof perform = async (deps, call, input) => {
-    const change = () => perform(deps, call, input)
-    const what = contract.audit?.(input)
-    if (what === undefined) return contract.output.parse(await change())
-    const { accountId, address } = call
-    if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
-    return contract.output.parse(await audited(deps, { accountId, who: call.user().email, what, address }, change))
-  }
-  return { name, contract, perform: performAudited }
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {

@@ -4,9 +4,8 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { hashApiKey, isApiKey } from '../../accounts/api-key.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
-import type { Deps } from '../../deps.ts'
-import type { WhatsApp } from '../../whatsapp/whatsapp.ts'
-import { createShares, type Share } from './shares.ts'
+import type { Pausable } from '../../platform/pausable.ts'
+import { createShares, type Share, type Shares } from './shares.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,35 +15,13 @@ declare module 'fastify' {
 }
 
 /** The slot of one request among the concurrent requests of this process. */
-export interface Slot {
+export interface Slot extends Pausable {
   /** Hash of the API key in the request; undefined if the request has no key or a malformed one. */
   readonly keyHash: Uint8Array | undefined
   /**
    * Counts the request for its API key instead of its address from now on. Call it once the key is known to be valid.
    */
   recognize(): void
-  /**
-   * Ends the slot before the response. For a request that takes long, such as an upload, which has limits of its own.
-   */
-  release(): void
-  /** Wraps the client so that time spent waiting for WhatsApp does not count towards the limit. */
-  exempt(whatsapp: WhatsApp): WhatsApp
-  /** The same as `exempt`, for any other wait. */
-  waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result>
-}
-
-/** Returns the dependencies of one request, which does not count while it waits for WhatsApp or for an upload. */
-export function depsOfRequest(
-  deps: Deps,
-  { slot, onMessage }: { slot: Slot | null; onMessage?: Deps['onMessage'] },
-): Deps {
-  if (slot === null) return { ...deps, onMessage }
-  return {
-    ...deps,
-    whatsapp: slot.exempt(deps.whatsapp),
-    waitUncounted: (wait) => slot.waitUncounted(wait),
-    onMessage,
-  }
 }
 
 /** At 8,000 sends a second, a request waits at most 1/16 of a second. */
@@ -107,8 +84,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    const shareOfKey = () => (keyName === undefined ? share : shares.recognize(keyName))
-    const slot = new RequestSlot(share, { keyHash, shareOfKey })
+    const slot = new RequestSlot(share, shares, keyHash, keyName)
     releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
@@ -129,52 +105,44 @@ function presentedKey({ headers }: FastifyRequest): Buffer | undefined {
 class RequestSlot implements Slot {
   readonly keyHash: Uint8Array | undefined
   #share: Share
-  readonly #shareOfKey: () => Share
+  readonly #keyName: string | undefined
+  readonly #shares: Shares
   isReleased = false
-  #waiting = 0
+  #pauses = 0
 
-  constructor(share: Share, { keyHash, shareOfKey }: Pick<Slot, 'keyHash'> & { shareOfKey: () => Share }) {
+  constructor(share: Share, shares: Shares, keyHash: Buffer | undefined, keyName: string | undefined) {
     this.keyHash = keyHash
     this.#share = share
-    this.#shareOfKey = shareOfKey
+    this.#shares = shares
+    this.#keyName = keyName
     share.take()
   }
 
   recognize(): void {
-    const share = this.#shareOfKey()
-    if (share === this.#share || this.isReleased) return
+    if (this.#keyName === undefined || this.isReleased) return
+    const share = this.#shares.recognize(this.#keyName)
+    if (share === this.#share) return
     this.#share.release()
     this.#share = share
     share.take()
   }
 
+  /** The response is about to be written. */
   release(): void {
     if (this.isReleased) return
     this.isReleased = true
-    if (this.#waiting > 0) this.#share.resume()
+    if (this.#pauses > 0) this.#share.resume()
     this.#share.release()
   }
 
-  exempt(whatsapp: WhatsApp): WhatsApp {
-    // A proxy, because most requests call only one of the many methods.
-    return new Proxy(whatsapp, {
-      get: (client, name, receiver) => {
-        const method: unknown = Reflect.get(client, name, receiver)
-        if (typeof method !== 'function') return method
-        return (...call: unknown[]) => this.waitUncounted(() => method.apply(client, call) as Promise<unknown>)
-      },
-    })
+  /** A request can have several waits at once. */
+  pause(): void {
+    this.#pauses += 1
+    if (this.#pauses === 1 && !this.isReleased) this.#share.pause()
   }
 
-  /** A request can have several waits at once. */
-  async waitUncounted<Result>(wait: () => Promise<Result>): Promise<Result> {
-    this.#waiting += 1
-    if (this.#waiting === 1 && !this.isReleased) this.#share.pause()
-    try {
-      return await wait()
-    } finally {
-      this.#waiting -= 1
-      if (this.#waiting === 0 && !this.isReleased) this.#share.resume()
-    }
+  resume(): void {
+    this.#pauses -= 1
+    if (this.#pauses === 0 && !this.isReleased) this.#share.resume()
   }
 }

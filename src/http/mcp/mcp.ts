@@ -2,12 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import type { Meter } from '../../pipeline/meter.ts'
-import { costOf, measure, runMetered } from '../../pipeline/run.ts'
+import { measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/authorize.ts'
 import { toServiceError } from '../api/errors.ts'
 import { parseInput, parseJsonBody } from '../api/input.ts'
-import type { ServedProcedure } from '../api/procedures.ts'
 import { recordFailure } from '../api/request-trace.ts'
 import { sizeOf } from '../api/rest.ts'
 import { type AnswerMessage, cacheLists } from './list-cache.ts'
@@ -23,7 +22,7 @@ const mcpPath = '/mcp'
 export async function registerMcp(
   app: FastifyInstance,
   deps: Deps,
-  meter: Meter,
+  pipeline: Pipeline,
   procedures: ServedProcedure<ApiProcedure, ApiCall>[],
 ): Promise<void> {
   // Loaded at the first message, because most servers never receive one.
@@ -39,7 +38,7 @@ export async function registerMcp(
       adoptBearerKey(request)
       next(findForeignOrigin(request, deps.publicUrl))
     })
-    mcp.post(mcpPath, (request, reply) => respond({ deps, meter, load }, request, reply))
+    mcp.post(mcpPath, (request, reply) => respond({ deps, pipeline, load }, request, reply))
     // The protocol uses other methods for streams and sessions, which this server does not support.
     mcp.route({ method: ['GET', 'DELETE'], url: mcpPath, handler: rejectMethod })
     done()
@@ -54,7 +53,7 @@ interface Loaded {
 
 interface Served {
   deps: Deps
-  meter: Meter
+  pipeline: Pipeline
   load: () => Promise<Loaded>
 }
 
@@ -79,11 +78,12 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 async function respond(
-  { deps, meter, load }: Served,
+  { deps, pipeline, load }: Served,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const call = await authorizeApiKey(deps, { rateLimited: false, idempotent: false }, { request, reply })
+  const { meter } = pipeline
+  const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
   await meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: false })
   const message = measure(meter, call.accountId, () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
@@ -91,7 +91,7 @@ async function respond(
     descriptions,
     call: (name, input) => {
       const tool = tools.get(name)
-      return tool && callTool({ deps, meter }, tool, input, { call, request, reply })
+      return tool && callTool({ deps, pipeline }, tool, input, { call, request, reply })
     },
   })
   if (contentType !== null) void reply.header('content-type', contentType)
@@ -100,23 +100,22 @@ async function respond(
 
 /** Returns a failure as a result, so that the model can read its code and message and correct the call. */
 async function callTool(
-  { deps, meter }: Pick<Served, 'deps' | 'meter'>,
-  { procedure: { contract, perform }, input: schema }: Tool,
+  { deps, pipeline }: Pick<Served, 'deps' | 'pipeline'>,
+  { procedure, input: schema }: Tool,
   raw: unknown,
   { call, request, reply }: { call: ApiCall; request: FastifyRequest; reply: FastifyReply },
 ): Promise<ToolResult> {
   try {
-    const counted = contract.rateLimited ? await authorizeApiKey(deps, contract, { request, reply }) : call
-    const parse = () => parseInput(schema, raw ?? {})
-    // The bytes of the message have been charged.
-    const metered = { key: call.accountId, cost: costOf(contract, 0), parse }
-    const data = await runMetered(meter, metered, (parsed) => {
-      const { idempotencyKey, ...input } = contract.idempotent ? parsed : { ...parsed, idempotencyKey: undefined }
+    const { contract } = procedure
+    const counted = contract.budget === 'sends' ? await authorizeApiKey(deps, contract, { request, reply }) : call
+    const parse = () => {
+      const { idempotencyKey, ...input } = { idempotencyKey: undefined, ...parseInput(schema, raw ?? {}) }
       // Parsed like the header, so that the quoted and the bare form are the same key. The schema only accepts text.
-      const keyed = { ...counted, idempotencyKey: parseIdempotencyKey(idempotencyKey as string | undefined) }
-      // The contract's own schema has just parsed this input for this handler.
-      return perform(deps, keyed, input as never)
-    })
+      counted.idempotencyKey = parseIdempotencyKey(idempotencyKey)
+      return input
+    }
+    // The bytes of the message have been charged.
+    const data = await pipeline.run(procedure, counted, { bytes: 0, parse })
     return { data: data as object }
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })

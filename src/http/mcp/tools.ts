@@ -3,7 +3,7 @@ import { IdempotencyKey } from '../../../contracts/fields.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { inlineDefinitions } from '../../platform/json-schema.ts'
 import type { ApiCall } from '../api/authorize.ts'
-import type { ServedProcedure } from '../api/procedures.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
 
 /** A procedure as a Model Context Protocol tool. */
 export interface Tool {
@@ -32,9 +32,6 @@ interface Annotations {
   openWorldHint: boolean
 }
 
-/** Mutations that change nothing. All others, including new ones, are announced as destructive. */
-const harmlessMutations: ReadonlySet<string> = new Set(['message.preview'])
-
 /** Creates a tool from each procedure. `message.send` becomes `message_send`, because some models do not accept dots. */
 export function listTools(procedures: readonly ServedProcedure<ApiProcedure, ApiCall>[]): Tool[] {
   return procedures.map((procedure) => {
@@ -49,14 +46,13 @@ export function listTools(procedures: readonly ServedProcedure<ApiProcedure, Api
         description: contract.description,
         inputSchema: toSchema(input, 'input'),
         outputSchema: toSchema(contract.output, 'output'),
-        annotations: annotate(name, contract),
+        annotations: annotate(contract),
       },
     }
   })
 }
 
-function annotate(name: string, { kind, idempotent }: ApiProcedure): Annotations {
-  const isReadOnly = kind === 'query' || harmlessMutations.has(name)
+function annotate({ readOnly: isReadOnly, idempotent }: ApiProcedure): Annotations {
   return {
     readOnlyHint: isReadOnly,
     destructiveHint: !isReadOnly,

@@ -58,7 +58,7 @@ export function listHeaders(contract: ApiProcedure, codes: readonly ErrorCode[])
   const succeeded = codes.length === 0
   const names: HeaderName[] = succeeded ? ['X-Request-Id'] : ['X-Request-Id', 'Link']
   if (codes.some((code) => describeError(code).retryAfter)) names.push('Retry-After')
-  if (contract.rateLimited && (succeeded || codes.some((code) => !rejectedEarly.has(code))))
+  if (contract.budget === 'sends' && (succeeded || codes.some((code) => !rejectedEarly.has(code))))
     names.push('RateLimit', 'RateLimit-Policy')
   if (contract.idempotent && (succeeded || codes.some((code) => storedOutcomes.has(code))))
     names.push('Idempotent-Replayed')

@@ -11,12 +11,13 @@ import {
   replay,
   type RequestHashes,
 } from '../send/idempotency.ts'
+import type { SendCaller } from '../send/caller.ts'
 import { toSentMessage } from '../send/responses.ts'
 import { keyInUse } from '../send/send.ts'
 import { type CodeTimes, findCodeTimes, findRecentCode } from './store.ts'
 
 export interface CodeRequest {
-  accountId: string
+  caller: SendCaller
   input: InputOf<typeof sendCode>
   hashes: RequestHashes
   /** Undefined without an `Idempotency-Key`. */
@@ -33,13 +34,14 @@ const inFlightRetrySeconds = 2
 
 /** Returns the result of the first request with the same `Idempotency-Key`, or throws its error. */
 export async function replayCode(
-  deps: Pick<Deps, 'db' | 'onMessage'>,
-  { accountId, input }: CodeRequest,
+  deps: Pick<Deps, 'db'>,
+  { caller, input }: CodeRequest,
   keyed: IdempotentRequest,
   earlier: EarlierRequest,
 ): Promise<SentCode> {
   const { message } = earlier
-  deps.onMessage?.(message.id)
+  caller.onMessage?.(message.id)
+  const { accountId } = caller
   const sent = replay(earlier, keyed)
   const times = await findCodeTimes(deps.db, { accountId, ...input }, message.id)
   return { code: { ...sent, ...toTimes(times ?? estimateTimes(message, input)) }, replayed: true }
@@ -49,11 +51,9 @@ export async function replayCode(
  * A send was refused because another one came shortly before it. If that was the same request, its caller may have lost
  * the response: returns the code that is on its way. Returns undefined if there is none.
  */
-export async function findCodeOnItsWay(
-  deps: Pick<Deps, 'db' | 'onMessage'>,
-  request: CodeRequest,
-): Promise<SentCode | undefined> {
-  const { accountId, input, hashes, keyed } = request
+export async function findCodeOnItsWay(deps: Pick<Deps, 'db'>, request: CodeRequest): Promise<SentCode | undefined> {
+  const { caller, input, hashes, keyed } = request
+  const { accountId } = caller
   const earlier = keyed && (await findEarlierRequest(deps.db, accountId, keyed.key))
   if (keyed && earlier) return replayCode(deps, request, keyed, earlier)
   const recent = await findRecentCode(deps.db, { accountId, ...input }, codeLimits.secondsBetweenSends)
@@ -68,7 +68,7 @@ export async function findCodeOnItsWay(
       `to: a code is on its way to this recipient, and WhatsApp has not accepted it yet. Try again in ${inFlightRetrySeconds} seconds.`,
       { retryAfterSeconds: inFlightRetrySeconds },
     )
-  deps.onMessage?.(message.id)
+  caller.onMessage?.(message.id)
   return { code: toSentCode(message, message.waMessageId, recent), replayed: true }
 }
 

@@ -1,10 +1,10 @@
 import type { sendCode as contract } from '../../../contracts/api/code.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
-import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { findEarlierRequest } from '../send/idempotency-store.ts'
 import { hashCodeRequest, type IdempotentRequest } from '../send/idempotency.ts'
+import type { SendCaller } from '../send/caller.ts'
 import type { SendResult } from '../send/outcome.ts'
 import { prepare, type Prepared } from '../send/prepare.ts'
 import { dispatch, keyInUse, record } from '../send/send.ts'
@@ -17,17 +17,17 @@ import { deleteCode, insertCode } from './store.ts'
 /** A retry gets the result of the first request, so that its recipient gets one code. */
 export async function sendCode(
   deps: Deps,
-  caller: Caller,
+  caller: SendCaller,
   input: InputOf<typeof contract>,
   idempotencyKey?: string,
 ): Promise<SentCode> {
   const hashes = hashCodeRequest(idempotencyKey, input, deps.secrets)
   const keyed = idempotencyKey === undefined ? undefined : { key: idempotencyKey, ...hashes }
-  const request: CodeRequest = { accountId: caller.accountId, input, hashes, keyed }
+  const request: CodeRequest = { caller, input, hashes, keyed }
   const earlier = keyed && (await findEarlierRequest(deps.db, caller.accountId, keyed.key))
   if (keyed && earlier) return replayCode(deps, request, keyed, earlier)
   try {
-    return await sendNewCode(deps, caller, request)
+    return await sendNewCode(deps, request)
   } catch (error) {
     const isLimited = error instanceof ServiceError && error.code === 'CODE_LIMIT_EXCEEDED'
     const onItsWay = isLimited ? await findCodeOnItsWay(deps, request) : undefined
@@ -40,8 +40,8 @@ export async function sendCode(
  * The code is stored before it is sent, so that it can be checked even if the recipient is fast or the process dies
  * after the send. If nothing was sent, it is deleted, and the previous code is the latest one again.
  */
-async function sendNewCode(deps: Deps, caller: Caller, request: CodeRequest): Promise<SentCode> {
-  const { accountId, input, hashes, keyed } = request
+async function sendNewCode(deps: Deps, { caller, input, hashes, keyed }: CodeRequest): Promise<SentCode> {
+  const { accountId } = caller
   const { to, template, language, purpose, clientIp, maxAttempts, expiresInSeconds } = input
   const code = input.code ?? generateCode(input.length, deps.randomBytes)
   const message = { to, template, language, code, externalId: input.externalId, accountId: input.accountId }
@@ -55,7 +55,7 @@ async function sendNewCode(deps: Deps, caller: Caller, request: CodeRequest): Pr
     insertCode(trx, { accountId, id, to, purpose, mac, ...limits, ...sent }),
   )
   const unsent = { accountId, id, to, clientIp }
-  const result = await sendPrepared(deps, prepared, keyed).catch(async (error: unknown) => {
+  const result = await sendPrepared(deps, caller, prepared, keyed).catch(async (error: unknown) => {
     await deleteUnsent(deps, unsent, { isFinal: false })
     throw error
   })
@@ -67,11 +67,12 @@ async function sendNewCode(deps: Deps, caller: Caller, request: CodeRequest): Pr
 
 async function sendPrepared(
   deps: Deps,
+  caller: SendCaller,
   prepared: Prepared,
   request: IdempotentRequest | undefined,
 ): Promise<SendResult> {
-  if (!(await record(deps, prepared.message, request))) throw keyInUse()
-  return dispatch(deps, prepared, request)
+  if (!(await record(deps, caller, prepared.message, request))) throw keyInUse()
+  return dispatch(deps, caller, prepared, request)
 }
 
 interface UnsentCode {

@@ -7,6 +7,8 @@ import type { RecordedMessage } from '../columns.ts'
 import { optedOutCode, suppressRejected } from '../suppressions/recipient-choices.ts'
 import type { SendingAccount } from './decide.ts'
 
+type Refusal = Extract<SendOutcome, { kind: 'refused' }>
+
 /**
  * Stores that WhatsApp rejected the account, the template or the recipient, so that Waybill rejects the next send
  * itself, with the reason. Logs its own failures instead of throwing, because the send already has its result.
@@ -15,9 +17,8 @@ export async function applyRefusal(
   deps: Deps,
   message: RecordedMessage,
   from: SendingAccount,
-  outcome: SendOutcome,
+  outcome: Refusal,
 ): Promise<void> {
-  if (outcome.kind !== 'refused') return
   try {
     if (outcome.accountUnusable)
       await deactivateRefused(

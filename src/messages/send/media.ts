@@ -73,9 +73,9 @@ export async function forgetRefusedMedia(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   filled: FilledTemplate,
-  outcome: SendOutcome,
+  { error }: Extract<SendOutcome, { kind: 'refused' }>,
 ): Promise<void> {
-  if (outcome.kind !== 'refused' || outcome.error.code !== invalidParameter) return
+  if (error.code !== invalidParameter) return
   const headers = [filled.header, ...(filled.cards ?? []).map((card) => card.header)]
   const waMediaIds = headers.flatMap((header) =>
     header && 'media' in header && 'id' in header.media ? [header.media.id] : [],

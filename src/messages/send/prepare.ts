@@ -5,8 +5,10 @@ import { describeUnreadableToken, openAccessToken } from '../../whatsapp-account
 import type { Deps } from '../../deps.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { describeContent, sealContent } from '../contents/content.ts'
+import { waitPaused } from '../../platform/pausable.ts'
 import type { PendingMessage } from '../message.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
+import type { SendCaller } from './caller.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { namesMedia, resolveMedia } from './media.ts'
@@ -37,13 +39,16 @@ export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
 }
 
 /** Throws a `ServiceError` that says why the message cannot be sent. */
-export async function prepare(deps: Deps, caller: Caller, input: SendMessageRequest): Promise<Prepared> {
+export async function prepare(deps: Deps, caller: SendCaller, input: SendMessageRequest): Promise<Prepared> {
   const { draft, accessToken } = await checkSend(deps, caller, input)
-  const { accountId } = caller
+  const { accountId, slot } = caller
   const { from, emitSentEvent } = draft
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
-  const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
-  const filled = namesMedia(draft.filled) ? await resolveMedia(deps, sender, draft.filled) : draft.filled
+  let { filled } = draft
+  if (namesMedia(filled)) {
+    const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
+    filled = await waitPaused(slot, () => resolveMedia(deps, sender, draft.filled))
+  }
 
   const createdAt = deps.now()
   // The ID contains the same time, because filters by time compare IDs.

@@ -4,12 +4,12 @@ import type { SentFromDashboard, sendMessageAgain } from '../../../contracts/das
 import { ServiceError } from '../../../contracts/errors.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
-import type { Caller } from '../../accounts/authenticate.ts'
 import { spendRequest } from '../../accounts/authenticate-store.ts'
 import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { requireMessage } from '../queries/get.ts'
+import type { SendCaller } from './caller.ts'
 import type { SendResult } from './outcome.ts'
 import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
@@ -22,15 +22,15 @@ import { dispatch, record } from './send.ts'
  */
 export async function sendFromDashboard(
   deps: Deps,
-  caller: Caller,
+  caller: SendCaller,
   input: SendMessageRequest,
 ): Promise<z.output<typeof SentFromDashboard>> {
   const budget = await spendRequest(deps.db, caller.accountId)
   if (budget) assertWithinBudget(budget)
   const prepared = await prepare(deps, caller, input)
   // Without an idempotency key, it is always recorded.
-  await record(deps, prepared.message, undefined)
-  const result = await dispatch(deps, prepared, undefined)
+  await record(deps, caller, prepared.message, undefined)
+  const result = await dispatch(deps, caller, prepared, undefined)
   return { messageId: prepared.message.id, ...describe(result) }
 }
 
@@ -40,13 +40,14 @@ export async function sendFromDashboard(
  */
 export async function sendAgain(
   deps: Deps,
+  { slot }: Pick<SendCaller, 'slot'>,
   { accountId, messageId, ...values }: InputOf<typeof sendMessageAgain>,
 ): Promise<z.output<typeof SentFromDashboard>> {
   const { to, template, language, whatsAppAccountId, externalId } = await requireMessage(deps, accountId, messageId)
   if (to === erasedRecipient)
     throw new ServiceError('VALIDATION_ERROR', 'messageId: the recipient of this message was erased.')
   const request = { to, template, language, accountId: whatsAppAccountId, ...values }
-  return sendFromDashboard(deps, { accountId }, { ...request, ...(externalId !== null && { externalId }) })
+  return sendFromDashboard(deps, { accountId, slot }, { ...request, ...(externalId !== null && { externalId }) })
 }
 
 function describe(result: SendResult): Omit<z.output<typeof SentFromDashboard>, 'messageId'> {

@@ -1,12 +1,12 @@
 import type { SendMessageRequest, SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { toSentMessage } from './responses.ts'
 import { applyRefusal } from './apply-refusal.ts'
+import type { SendCaller } from './caller.ts'
 import { describeRequest, type IdempotentRequest, replay } from './idempotency.ts'
 import { forgetRefusedMedia } from './media.ts'
 import { interpretOutcome, type SendResult } from './outcome.ts'
@@ -26,23 +26,23 @@ export interface Sent {
  */
 export async function send(
   deps: Deps,
-  caller: Caller,
+  caller: SendCaller,
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<Sent> {
   const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) {
-    deps.onMessage?.(earlier.message.id)
+    caller.onMessage?.(earlier.message.id)
     return { message: replay(earlier, request), replayed: true }
   }
 
   const prepared = await prepare(deps, caller, input)
   const { message } = prepared
-  const recorded = await record(deps, message, request)
+  const recorded = await record(deps, caller, message, request)
   if (!recorded) return { message: await replayConcurrent(deps, caller, request), replayed: true }
 
-  const result = await dispatch(deps, prepared, request)
+  const result = await dispatch(deps, caller, prepared, request)
   if (result.kind !== 'sent') throw result.error
   return { message: toSentMessage(message, result.waMessageId), replayed: false }
 }
@@ -53,12 +53,13 @@ export async function send(
  */
 export async function record(
   deps: Deps,
+  caller: SendCaller,
   message: PendingMessage,
   request: IdempotentRequest | undefined,
 ): Promise<boolean> {
   try {
     const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
-    if (recorded) deps.onMessage?.(message.id)
+    if (recorded) caller.onMessage?.(message.id)
     else deps.journal.settled(message.id)
     return recorded
   } catch (error) {
@@ -72,7 +73,7 @@ export async function record(
 /** Another request claimed the key between our lookup and our insert. */
 async function replayConcurrent(
   deps: Deps,
-  caller: Caller,
+  caller: SendCaller,
   request: IdempotentRequest | undefined,
 ): Promise<SentMessage> {
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
@@ -91,10 +92,13 @@ export function keyInUse(): ServiceError {
 /** Sends a recorded message to WhatsApp and stores the outcome. */
 export async function dispatch(
   deps: Deps,
+  { slot }: SendCaller,
   { message, from, filled, accessToken }: Prepared,
   request: IdempotentRequest | undefined,
 ): Promise<SendResult> {
   const { to, template: name, language } = message
+  // The request does not count towards the limit of concurrent ones while it waits for WhatsApp.
+  slot?.pause()
   const outcome = await deps.whatsapp.sendTemplate(
     { phoneNumberId: from.phoneNumberId, accessToken },
     {
@@ -106,9 +110,12 @@ export async function dispatch(
       beforeWrite: () => deps.journal.writing(message.id),
     },
   )
+  slot?.resume()
   const result = interpretOutcome(message.id, outcome)
   await settle(deps, message, result, request)
-  await applyRefusal(deps, message, from, outcome)
-  if (outcome.kind === 'refused') await forgetRefusedMedia(deps, message.accountId, filled, outcome)
+  if (outcome.kind === 'refused') {
+    await applyRefusal(deps, message, from, outcome)
+    await forgetRefusedMedia(deps, message.accountId, filled, outcome)
+  }
   return result
 }

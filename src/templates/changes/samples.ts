@@ -12,7 +12,7 @@ import type { SampleFile } from '../../whatsapp/template-management.ts'
 import { explainTemplateFailure } from './failures.ts'
 import type { TemplateAccount } from './template-account.ts'
 
-type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log' | 'waitUncounted'>
+type SampleDeps = Pick<Deps, 'db' | 'whatsapp' | 'media' | 'log'>
 
 /** The field with the sample of a header, in a template or a card. */
 interface SampleField {
@@ -35,9 +35,7 @@ export async function uploadSamples(
     const link = header.sample?.link
     if (link === undefined || !isSampleFormat(header.format)) continue
     const { format } = header
-    const upload = () => uploadLink(deps, account, { field, format, link })
-    const handle = await (deps.waitUncounted ? deps.waitUncounted(upload) : upload())
-    handles.set(header, handle)
+    handles.set(header, await uploadLink(deps, account, { field, format, link }))
   }
   const withHandle = (header: TemplateHeaderDefinition): TemplateHeaderDefinition => {
     const handle = handles.get(header)

@@ -136,7 +136,9 @@ test.each(procedures.filter(({ kind }) => kind === 'mutation'))(
 )
 
 test('audits every change of an account by an operator', () => {
-  const unaudited = procedures.filter(({ kind, contract }) => kind === 'mutation' && !contract.audit)
+  const unaudited = procedures.filter(
+    ({ kind, contract }) => kind === 'mutation' && typeof contract.audit !== 'function',
+  )
 
   // Its entry is written once the account exists.
   expect(unaudited.map(({ name }) => name)).toEqual(['account.create'])

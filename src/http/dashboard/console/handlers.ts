@@ -1,7 +1,7 @@
 import type { DashboardContracts } from '../../../../contracts/dashboard/index.ts'
 import { resumeAccount, suspendAccount } from '../../../accounts/suspend.ts'
 import { closeView, openView, recordList } from '../../../users/operators.ts'
-import type { HandlersOf } from '../../api/procedures.ts'
+import type { HandlersOf } from '../../../pipeline/procedures.ts'
 import type { DashboardCall } from '../authorize.ts'
 import { listConsoleAccounts } from './accounts.ts'
 import { createAccountWithOwner } from './create-account.ts'

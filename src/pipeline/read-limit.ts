@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../contracts/errors.ts'
+import { ServiceError } from '../../contracts/errors.ts'
 
 /** How much of this process and its database the reads of one account may use. */
 export interface ReadLimits {

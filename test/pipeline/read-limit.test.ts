@@ -1,10 +1,10 @@
 import type { KyselyPlugin } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { previewMessage, sendMessage } from '../../../contracts/api/message.ts'
-import { errors } from '../../../contracts/errors.ts'
-import { safe } from '../../../src/client/client.ts'
-import { createReadLimit, readLimits, type ReadLimits } from '../../../src/http/limits/read-limit.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
+import { errors } from '../../contracts/errors.ts'
+import { safe } from '../../src/client/client.ts'
+import { createReadLimit, readLimits, type ReadLimits } from '../../src/pipeline/read-limit.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../support/server.ts'
 
 function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))

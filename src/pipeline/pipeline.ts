@@ -1,0 +1,134 @@
+import type { Procedure } from '../../contracts/procedure.ts'
+import type { Deps } from '../deps.ts'
+import { waitPaused } from '../platform/pausable.ts'
+import { assertTemplateChangesEnabled } from '../templates/changes/template-account.ts'
+import { audited } from '../users/audit/audit.ts'
+import type { SpendBudget } from './budgets.ts'
+import type { CallCost, Meter } from './meter.ts'
+import type { ProcedureCall, ServedProcedure } from './procedures.ts'
+import type { ReadLimit } from './read-limit.ts'
+
+/** What limits the calls of this process. */
+export interface Limits {
+  meter: Meter
+  reads: ReadLimit
+  spend: SpendBudget
+}
+
+/** What a door knows about a call whose caller it has authorized. */
+export interface Received<Input> {
+  /** Size of the body and of the URL. */
+  bytes: number
+  /** Whether a batch has entered with the cost of all its calls. */
+  isPaid?: boolean
+  /** Decodes and validates the input. */
+  parse: () => Promise<Input> | Input
+}
+
+/** Milliseconds of a call that no rate limit counts, such as a preview: mostly its statements and its answer. */
+const workOfCall = 0.2
+
+/**
+ * What a call costs before its body is parsed. Sends, and calls that wait for WhatsApp or for a file, have budgets of
+ * their own; a waiting call would occupy a place for as long as it takes.
+ */
+export function costOf({ budget }: Pick<Procedure, 'budget'>, bytes: number): CallCost {
+  const counted = budget === 'changes' || budget === 'tests' || budget === 'emails'
+  return { bytes, work: budget === 'sends' ? 0 : workOfCall, counted }
+}
+
+/** The steps of every call after its caller was authorized, whichever door it came through. */
+export class Pipeline {
+  readonly meter: Meter
+  readonly #deps: Deps
+  readonly #limits: Limits
+
+  constructor(deps: Deps, limits: Limits) {
+    this.#deps = deps
+    this.#limits = limits
+    this.meter = limits.meter
+  }
+
+  /** Meters, parses, limits, audits and handles a call. */
+  async run<P extends Procedure, Call extends ProcedureCall>(
+    procedure: ServedProcedure<P, Call>,
+    call: Call,
+    { bytes, isPaid = false, parse }: Received<unknown>,
+  ): Promise<unknown> {
+    const { meter } = this
+    const { meterKey } = call
+    const cost = costOf(procedure.contract, bytes)
+    const waiting = isPaid && !cost.counted ? undefined : meter.enter(meterKey, isPaid ? onlyCounted : cost)
+    if (waiting) await waiting
+    try {
+      const parsing = measure(meter, meterKey, parse)
+      const input: unknown = parsing instanceof Promise ? await parsing : parsing
+      return await this.#perform(procedure, call, input)
+    } finally {
+      if (cost.counted) meter.leave(meterKey)
+    }
+  }
+
+  #perform<P extends Procedure, Call extends ProcedureCall>(
+    procedure: ServedProcedure<P, Call>,
+    call: Call,
+    input: unknown,
+  ): Promise<unknown> {
+    const { budget } = procedure.contract
+    switch (budget) {
+      case 'sends':
+        return this.#handle(procedure, call, input)
+      case 'reads':
+        if (call.accountId === undefined) return this.#handle(procedure, call, input)
+        return this.#limits.reads.run(call.accountId, () => this.#handle(procedure, call, input))
+      case 'changes':
+        return this.#change(procedure, call, input)
+      case 'uploads':
+        return waitPaused(call.slot, () => this.#change(procedure, call, input))
+      default:
+        this.#limits.spend(budget, call)
+        return waitPaused(call.slot, () => this.#change(procedure, call, input))
+    }
+  }
+
+  async #change<P extends Procedure, Call extends ProcedureCall>(
+    procedure: ServedProcedure<P, Call>,
+    call: Call,
+    input: unknown,
+  ): Promise<unknown> {
+    const { name, contract } = procedure
+    const { accountId, address } = call
+    if (contract.audience === 'api' && contract.permission === 'template changes')
+      await assertTemplateChangesEnabled(this.#deps, accountId ?? '')
+    const { audit } = contract
+    // The contract's own schema has parsed the input.
+    const what = typeof audit === 'function' ? audit(input as never) : undefined
+    if (what === undefined) return this.#handle(procedure, call, input)
+    if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
+    return audited(this.#deps, { accountId, who: call.actor(), what, address }, () =>
+      this.#handle(procedure, call, input),
+    )
+  }
+
+  /** Parsing the output for users removes fields that the contract does not name. */
+  #handle<P extends Procedure, Call extends ProcedureCall>(
+    { contract, perform }: ServedProcedure<P, Call>,
+    call: Call,
+    input: unknown,
+  ): Promise<unknown> {
+    const result = perform(this.#deps, call, input as never)
+    return contract.audience === 'api' ? result : result.then((output) => contract.output.parse(output))
+  }
+}
+
+const onlyCounted: CallCost = { bytes: 0, work: 0, counted: true }
+
+/** Charges the account for synchronous work. */
+export function measure<Result>(meter: Meter, key: string, work: () => Result): Result {
+  const startedAt = performance.now()
+  try {
+    return work()
+  } finally {
+    meter.charge(key, performance.now() - startedAt)
+  }
+}

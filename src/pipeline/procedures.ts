@@ -1,0 +1,50 @@
+import type { InputOf, OutputOf, Procedure, ProcedureTree } from '../../contracts/procedure.ts'
+import { isProcedure } from '../../contracts/procedure.ts'
+import type { Deps } from '../deps.ts'
+import type { Pausable } from '../platform/pausable.ts'
+
+/** The data of every authorized call. Each audience adds what its handlers need. */
+export interface ProcedureCall {
+  /** The account that the call is about; undefined if it names none. */
+  accountId: string | undefined
+  /** Whose work counts: the account, or the user or network of a call without one. */
+  meterKey: string
+  /** The place of the request among the concurrent ones of this process. */
+  slot: Pausable | null
+  /** The caller's address, after `TRUST_PROXY`. */
+  address: string
+  /** The caller's name in the audit log. */
+  actor(): string
+}
+
+/** A contract and the handler behind it. The input has been parsed by the contract's own schema. */
+export interface ServedProcedure<P extends Procedure = Procedure, Call = never> {
+  /** Dotted name, such as `message.send`. */
+  name: string
+  contract: P
+  perform: (deps: Deps, call: Call, input: never) => Promise<unknown>
+}
+
+type Handler<P extends Procedure, Call> = (deps: Deps, call: Call, input: InputOf<P>) => Promise<OutputOf<P>>
+
+/** One handler per contract, in the same tree shape. A contract without a handler does not compile. */
+export type HandlersOf<Tree, Call> = {
+  [Name in keyof Tree]: Tree[Name] extends Procedure ? Handler<Tree[Name], Call> : HandlersOf<Tree[Name], Call>
+}
+
+type HandlerTree<Call> = { [name: string]: ServedProcedure<Procedure, Call>['perform'] | HandlerTree<Call> }
+
+/** Pairs each contract of a tree with its handler; `HandlersOf` guarantees that both trees have the same shape. */
+export function pairProcedures<P extends Procedure, Call>(
+  contracts: ProcedureTree<P>,
+  handlers: HandlerTree<Call>,
+  prefix = '',
+): ServedProcedure<P, Call>[] {
+  return Object.entries(contracts).flatMap(([key, node]) => {
+    const handler = handlers[key]
+    if (isProcedure<P>(node))
+      return typeof handler === 'function' ? [{ name: prefix + key, contract: node, perform: handler }] : []
+    // As in `listProcedures`, a node that is not a procedure is a tree.
+    return typeof handler === 'object' ? pairProcedures(node as ProcedureTree<P>, handler, `${prefix}${key}.`) : []
+  })
+}
