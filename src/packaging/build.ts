@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { renderPages } from '../http/docs/render/pages.ts'
-import { gallerySlug } from '../http/docs/site/contents.ts'
 import { renderedPagesFile } from '../http/docs/site/site.ts'
 import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
 import { bundleServer } from './bundle-server.ts'
@@ -42,11 +41,11 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', 'src/packaging/tsconfig.json'], { cwd: root, stdio: 'inherit' })
 }
 
-/** Copies the entry point and the static files. Guides are rendered instead, and the gallery is omitted for its size. */
+/** Copies the entry point, the static files and the pictures of the guides, which are rendered below. */
 async function copyStaticFiles(): Promise<void> {
-  const excluded = ['src/client', 'src/dashboard', 'src/packaging', 'src/http/docs/guides/images/gallery']
+  const excluded = ['src/client', 'src/dashboard', 'src/packaging']
   const isExcluded = (file: string) => excluded.some((folder) => file.startsWith(folder + path.sep))
-  for await (const file of glob('src/**/*.*', { cwd: root }))
+  for await (const file of glob(['src/**/*.*', 'docs/guides/images/*'], { cwd: root }))
     if (!/\.(ts|tsx|md)$/.test(file) && !isExcluded(path.normalize(file)))
       await cp(path.join(root, file), path.join(dist, file))
 }
@@ -67,7 +66,7 @@ async function copyScalar(): Promise<void> {
 async function renderGuides(): Promise<void> {
   const file = path.join(dist, 'src/http/docs/site', path.basename(renderedPagesFile.pathname))
   await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, JSON.stringify(renderPages().filter(({ slug }) => slug !== gallerySlug)))
+  await writeFile(file, JSON.stringify(renderPages()))
 }
 
 /** Writes the software bill of materials, for vulnerability scanners, and the licences of bundled packages. */

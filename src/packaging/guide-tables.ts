@@ -2,7 +2,7 @@
  * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares them. A table is
  * enclosed by `<!-- generated:name -->` and `<!-- /generated:name -->`.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Registry } from 'prom-client'
@@ -34,7 +34,7 @@ import { sandboxMedia } from '../whatsapp/simulator/media/sandbox-media.ts'
 import { reviewedNames } from '../whatsapp/simulator/templates/template-review.ts'
 import { sandboxTokens } from '../whatsapp/simulator/onboarding/sandbox-tokens.ts'
 
-const folder = path.resolve(import.meta.dirname, '../http/docs/guides')
+const docs = path.resolve(import.meta.dirname, '../../docs')
 
 type Cell = string | number
 
@@ -185,10 +185,9 @@ export async function fillTables(markdown: string): Promise<string> {
 
 /** Returns guides whose tables are out of date, ignoring the formatter's padding. */
 export async function findOutdatedGuides(): Promise<{ file: string; text: string }[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'))
   const outdated: { file: string; text: string }[] = []
-  for (const name of names) {
-    const file = path.join(folder, name)
+  for await (const name of glob('{guides,operating}/*.md', { cwd: docs })) {
+    const file = path.join(docs, name)
     const current = await readFile(file, 'utf8')
     const text = await fillTables(current)
     if (withoutPadding(text) !== withoutPadding(current)) outdated.push({ file, text })

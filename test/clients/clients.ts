@@ -1,10 +1,11 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { openApiForms } from '../../src/http/openapi/forms.ts'
 import type { Check } from './scenario.ts'
 import {
   cargoTarget,
   copyProgram,
-  documents,
+  document,
   fillOnce,
   installPackages,
   openapiGenerator,
@@ -20,7 +21,7 @@ export interface Client {
   /** Commands that the machine must have. */
   needs: readonly string[]
   /** The document that it is generated from; 3.1 by default. */
-  document?: keyof typeof documents
+  document?: '3.0' | '3.1'
   /** Checks that the generated client cannot pass, with the reason. */
   lacks?: Partial<Record<Check, string>>
   /** Generates the client and compiles the program; returns the command that runs it. */
@@ -51,7 +52,7 @@ export const clients: readonly Client[] = [
     needs: ['python3'],
     build: async () => {
       const { program, generated } = await copyProgram('python-openapi-python-client')
-      const args = ['generate', '--path', documents['3.1'], '--output-path', generated, '--overwrite']
+      const args = ['generate', '--path', document, '--output-path', generated, '--overwrite']
       await run(generated, await pythonCommand('openapi-python-client'), [...args, '--meta', 'setup'])
       return {
         folder: program,
@@ -63,21 +64,21 @@ export const clients: readonly Client[] = [
   },
   typescriptClient('openapi-typescript with openapi-fetch', 'openapi-fetch', [
     'openapi-typescript/bin/cli.js',
-    documents['3.1'],
+    document,
     '--output',
     'generated/waybill.ts',
   ]),
   typescriptClient('@hey-api/openapi-ts', 'hey-api', [
     '@hey-api/openapi-ts/bin/run.js',
     '--input',
-    documents['3.1'],
+    document,
     '--file',
     'openapi-ts.config.mjs',
   ]),
   typescriptClient('orval', 'orval', [
     'orval/dist/bin/orval.js',
     '--input',
-    documents['3.1'],
+    document,
     '--output',
     'generated/orval.ts',
     '--client',
@@ -91,7 +92,7 @@ export const clients: readonly Client[] = [
     build: async () => {
       const { program } = await copyProgram('go-oapi-codegen')
       const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'
-      const generated = await run(program, 'go', ['run', generator, '-package', 'waybill', documents['3.1']])
+      const generated = await run(program, 'go', ['run', generator, '-package', 'waybill', document])
       await writeSource(path.join(program, 'waybill/waybill.go'), generated)
       await run(program, 'go', ['build', '-o', 'sender', '.'])
       return { folder: program, command: path.join(program, 'sender'), args: [] }
@@ -104,7 +105,7 @@ export const clients: readonly Client[] = [
     needs: ['go'],
     build: async () => {
       const { program } = await copyProgram('go-ogen')
-      const args = ['--target', 'waybill', '--package', 'waybill', '--clean', documents['3.1']]
+      const args = ['--target', 'waybill', '--package', 'waybill', '--clean', document]
       await run(program, 'go', ['tool', 'ogen', ...args])
       await run(program, 'go', ['build', '-o', 'sender', '.'])
       return { folder: program, command: path.join(program, 'sender'), args: [] }
@@ -130,7 +131,8 @@ export const clients: readonly Client[] = [
     needs: ['cargo'],
     build: async () => {
       const { program } = await copyProgram('rust-progenitor')
-      await cp(documents['3.0'], path.join(program, 'openapi-3.0.json'))
+      const form = openApiForms['openapi-3.0.json'](JSON.parse(await readFile(document, 'utf8')))
+      await writeFile(path.join(program, 'openapi-3.0.json'), form)
       return buildRust(program, 'sender-progenitor')
     },
   },

@@ -11,7 +11,7 @@ export interface Row {
   lacks: Partial<Record<Check, string>>
 }
 
-const guide = path.resolve(import.meta.dirname, '../../src/http/docs/guides/testing.md')
+const guide = path.resolve(import.meta.dirname, '../../docs/contributing/testing.md')
 const block = /(<!-- measured:clients -->\n\n)([^]*?)(\n\n<!-- \/measured:clients -->)/
 
 /** Replaces the table in the guide. Needs every toolchain: a client that did not run has no row. */

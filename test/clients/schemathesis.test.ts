@@ -10,7 +10,7 @@ import { updateAccount } from '../../src/accounts/account.ts'
 import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { reportMissing } from '../support/required-programs.ts'
-import { documents, listMissing, pythonCommand, run as runCommand } from './tools.ts'
+import { document, listMissing, pythonCommand, run as runCommand } from './tools.ts'
 
 /**
  * Schemathesis generates requests from the OpenAPI document, valid and invalid, and checks each response against it.
@@ -74,7 +74,7 @@ test.skipIf(missing.length > 0).each(runs)(
     // One worker: with two, Python 3.11 occasionally fails in `ast` (python/cpython#106905).
     const limits = ['--max-time', String(run.seconds), '--workers', '1', '--continue-on-failure', '--no-shrink']
     const checks = ['--checks', 'all', '--exclude-checks', 'positive_data_acceptance']
-    const target = [documents['3.1'], '--url', server.url, '--header', `X-API-Key: ${account.apiKey}`, ...run.filter]
+    const target = [document, '--url', server.url, '--header', `X-API-Key: ${account.apiKey}`, ...run.filter]
     // The command fails if a check does; the error then contains its output.
     const settings = path.join(import.meta.dirname, 'schemathesis')
     const configuration = ['--config-file', path.join(settings, 'schemathesis.toml')]

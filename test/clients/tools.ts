@@ -9,10 +9,7 @@ import { promisify } from 'node:util'
 /** Caches downloads and compiled programs, so that only the first run takes long. */
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'waybill-clients')
 
-export const documents = {
-  '3.1': path.resolve(import.meta.dirname, '../../openapi.json'),
-  '3.0': path.resolve(import.meta.dirname, '../../src/http/docs/openapi-3.0.json'),
-}
+export const document = path.resolve(import.meta.dirname, '../../openapi.json')
 
 /** Runs a command to its end and returns its output; an error contains the end of the output. */
 export async function run(
@@ -103,6 +100,6 @@ export async function openapiGenerator(language: string, folder: string, ...opti
   const command = await pythonCommand('openapi-generator-cli')
   // Only fast compilation: optimizing the generator pays off only for large documents.
   const environment = { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1' }
-  const args = ['generate', '--input-spec', documents['3.1'], '--generator-name', language, '--output', folder]
+  const args = ['generate', '--input-spec', document, '--generator-name', language, '--output', folder]
   await run(folder, command, [...args, ...options], environment)
 }

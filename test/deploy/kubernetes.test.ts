@@ -140,7 +140,7 @@ describe.skipIf(missing.length > 0)('the manifests for Kubernetes', () => {
       },
     ])
     expect(manifests.filter(({ spec }) => spec?.replicas !== undefined)).toEqual([])
-    const guide = await readFile(path.resolve(deploy, '../src/http/docs/guides/operating.md'), 'utf8')
+    const guide = await readFile(path.resolve(deploy, '../docs/operating/operating.md'), 'utf8')
     const adapter = await readFile(path.join(deploy, 'prometheus-adapter.yaml'), 'utf8')
     for (const metric of ['waybill_http_requests_at_work', 'waybill_webhook_oldest_due_seconds']) {
       expect(guide).toContain(`\`${metric}\``)

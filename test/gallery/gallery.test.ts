@@ -12,8 +12,8 @@ import { now } from './shop.ts'
  * Takes the pictures of the gallery: each page at three widths in both colour schemes. `npm run gallery -- -t messages`
  * takes those of one page.
  */
-const guides = path.resolve(import.meta.dirname, '../../src/http/docs/guides')
-const folder = process.env['GALLERY_FOLDER'] ?? path.join(guides, 'images/gallery')
+const root = path.resolve(import.meta.dirname, '../..')
+const folder = process.env['GALLERY_FOLDER'] ?? path.join(root, 'dist/gallery')
 const heights = { 1440: 900, 1280: 800, 390: 844 }
 const quality = 60
 
@@ -55,15 +55,15 @@ test.each(galleryPages)('$name', async ({ name, path: address, signedOut, reques
   expect(await shown.getByRole('alert').filter({ hasText: 'Try again' }).count()).toBe(0)
 })
 
-test('takes the picture of the introduction and writes the guide with the others', async () => {
+test('takes the picture of the introduction and writes the page with the others', async () => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto(`${opened.dashboard.server.url}/settings/${opened.shop.accountId}/overview`)
   await untilShown(page)
-  await page.screenshot({ path: path.join(folder, '../dashboard.png') })
+  await page.screenshot({ path: path.join(root, 'docs/guides/images/dashboard.png') })
   const guide = writeGuide()
-  await writeFile(path.join(guides, 'dashboard-gallery.md'), guide)
-  const shown = [...guide.matchAll(/images\/gallery\/([^)]+)/g)].map(([, file = '']) => file)
+  await writeFile(path.join(folder, 'index.md'), guide)
+  const shown = [...guide.matchAll(/\]\(([^)]+\.webp)\)/g)].map(([, file = '']) => file)
   expect(shown.filter((file) => !existsSync(path.join(folder, file)))).toEqual([])
 })
 

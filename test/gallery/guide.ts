@@ -9,10 +9,10 @@ export function nameFile(name: string, width: Width, scheme: Scheme): string {
   return `${name}-${width}-${scheme}.webp`
 }
 
-/** The guide that shows the pictures. */
+/** The page that shows the pictures. */
 export function writeGuide(): string {
   const parts = galleryPages.map(({ name, title }) => {
-    const url = (width: Width, scheme: Scheme) => `images/gallery/${nameFile(name, width, scheme)}`
+    const url = (width: Width, scheme: Scheme) => nameFile(name, width, scheme)
     const show = (width: Width, scheme: Scheme) => `![${title}, ${width} px, ${scheme}](${url(width, scheme)})`
     return [
       `## ${title}`,
@@ -27,6 +27,5 @@ export function writeGuide(): string {
 
 const introduction = `# Dashboard gallery
 
-Every page of the [dashboard](dashboard.md) at three widths in both colour schemes, with the data of an invented shop.
-\`npm run gallery\` takes new screenshots with the same data and the same clock. To review them, use the
-[checklist](testing.md#review-the-dashboard-design).`
+Every page of the dashboard at three widths in both colour schemes, with the data of an invented shop. To
+review them, use the [checklist](../../docs/contributing/testing.md#review-the-dashboard-design).`

@@ -152,7 +152,7 @@ describe('a secret in a file', () => {
 
   test('is supported for every secret, and an empty path counts as unset', () => {
     expect(readConfig({ METRICS_TOKEN: 'token', METRICS_TOKEN_FILE: '' }).metricsToken).toBe('token')
-    const guide = readFileSync(path.resolve(import.meta.dirname, '../../src/http/docs/guides/configuration.md'), 'utf8')
+    const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/operating/configuration.md'), 'utf8')
     for (const name of secretVariables) expect(guide).toContain(`\`${name}_FILE\``)
   })
 })

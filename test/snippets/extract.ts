@@ -22,7 +22,7 @@ export function listSnippets(): Snippet[] {
 }
 
 function extract(guide: string): Snippet[] {
-  const text = readFileSync(new URL(`../../src/http/docs/guides/${guide}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../docs/guides/${guide}`, import.meta.url), 'utf8')
   return [...text.matchAll(/^```(\w+)(?: run=(\w+))?\n(.*?)^```$/gms)].map((match) => {
     const [, language = '', run, code = ''] = match
     return { guide, line: text.slice(0, match.index).split('\n').length, language, run, code }

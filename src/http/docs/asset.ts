@@ -4,8 +4,9 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** A static file, by its path or its content. */
-export type Source = SourceOptions & ({ file: URL | string; content?: undefined } | { content: string })
+/** A static file, by its path or its content, which may be made at the first request. */
+export type Source = SourceOptions &
+  ({ file: URL | string; content?: undefined } | { content: string | (() => Promise<string>) })
 
 interface SourceOptions {
   contentType: string
@@ -41,15 +42,18 @@ export function serveAsset(
   { contentType, headers = {}, eager, ...source }: Source,
 ): void {
   let asset = eager === true ? readAsset(source) : undefined
-  app.get(url, (request, reply) => {
-    asset ??= readAsset(source)
+  app.get(url, async (request, reply) => {
+    const read = await (asset ?? readAsset(source))
+    asset = read
     void reply.headers({ 'Cache-Control': 'no-cache', ...headers, 'Content-Type': contentType })
-    return sendAsset(request, reply, asset)
+    return sendAsset(request, reply, read)
   })
 }
 
-function readAsset(source: Pick<Source, 'content'> | { file: URL | string }): Asset {
-  return createAsset('file' in source ? readFileSync(source.file) : Buffer.from(source.content ?? ''))
+function readAsset(source: Pick<Source, 'content'> | { file: URL | string }): Asset | Promise<Asset> {
+  if ('file' in source) return createAsset(readFileSync(source.file))
+  if (typeof source.content === 'function') return source.content().then((text) => createAsset(Buffer.from(text)))
+  return createAsset(Buffer.from(source.content ?? ''))
 }
 
 export function createAsset(content: Buffer): Asset {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
 import { serveAsset } from './asset.ts'
 import { registerGuides } from './site/guides.ts'
 import { layOutReference } from './site/layout.ts'
@@ -24,6 +26,8 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+const openApi = local('../../../openapi.json')
+
 /** Scalar's four megabytes only change with a release, so they are cached for a day. */
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
@@ -34,12 +38,12 @@ const aDay = { 'Cache-Control': 'public, max-age=86400' }
 export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
   serveAsset(app, '/openapi.json', {
-    file: local('../../../openapi.json'),
+    file: openApi,
     contentType: 'application/json; charset=utf-8',
   })
-  serveAsset(app, '/openapi.yaml', { file: local('openapi.yaml'), contentType: 'application/yaml' })
+  serveAsset(app, '/openapi.yaml', { content: () => writeForm('openapi.yaml'), contentType: 'application/yaml' })
   serveAsset(app, '/openapi-3.0.json', {
-    file: local('openapi-3.0.json'),
+    content: () => writeForm('openapi-3.0.json'),
     contentType: 'application/json; charset=utf-8',
   })
   serveAsset(app, '/docs/monitoring/grafana-dashboard.json', {
@@ -63,6 +67,11 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
   if (scalarFile === undefined) return
   serveAsset(app, '/docs/setup.js', { file: local('browser/setup.js'), contentType: javascript })
   serveAsset(app, '/docs/scalar.js', { file: scalarFile, contentType: javascript, headers: aDay })
+}
+
+async function writeForm(name: 'openapi.yaml' | 'openapi-3.0.json'): Promise<string> {
+  const { openApiForms } = await import('../openapi/forms.ts')
+  return openApiForms[name](JSON.parse(await readFile(openApi, 'utf8')) as OpenApiDocument)
 }
 
 /**

@@ -1,11 +1,9 @@
-import { stringify } from 'yaml'
 import { restContracts } from '../../../contracts/index.ts'
 import { listProcedures, tags } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
 import { draftDocument } from './draft.ts'
 import { headers } from './headers.ts'
-import { toOpenApi30 } from './openapi30.ts'
 import { writeOperation } from './operation.ts'
 import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
@@ -67,18 +65,9 @@ function generateOpenApi(): OpenApiDocument {
 const description =
   'Sends pre-approved WhatsApp template messages, one call for one recipient, and reports delivery, reads and failures by webhook. Every request carries the API key of the account in the header `X-API-Key`. A success is `{"success": true, "data": …}`, a failure `{"success": false, "error": {"code": …, "message": …}}`: programs read `code`, people read `message`. Responses may gain fields, and lists of values such as codes, statuses and event types may gain values: ignore fields that you do not know, and expect values that are not listed.'
 
-/** Returns the exact content of each file of the document. */
-export function printOpenApi(): Record<'openapi.json' | 'openapi.yaml' | 'openapi-3.0.json', string> {
-  const document = generateOpenApi()
-  return {
-    'openapi.json': printJson(document),
-    'openapi.yaml': stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
-    'openapi-3.0.json': printJson(toOpenApi30(document)),
-  }
-}
-
-function printJson(document: object): string {
-  return `${JSON.stringify(document, null, 2)}\n`
+/** Returns the exact content of `openapi.json`. */
+export function printOpenApi(): string {
+  return `${JSON.stringify(generateOpenApi(), null, 2)}\n`
 }
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
+import { openApiForms } from '../../../src/http/openapi/forms.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../../contracts/document.ts'
 import { jpeg, postForm } from '../../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
@@ -113,13 +113,13 @@ test('documents the response to an account that exceeds its rate limit', async (
 })
 
 test.each([
-  { url: '/openapi.yaml', type: 'application/yaml' },
-  { url: '/openapi-3.0.json', type: 'application/json; charset=utf-8' },
-])('serves the committed file at $url', async ({ url, type }) => {
+  { name: 'openapi.yaml', url: '/openapi.yaml', type: 'application/yaml' },
+  { name: 'openapi-3.0.json', url: '/openapi-3.0.json', type: 'application/json; charset=utf-8' },
+] as const)('serves the form of openapi.json at $url', async ({ name, url, type }) => {
   const response = await server.request('GET', url)
 
   expect(response).toMatchObject({ statusCode: 200, headers: { 'content-type': type } })
-  expect(response.text).toBe(readFileSync(new URL(`../../src/http/docs${url}`, import.meta.url), 'utf8'))
+  expect(response.text).toBe(openApiForms[name](openApi))
 })
 
 test('accepts the cursors of the examples', async () => {

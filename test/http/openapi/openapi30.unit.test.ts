@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { OpenApi30Document, Operation, Schema } from '../../../src/http/openapi/document.ts'
+import { openApiForms } from '../../../src/http/openapi/forms.ts'
 import { convertSchema } from '../../../src/http/openapi/openapi30.ts'
 import { listNodes, openApi, pointTo } from '../../contracts/document.ts'
 
-const root = path.join(import.meta.dirname, '../../..')
-const openApi30: OpenApi30Document = JSON.parse(readFileSync(path.join(root, 'src/http/docs/openapi-3.0.json'), 'utf8'))
+const openApi30: OpenApi30Document = JSON.parse(openApiForms['openapi-3.0.json'](openApi))
 
-test('the YAML file contains the same document', () => {
-  expect(parse(readFileSync(path.join(root, 'src/http/docs/openapi.yaml'), 'utf8'))).toEqual(openApi)
+test('the YAML form contains the same document', () => {
+  expect(parse(openApiForms['openapi.yaml'](openApi))).toEqual(openApi)
 })
 
 test('the 3.0 file describes the same operations, without the webhooks', () => {

@@ -14,14 +14,11 @@ interface ErrorPage {
 }
 
 /** Returns one page for each error code of the API and for each WhatsApp error code that we can explain. */
-export function writeErrorPages(titleOf: (guide: string) => string): ErrorPage[] {
-  return [
-    ...documentedErrorCodes.map((code) => writeApiError(code, titleOf)),
-    ...explainedCodes.map(writeWhatsAppError),
-  ]
+export function writeErrorPages(link: (guide: string) => string): ErrorPage[] {
+  return [...documentedErrorCodes.map((code) => writeApiError(code, link)), ...explainedCodes.map(writeWhatsAppError)]
 }
 
-function writeApiError(code: DocumentedErrorCode, titleOf: (guide: string) => string): ErrorPage {
+function writeApiError(code: DocumentedErrorCode, link: (guide: string) => string): ErrorPage {
   const { status, summary, example } = describeError(code)
   const { meaning, causes, fixes, retry, guides } = errorHelp[code]
   const failed = new ServiceError(code, example)
@@ -38,7 +35,7 @@ function writeApiError(code: DocumentedErrorCode, titleOf: (guide: string) => st
     '## Example',
     fence('json', JSON.stringify(body, null, 2)),
     '## Related pages',
-    list([...guides.map((guide) => `[${titleOf(guide)}](${guide})`), '[All error codes](errors.md)']),
+    list([...guides.map(link), '[All error codes](errors.md)']),
   ]
   return { code, summary, markdown: join(markdown) }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { documentedErrorCodes } from '../../../../contracts/error-help.ts'
@@ -8,9 +8,9 @@ import { markdownUrlOf, type Page, urlOf } from '../site/page.ts'
 import { writeErrorPages } from './error-pages.ts'
 import { renderMarkdown } from './markdown.ts'
 
-const guides = fileURLToPath(new URL('../guides', import.meta.url))
+const docs = fileURLToPath(new URL('../../../../docs', import.meta.url))
 
-/** A page before rendering. Its links are relative to `file`, a path in the guides folder. */
+/** A page before rendering. Its links are relative to `file`, a path in `docs/`. */
 interface Draft {
   slug: string
   file: string
@@ -22,7 +22,7 @@ interface Draft {
 /** Renders every page. Throws if a link between pages is broken. */
 export function renderPages(): Page[] {
   const written = readGuides()
-  const drafts = [...written, ...readDecisions(), ...draftErrorPages(written)]
+  const drafts = [...written, ...draftErrorPages(written)]
   const slugs = new Map(drafts.map(({ file, slug }) => [file, slug]))
   const pages = drafts.map((draft) => renderPage(draft, slugs))
   checkAnchors(pages)
@@ -37,36 +37,21 @@ function readGuides(): Draft[] {
     )
 }
 
-function readDecisions(): Draft[] {
-  const decisions = readdirSync(path.join(guides, 'decisions'))
-    .filter((name) => name.endsWith('.md'))
-    .toSorted()
-    .toReversed()
-    .map((name): Draft & { title: string } => {
-      const file = `decisions/${name}`
-      const markdown = read(file)
-      const title = titleOf(markdown)
-      const slug = `decisions/${path.basename(name, '.md')}`
-      return { slug, file, title, summary: title, navigation: 'decisions', markdown }
-    })
-  const lines = decisions.map(({ title, file }) => `- [${title}](${file}) (${path.basename(file).slice(0, 10)})`)
-  const markdown = `# Decisions\n\nDesign decisions that still hold, newest first.\n\n${lines.join('\n')}\n`
-  const list = { slug: 'decisions', file: 'decisions', summary: 'Design decisions.', navigation: 'decisions', markdown }
-  return [list, ...decisions]
-}
-
 function draftErrorPages(written: readonly Draft[]): Draft[] {
-  const titles = new Map(written.map(({ file, markdown }) => [file, titleOf(markdown)]))
-  return writeErrorPages((guide) => titles.get(guide.replace(/#.*/, '')) ?? guide).map(
-    ({ code, summary, markdown }) => ({
-      slug: `errors/${code}`,
-      // No such file exists. The path makes links relative to the guides folder.
-      file: `${code}.error`,
-      summary,
-      navigation: 'errors',
-      markdown,
-    }),
-  )
+  const byName = new Map(written.map((draft) => [path.basename(draft.file), draft]))
+  const link = (guide: string) => {
+    const [name = '', anchor] = guide.split('#')
+    const { file = name, markdown = '' } = byName.get(name) ?? {}
+    return `[${titleOf(markdown)}](../${file}${anchor === undefined ? '' : `#${anchor}`})`
+  }
+  return writeErrorPages(link).map(({ code, summary, markdown }) => ({
+    slug: `errors/${code}`,
+    // No such file exists. The path makes links relative to the guides folder.
+    file: `guides/${code}.error`,
+    summary,
+    navigation: 'errors',
+    markdown,
+  }))
 }
 
 function titleOf(markdown: string): string {
@@ -74,7 +59,7 @@ function titleOf(markdown: string): string {
 }
 
 function read(file: string): string {
-  return readFileSync(path.join(guides, file), 'utf8')
+  return readFileSync(path.join(docs, file), 'utf8')
 }
 
 function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs: ReadonlyMap<string, string>): Page {
@@ -89,15 +74,18 @@ function renderPage({ slug, file, summary, navigation, markdown }: Draft, slugs:
   return { slug, summary, navigation, ...rendered, markdown: linkMarkdown(markdown, target) }
 }
 
+/** Files that the server has beside its code and serves below `/docs/`. */
+const servedFiles = '../src/http/docs/'
+
 type Target = { slug: string; anchor: string } | { slug?: undefined; url: string }
 
 /** Finds the target of a link: a page, an image or other served file, or another site. Undefined if the link is broken. */
 function findTarget(href: string, file: string, slugs: ReadonlyMap<string, string>): Target | undefined {
   if (/^(https?:|mailto:|#)/.test(href)) return { url: href }
   const [target = '', anchor] = href.split('#')
-  const linked = path.join(path.dirname(file), target).replace(/\/$/, '')
-  if (linked.startsWith('images/')) return { url: `/docs/${linked}` }
-  if (linked.startsWith('../monitoring/')) return { url: `/docs/${linked.slice('../'.length)}` }
+  const linked = path.relative('docs', path.join('docs', path.dirname(file), target))
+  if (linked.startsWith('guides/images/')) return { url: `/docs/${linked.slice('guides/'.length)}` }
+  if (linked.startsWith(servedFiles)) return { url: `/docs/${linked.slice(servedFiles.length)}` }
   const slug = slugs.get(linked)
   return slug === undefined ? undefined : { slug, anchor: anchor === undefined ? '' : `#${anchor}` }
 }

@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const images = new URL('../guides/images/', import.meta.url)
+const images = new URL('../../../../docs/guides/images/', import.meta.url)
 
 /** Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. Renders them at the first request. */
 export function registerGuides(app: FastifyInstance): void {
