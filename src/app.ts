@@ -9,6 +9,7 @@ import { isEmailPurpose } from './platform/email/outbox.ts'
 import { createMailTransport } from './platform/email/transport.ts'
 import { createRandomPool, encodeId } from './platform/ids.ts'
 import { createLogger, type Logger } from './platform/log.ts'
+import { useProxiesForFetch } from './platform/proxy.ts'
 import { createSecretBox, cacheSecrets } from './platform/secrets.ts'
 import type { Tracing } from './platform/telemetry/tracing.ts'
 import { isPostPurpose } from './webhooks/alerts/chat/outbox.ts'
@@ -36,10 +37,11 @@ export function buildApp(
   const randomBytes = createRandomPool()
   const log = options.log ?? createLogger(config.logLevel)
   const db = openDatabase(config.database, log, tracing)
-  const whatsapp = options.whatsapp ?? createCloudApi({ ...config.graphApi, tracing })
-  const sender = createWebhookSender(config.webhooks)
+  const whatsapp = options.whatsapp ?? createCloudApi({ ...config.graphApi, tracing, proxies: config.proxies })
+  const sender = createWebhookSender(config.webhooks, { proxies: config.proxies })
   const webhooks = tracing ? traceWebhookSender(sender, tracing) : sender
-  const media = createMediaServices(config.media, config.webhooks)
+  const media = createMediaServices(config.media, config.webhooks, config.proxies)
+  const stopUsingProxies = useProxiesForFetch(config.proxies)
   const announcements = createAnnouncements(config.database, db, log)
   const deps: Deps = {
     db,
@@ -61,6 +63,7 @@ export function buildApp(
     mail: config.smtp && createMailTransport(config.smtp),
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
+    proxies: config.proxies,
     requestLogDays: Math.min(config.requestLogDays, config.retentionDays),
   }
   return {
@@ -72,6 +75,7 @@ export function buildApp(
       await media.close()
       await announcements.close()
       await db.destroy()
+      stopUsingProxies()
     },
   }
 }

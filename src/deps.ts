@@ -6,6 +6,7 @@ import type { Database } from './platform/db/schema.ts'
 import type { MailTransport } from './platform/email/transport.ts'
 import type { IdPrefix } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
+import type { ProxySettings } from './platform/proxy.ts'
 import type { SecretBox } from './platform/secrets.ts'
 import type { Tracing } from './platform/telemetry/tracing.ts'
 import type { WebhookSender } from './webhooks/sender/webhook-sender.ts'
@@ -32,6 +33,8 @@ export interface Deps {
   callbacks: CallbackSettings
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
+  /** Undefined if requests go directly to their servers. */
+  proxies?: ProxySettings | undefined
   /** Minimum number of days for which API requests are kept; undefined if unknown. */
   requestLogDays?: number | undefined
 }

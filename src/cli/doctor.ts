@@ -16,6 +16,7 @@ import { DatabaseSettingError, rejectUnusableSettings } from '../platform/db/con
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'
+import { describeProxies } from '../platform/proxy.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
@@ -39,6 +40,7 @@ export async function runChecks(deps: Deps): Promise<Finding[]> {
     migrations,
     await checkSecretKey(deps),
     ...(await checkContents(deps)),
+    ...checkProxies(deps),
     ...(await checkWhatsApp(deps)),
     ...(await checkCallbacks(deps)),
     ...(await checkHealth(deps)),
@@ -132,6 +134,11 @@ async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
   return [{ check, ok: true, message: 'some are encrypted with an older key', fix: 'waybill rekey' }]
 }
 
+/** The checks of WhatsApp that follow show whether the proxy works. */
+function checkProxies({ proxies }: Deps): Finding[] {
+  return proxies ? [{ check: 'proxy', ok: true, message: describeProxies(proxies) }] : []
+}
+
 async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
   const rows = await findAllWhatsAppAccounts(deps.db)
   if (rows.length > 0) return Promise.all(rows.map((row) => checkWhatsAppAccount(deps, row)))
@@ -181,14 +188,17 @@ async function checkHealth(deps: Deps): Promise<Finding[]> {
 }
 
 /** No token is needed: any response, including an error, shows that WhatsApp is reachable. */
-async function checkGraphApi({ whatsapp }: Deps): Promise<Finding> {
-  const outcome = await whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
+async function checkGraphApi(deps: Deps): Promise<Finding> {
+  const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
   const check = 'Graph API'
   if (outcome.ok || outcome.refused) return { check, ok: true, message: 'reachable' }
-  return { check, ok: false, message: outcome.reason, fix: unreachable }
+  return { check, ok: false, message: outcome.reason, fix: describeUnreachable(deps) }
 }
 
-const unreachable = 'Check GRAPH_API_URL, and that this machine can connect to it.'
+function describeUnreachable({ proxies }: Pick<Deps, 'proxies'>): string {
+  if (!proxies) return 'Check GRAPH_API_URL, and that this machine can connect to it.'
+  return 'Check GRAPH_API_URL and HTTPS_PROXY, and that the proxy may connect to it.'
+}
 
 async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<Finding> {
   const check = `WhatsApp account ${row.id}`
@@ -204,7 +214,7 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
       message: outcome.reason,
       fix: `Check that its token is valid and has permission to send, then run: ${activate}`,
     }
-  if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: unreachable }
+  if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: describeUnreachable(deps) }
   if (!row.active) return { check, ok: false, message: `the default, but inactive: ${whyInactive(row)}`, fix: activate }
   return { check, ok: true, message: 'token accepted' }
 }

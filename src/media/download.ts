@@ -3,6 +3,7 @@ import type { Agent as UndiciAgent, Dispatcher } from 'undici'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import type { ProxySettings } from '../platform/proxy.ts'
 import { createAgent, requestThrough } from '../platform/undici.ts'
 import { describeAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
@@ -22,18 +23,20 @@ export interface DownloaderOptions {
   /** Certificates to trust instead of the system's. */
   ca?: string
   timeoutMilliseconds?: number
+  proxies?: ProxySettings | undefined
 }
 
 /** Maximum time from the request to the response headers, and between two chunks of the body. */
 const defaultTimeoutMilliseconds = 10_000
 const maxHeaderBytes = 16 * 1024
 
-/** Uses no proxy and follows no redirect, so that a request only reaches the address that was checked. */
+/** Follows no redirect and lets no proxy resolve names, so that a request only reaches the address that was checked. */
 export function createDownloader({
   allowPrivate,
   resolve,
   ca,
   timeoutMilliseconds = defaultTimeoutMilliseconds,
+  proxies,
 }: DownloaderOptions): Downloader {
   const agent = createAgent({
     allowH2: false,
@@ -46,6 +49,7 @@ export function createDownloader({
       resolve: cacheLookups(resolve ?? (allowPrivate ? resolveWithSystem : createDnsResolve())),
       isAllowed: allowPrivate ? () => true : isPublicAddress,
       connectTimeoutMilliseconds: timeoutMilliseconds,
+      proxies,
       ...(ca !== undefined && { ca }),
     }),
   })

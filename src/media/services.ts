@@ -1,4 +1,5 @@
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
+import type { ProxySettings } from '../platform/proxy.ts'
 import { createDownloader, type Downloader } from './download.ts'
 import type { SpoolLimits } from './spool.ts'
 import { createFolderStore } from './store/folder-store.ts'
@@ -26,9 +27,10 @@ export interface MediaServices {
 export function createMediaServices(
   config: MediaConfig,
   { allowPrivate }: Pick<WebhookConfig, 'allowPrivate'>,
+  proxies?: ProxySettings,
 ): MediaServices {
-  const store = config.store.kind === 's3' ? createS3Store(config.store) : createFolderStore(config.store.path)
-  const downloader = createDownloader({ allowPrivate })
+  const store = config.store.kind === 's3' ? createS3Store(config.store, proxies) : createFolderStore(config.store.path)
+  const downloader = createDownloader({ allowPrivate, proxies })
   return {
     store,
     downloader,

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { SmtpUrl } from './email/smtp-url.ts'
 import type { MailConfig } from './email/transport.ts'
 import { logLevels } from './log.ts'
+import { parseNoProxy, parseProxyUrl, type ProxySettings } from './proxy.ts'
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry/settings.ts'
 
 const secretKeyBytes = 32
@@ -81,6 +82,13 @@ function wholeNumber(min: number, max: number) {
     .max(max, `must be at most ${max}`)
 }
 
+const ProxyUrl = z.string().transform((text, context): URL => {
+  const url = parseProxyUrl(text)
+  if (url) return url
+  context.addIssue('must be the URL of an http or https proxy, such as http://user:password@proxy.example.com:3128')
+  return z.NEVER
+})
+
 /** `s3://bucket/prefix`. Bucket names as S3 allows them. */
 const s3Address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
@@ -135,6 +143,9 @@ const Environment = z
       (url) => new URL(url).pathname === '/',
       'must have no path, such as https://waybill.example.com',
     ).optional(),
+    HTTPS_PROXY: ProxyUrl.optional(),
+    HTTP_PROXY: ProxyUrl.optional(),
+    NO_PROXY: z.string().transform(parseNoProxy).default([]),
     SMTP_URL: SmtpUrl.optional(),
     SMTP_FROM: z.email('must be an email address, such as waybill@example.com').optional(),
     OIDC_ISSUER: WebUrl.optional(),
@@ -288,6 +299,15 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     meaning:
       'Address of the dashboard in browsers, such as `https://waybill.example.com`. If absent, the address of each request is used, and links start with `HOST` and `PORT`',
   },
+  HTTPS_PROXY: {
+    meaning:
+      '[Proxy](deploying.md#outbound-proxy) for outgoing https requests, such as `http://user:password@proxy.example.com:3128`',
+  },
+  HTTP_PROXY: { meaning: 'Proxy for outgoing http requests' },
+  NO_PROXY: {
+    meaning:
+      'Servers that are reached without a proxy: host names (with their subdomains), addresses or CIDR ranges, separated by commas, or `*` for all',
+  },
   SMTP_URL: {
     meaning:
       'SMTP server for invitations, password resets and alerts: `smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS, which is required except on the loopback interface. Requires `WAYBILL_PUBLIC_URL`; if absent, no email is sent',
@@ -368,6 +388,8 @@ export interface Config {
   meta: { appSecret: string | undefined; verifyToken: string | undefined }
   trustedProxies: string[]
   webhooks: WebhookConfig
+  /** Undefined if outgoing requests use no proxy. */
+  proxies: ProxySettings | undefined
   /** How long messages, events, deliveries and attempts are kept. */
   retentionDays: number
   /** How long API requests are kept; 0 if none are recorded. */
@@ -456,7 +478,7 @@ function readSecretFile(file: string): { content: string } | { problem: string }
 
 /** Reads the environment. Throws a `ConfigError` that lists every invalid variable. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const trimmed = trimValues(environment)
+  const trimmed = withLowercaseProxies(trimValues(environment))
   const given = readSecretFiles(trimmed)
   const quoted = findQuoted(given)
   if (quoted.length > 0) throw new ConfigError(quoted)
@@ -483,6 +505,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       timeoutSeconds: env.WEBHOOK_TIMEOUT_SECONDS,
       allowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'true',
     },
+    proxies: readProxies(env),
     retentionDays: env.WAYBILL_RETENTION_DAYS,
     requestLogDays: env.WAYBILL_REQUEST_LOG_DAYS,
     media: {
@@ -523,6 +546,21 @@ function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const secrets: readonly string[] = secretVariables
   const isSecret = (name: string) => secrets.includes(name) || /^OTEL_\w*_HEADERS$/.test(name)
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !isSecret(name)))
+}
+
+function readProxies({ HTTPS_PROXY: https, HTTP_PROXY: http, NO_PROXY: direct }: z.output<typeof Environment>) {
+  return https || http ? { https, http, direct } : undefined
+}
+
+const proxyVariables = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY']
+
+/** Most programs read these variables in lowercase too, and prefer them. */
+function withLowercaseProxies(environment: Record<string, string>): Record<string, string> {
+  const lowercase = proxyVariables.flatMap((name): [string, string][] => {
+    const value = environment[name.toLowerCase()]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { ...environment, ...Object.fromEntries(lowercase) }
 }
 
 function readMediaStore(env: z.output<typeof Environment>): MediaStoreConfig {

@@ -2,13 +2,16 @@
  * The parts of undici that a server uses, imported from their own files: its index also loads `fetch`, WebSocket, caches
  * and mocks, which are a megabyte of source and 80 more modules.
  */
-import type { Dispatcher } from 'undici'
+import { callbackify } from 'node:util'
+import type { buildConnector as undiciConnector, Dispatcher } from 'undici'
 import request from 'undici/lib/api/api-request.js'
 import buildConnector from 'undici/lib/core/connect.js'
 import errors from 'undici/lib/core/errors.js'
 import symbols from 'undici/lib/core/symbols.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
+import { authorizeAtProxy, findProxy, type ProxySettings } from './proxy.ts'
+import { openTunnel } from './tunnel.ts'
 
 export { buildConnector, errors }
 
@@ -17,9 +20,37 @@ export function createAgent(options: Agent.Options = {}): Agent {
   return skipContinue(new Agent(options))
 }
 
-/** Creates a pool of connections to one origin. */
-export function createPool(origin: string, options: Pool.Options): Pool {
-  return skipContinue(new Pool(origin, options))
+type PoolOptions = Pool.Options & { connect: { timeout: number } }
+
+/** Creates a pool of connections to one origin: directly, or through the proxy that the settings name for it. */
+export function createPool(origin: string, options: PoolOptions, proxies: ProxySettings | undefined): Dispatcher {
+  const proxy = findProxy(proxies, new URL(origin))
+  if (!proxy) return skipContinue(new Pool(origin, options))
+  if (origin.startsWith('http:')) return forwardThrough(proxy, new URL(origin), options)
+  const { timeout } = options.connect
+  return skipContinue(new Pool(origin, { ...options, connect: tunnelThrough(proxy, timeout) }))
+}
+
+/** A proxy takes http requests as they are, with the whole URL (RFC 9112, 3.2.2). */
+function forwardThrough(proxy: URL, { origin, host }: URL, options: PoolOptions): Dispatcher {
+  const added = { host, ...authorizeAtProxy(proxy) }
+  return skipContinue(new Pool(proxy.origin, options)).compose(
+    (dispatch) =>
+      ({ path, headers, ...request }, handler) =>
+        dispatch({ ...request, origin: proxy.origin, path: origin + path, headers: { ...headers, ...added } }, handler),
+  )
+}
+
+function tunnelThrough(proxy: URL, timeoutMilliseconds: number): undiciConnector.connector {
+  const secure = buildConnector({ allowH2: false, timeout: timeoutMilliseconds })
+  const open = callbackify(({ hostname, port }: undiciConnector.Options) =>
+    openTunnel(proxy, { host: hostname, port: port || 443 }, timeoutMilliseconds),
+  )
+  return (target, callback) =>
+    open(target, (error, httpSocket) => {
+      if (error) callback(error, null)
+      else secure({ ...target, httpSocket }, callback)
+    })
 }
 
 const continueStatus = 100

@@ -7,6 +7,7 @@ import { deactivateRefused } from '../../src/whatsapp-accounts/refusals.ts'
 import { runChecks } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealContent } from '../../src/messages/contents/content.ts'
+import { readConfig } from '../../src/platform/config.ts'
 import { createMailTransport, type MailConfig } from '../../src/platform/email/transport.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
@@ -94,6 +95,22 @@ test('reports an unreachable WhatsApp, with and without a token to check', async
   expect((await failures({ ...deps, whatsapp: unreachable }))[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     fix: expect.stringContaining('GRAPH_API_URL'),
   })
+  await unreachable.close()
+})
+
+test('shows the proxies without their passwords, and names them if WhatsApp is unreachable', async () => {
+  const { proxies } = readConfig({ HTTPS_PROXY: 'http://ada:s3cret@127.0.0.1:9' })
+  const unreachable = createCloudApi({ url: 'https://graph.example.com', version: 'v25.0', proxies })
+  const found = await runChecks({ ...deps, proxies, whatsapp: unreachable })
+
+  expect(found.find(({ check }) => check === 'proxy')?.message).toBe(
+    'https requests go through http://127.0.0.1:9, except to this machine',
+  )
+  expect(found.find(({ check }) => check === 'Graph API')).toMatchObject({
+    message: 'the proxy (HTTPS_PROXY) cannot be reached',
+    fix: expect.stringContaining('HTTPS_PROXY'),
+  })
+  expect(JSON.stringify(found)).not.toContain('s3cret')
   await unreachable.close()
 })
 

@@ -302,6 +302,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'connection refused' }),
   msg({ message: 'the host could not be resolved, or is not public' }),
   msg({ message: 'the host is not reachable' }),
+  msg({ message: 'the proxy of this server did not connect to the host' }),
   msg({ message: 'TLS: the certificate has expired' }),
   msg({ message: 'TLS: the certificate is for another host' }),
   msg({ message: 'TLS: the certificate is not trusted' }),

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Config } from '../../platform/config.ts'
-import { createAgent, requestThrough } from '../../platform/undici.ts'
+import type { ProxySettings } from '../../platform/proxy.ts'
+import { createPool, requestThrough } from '../../platform/undici.ts'
 import { type ObjectStore, type StoredFile, StoreUnavailableError } from './object-store.ts'
 
 /** SHA-256 of an empty body, which a request without a body must contain (AWS, "Signature calculations"). */
@@ -21,19 +22,23 @@ interface S3Request {
  * Keeps files in a bucket of an S3-compatible store. aws4fetch signs the requests, but undici sends them, because
  * `fetch` cannot send the length of a streamed file. The store compares the bytes with the signed hash.
  */
-export function createS3Store(config: S3Config): ObjectStore {
-  const agent = createAgent({
-    allowH2: false,
-    connections: maxConnections,
-    connect: { timeout: timeouts.connect },
-    headersTimeout: timeouts.response,
-    bodyTimeout: timeouts.response,
-  })
+export function createS3Store(config: S3Config, proxies?: ProxySettings): ObjectStore {
+  const pool = createPool(
+    new URL(config.url).origin,
+    {
+      allowH2: false,
+      connections: maxConnections,
+      connect: { timeout: timeouts.connect },
+      headersTimeout: timeouts.response,
+      bodyTimeout: timeouts.response,
+    },
+    proxies,
+  )
 
   async function send(request: S3Request): Promise<Dispatcher.ResponseData> {
-    const { origin, path, headers } = await sign(config, request)
+    const { path, headers } = await sign(config, request)
     const body = request.file ? createReadStream(request.file.path) : null
-    return requestThrough(agent, { origin, path, method: request.method, headers, body })
+    return requestThrough(pool, { path, method: request.method, headers, body })
   }
 
   /** Returns whether the store has the object. */
@@ -63,7 +68,7 @@ export function createS3Store(config: S3Config): ObjectStore {
       }
     },
     delete: async (key) => void (await succeed({ method: 'DELETE', key })),
-    close: () => agent.destroy(),
+    close: () => pool.destroy(),
   }
 }
 
@@ -82,7 +87,6 @@ async function sign({ url, prefix, region, accessKeyId, secretAccessKey }: S3Con
   })
   const { url: signed, headers } = await signer.sign()
   return {
-    origin: signed.origin,
     path: signed.pathname,
     headers: Object.fromEntries(headers),
   }

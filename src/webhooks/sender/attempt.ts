@@ -148,6 +148,7 @@ const texts: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: timedOut(),
   EHOSTUNREACH: 'the host is not reachable',
   ENETUNREACH: 'the host is not reachable',
+  WAYBILL_PROXY_FAILED: 'the proxy of this server did not connect to the host',
   CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another host',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is not trusted',

@@ -1,6 +1,8 @@
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { buildConnector as undiciConnector } from 'undici'
+import { findProxy, type ProxySettings } from '../../platform/proxy.ts'
+import { openTunnel } from '../../platform/tunnel.ts'
 import { buildConnector } from '../../platform/undici.ts'
 import { addressOf } from '../endpoints/address.ts'
 import type { Resolve } from './resolve.ts'
@@ -11,36 +13,76 @@ export interface ConnectorOptions {
   connectTimeoutMilliseconds: number
   /** Certificates to trust instead of the system's. */
   ca?: string
+  proxies?: ProxySettings | undefined
 }
 
 /**
  * Creates a connector that only connects to allowed addresses. All addresses of a name must be allowed, and the
  * connection uses the addresses that were checked, which prevents DNS rebinding. A literal IP address is never looked
- * up, so it is checked separately.
+ * up, so it is checked separately. A proxy gets an address too, because it would resolve a name for itself.
  */
 export function createConnector(options: ConnectorOptions): undiciConnector.connector {
-  const { resolve, isAllowed, connectTimeoutMilliseconds, ca } = options
+  const { isAllowed, connectTimeoutMilliseconds, ca, proxies } = options
+  const findAllowed = createAllowedLookup(options)
   const connect = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMilliseconds,
-    lookup: createLookup(resolve, isAllowed),
+    lookup: toLookup(findAllowed),
     ...(ca !== undefined && { ca }),
+  })
+  const openThrough = callbackify(async (proxy: URL, { hostname, port, protocol }: undiciConnector.Options) => {
+    const address = addressOf(hostname)
+    const addresses = address === undefined ? await findAllowed(hostname) : [address]
+    return openFirst(proxy, addresses, port || (protocol === 'https:' ? 443 : 80), connectTimeoutMilliseconds)
   })
   return (target, callback) => {
     const address = addressOf(target.hostname)
-    if (address !== undefined && !isAllowed(address)) callback(new AddressNotAllowedError(), null)
-    else connect(target, callback)
+    if (address !== undefined && !isAllowed(address)) return callback(new AddressNotAllowedError(), null)
+    const proxy = findProxy(proxies, target)
+    if (!proxy) return connect(target, callback)
+    openThrough(proxy, target, (error, httpSocket) => {
+      if (error) callback(error, null)
+      else if (target.protocol === 'https:') connect({ ...target, httpSocket }, callback)
+      else callback(null, httpSocket)
+    })
   }
 }
 
-function createLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
-  const findAllowed = callbackify(async (host: string) => {
+const maxAddresses = 3
+
+/** IPv4 first, because proxies often have no IPv6. Like a direct connection, it tries the next address after a failure. */
+async function openFirst(
+  proxy: URL,
+  addresses: readonly string[],
+  port: string | number,
+  timeoutMilliseconds: number,
+): Promise<Socket> {
+  const [host, ...others] = addresses.toSorted((a, b) => isIP(a) - isIP(b)).slice(0, maxAddresses)
+  if (host === undefined) throw new AddressNotAllowedError()
+  try {
+    return await openTunnel(proxy, { host, port }, timeoutMilliseconds)
+  } catch (error) {
+    if (others.length === 0) throw error
+    return openFirst(proxy, others, port, timeoutMilliseconds)
+  }
+}
+
+type AllowedLookup = (host: string) => Promise<readonly string[]>
+
+function createAllowedLookup({ resolve, isAllowed }: ConnectorOptions): AllowedLookup {
+  return async (host) => {
     const addresses = await resolve(host)
     if (!addresses.every(isAllowed)) throw new AddressNotAllowedError()
-    return addresses.map((address) => ({ address, family: isIP(address) }))
-  })
+    return addresses
+  }
+}
+
+function toLookup(findAllowed: AllowedLookup): LookupFunction {
+  const find = callbackify(async (host: string) =>
+    (await findAllowed(host)).map((address) => ({ address, family: isIP(address) })),
+  )
   return (host, { all }, callback) =>
-    findAllowed(host, (error, found) => {
+    find(host, (error, found) => {
       const [first] = found ?? []
       if (error || !first) callback(error, all === true ? [] : '')
       else if (all === true) callback(null, found)

@@ -1,6 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
+import type { ProxySettings } from '../../platform/proxy.ts'
 import { createAgent } from '../../platform/undici.ts'
 import { checkAddress, checkEndpointUrl, isPublicAddress } from '../endpoints/address.ts'
 import { attemptOnce, writeRequestHeaders } from './attempt.ts'
@@ -19,6 +20,7 @@ export interface SenderOptions {
   resolve?: Resolve
   /** Certificates to trust instead of the system's. */
   ca?: string
+  proxies?: ProxySettings | undefined
 }
 
 interface Target {
@@ -26,10 +28,10 @@ interface Target {
   path: string
 }
 
-/** Uses no proxy and follows no redirect, so an attempt only reaches the endpoint's own address. */
+/** Follows no redirect and lets no proxy resolve names, so an attempt only reaches the endpoint's own address. */
 export function createWebhookSender(
   { timeoutSeconds, allowPrivate }: Pick<WebhookConfig, 'timeoutSeconds' | 'allowPrivate'>,
-  { resolve, ca }: SenderOptions = {},
+  { resolve, ca, proxies }: SenderOptions = {},
 ): WebhookSender {
   const timeoutMilliseconds = timeoutSeconds * 1000
   const addresses = {
@@ -46,6 +48,7 @@ export function createWebhookSender(
     connect: createConnector({
       ...addresses,
       connectTimeoutMilliseconds: timeoutMilliseconds,
+      proxies,
       ...(ca !== undefined && { ca }),
     }),
   })

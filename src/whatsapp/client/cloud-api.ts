@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProxySettings } from '../../platform/proxy.ts'
 import { createPool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
@@ -19,6 +20,7 @@ export interface CloudApiOptions {
   /** Pinned version such as `v25.0`, because without one WhatsApp uses the newest (reference, section 1). */
   version: string
   tracing?: Tracing | undefined
+  proxies?: ProxySettings | undefined
   timeouts?: Partial<Timeouts>
   maxConnections?: number
   maxSends?: number
@@ -63,6 +65,7 @@ export function createCloudApi({
   url,
   version,
   tracing,
+  proxies,
   timeouts,
   maxConnections = defaultMaxConnections,
   maxSends = defaultMaxSends,
@@ -71,16 +74,20 @@ export function createCloudApi({
   const base = new URL(url)
   const exchange = tracing ? traceExchange(tracing, base) : exchangeUntraced
   const prefix = `${base.pathname.replace(/\/+$/, '')}/${version}`
-  const pool = createPool(base.origin, {
-    connections: maxConnections,
-    connect: { timeout: connectMs },
-    // One message per connection at a time, so that a broken connection leaves only one outcome unknown.
-    allowH2: false,
-    pipelining: 1,
-    // The deadline of the exchange applies instead.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const pool = createPool(
+    base.origin,
+    {
+      connections: maxConnections,
+      connect: { timeout: connectMs },
+      // One message per connection at a time, so that a broken connection leaves only one outcome unknown.
+      allowH2: false,
+      pipelining: 1,
+      // The deadline of the exchange applies instead.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    },
+    proxies,
+  )
 
   const call: GraphCall = (method, path, accessToken, body) => {
     const request: GraphRequest = {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
+import { ProxyError } from '../../platform/tunnel.ts'
 import { errors } from '../../platform/undici.ts'
 
 export interface GraphRequest {
@@ -149,7 +150,14 @@ const reasons: Record<string, string> = {
 }
 
 function reasonOf(error: Error): string {
+  if (error instanceof ProxyError) return describeProxyError(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'no trusted TLS connection'
   return reasons[code] ?? 'no connection'
+}
+
+function describeProxyError({ status }: ProxyError): string {
+  if (status === undefined) return 'the proxy (HTTPS_PROXY) cannot be reached'
+  if (status === 407) return 'the proxy (HTTPS_PROXY) requires another user name and password'
+  return `the proxy (HTTPS_PROXY) did not connect: HTTP ${status}`
 }

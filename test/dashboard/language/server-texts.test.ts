@@ -81,6 +81,7 @@ test.each([
   'the connection was lost',
   'the host could not be resolved, or is not public',
   'the host is not reachable',
+  'the proxy of this server did not connect to the host',
   'the request could not be built: check the headers of the endpoint',
   'the response headers are too large',
   'the response is not valid HTTP',
