@@ -109,7 +109,7 @@ const Environment = z
     GRAPH_API_VERSION: z
       .string()
       .regex(/^v\d+\.\d+$/, 'must look like v25.0')
-      .default('v25.0'),
+      .default('v26.0'),
     META_APP_SECRET: z.string().optional(),
     META_VERIFY_TOKEN: z.string().optional(),
     TRUST_PROXY: TrustedProxies.default([]),
@@ -247,7 +247,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
       '32 bytes in base64; encrypts access tokens, app secrets, webhook secrets and headers (AES-256-GCM). Required with `DATABASE_URL`; the embedded database keeps one in `secret.key`. With several keys, separated by commas, the first encrypts and all of them decrypt',
   },
   GRAPH_API_URL: { default: 'https://graph.facebook.com', meaning: 'Base URL of the Graph API' },
-  GRAPH_API_VERSION: { default: 'v25.0', meaning: 'Version of the Graph API' },
+  GRAPH_API_VERSION: { default: 'v26.0', meaning: 'Version of the Graph API' },
   META_APP_SECRET: {
     meaning: 'App secret that verifies callbacks for numbers without an app secret of their own',
   },

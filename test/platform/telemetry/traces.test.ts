@@ -112,7 +112,7 @@ test("continues the caller's trace from the request to the database and WhatsApp
     'find_caller',
     'find_send_facts',
     'record_pending',
-    'POST /v25.0/{id}/messages',
+    'POST /v26.0/{id}/messages',
     'settle_accepted',
   ])
   const [caller, , , whatsapp] = children

@@ -55,6 +55,11 @@ export const contents: readonly Group[] = [
         file: 'guides/opt-outs.md',
         summary: 'Receive replies, and stop marketing messages to recipients who opt out.',
       },
+      {
+        slug: 'whatsapp-changes',
+        file: 'guides/whatsapp-changes.md',
+        summary: 'What changes at WhatsApp in 2026 and 2027, and what Waybill does about it.',
+      },
       { slug: 'typescript', file: 'guides/typescript.md', summary: 'Send from TypeScript, with typed templates.' },
       { slug: 'mcp', file: 'guides/mcp.md', summary: 'Let AI assistants send and read through MCP tools.' },
       { slug: 'pagination', file: 'guides/pagination.md', summary: 'Read lists page by page.' },
