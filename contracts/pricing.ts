@@ -20,7 +20,13 @@ export const ReportedCategory = z.enum([...pricingCategories, 'other'])
 export type ReportedCategory = z.infer<typeof ReportedCategory>
 
 /** Why WhatsApp charges nothing, as named in statuses. `free`: a reason unknown to this version. */
-export const freeReasons = ['free_customer_service', 'free_entry_point', 'free_group_customer_service', 'free'] as const
+export const freeReasons = [
+  'free_customer_service',
+  'free_entry_point',
+  'free_group_customer_service',
+  'paid_exempt',
+  'free',
+] as const
 export const FreeReason = z.enum(freeReasons)
 export type FreeReason = z.infer<typeof FreeReason>
 

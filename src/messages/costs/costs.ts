@@ -25,7 +25,10 @@ function indexRates(rates: readonly StoredRate[]): FindRate {
   return ({ validFrom, country }, category) => {
     // An unknown country can belong to any market.
     if (country === '') return undefined
-    return micros.get(rateKey(validFrom, named.has(`${validFrom} ${country}`) ? country : '*', category))
+    const market = named.has(`${validFrom} ${country}`) ? country : '*'
+    const rate = micros.get(rateKey(validFrom, market, category))
+    // Meta charges the marketing rate for messages of the Marketing Messages API, and lists no other.
+    return rate ?? (category === 'marketing_lite' ? micros.get(rateKey(validFrom, market, 'marketing')) : undefined)
   }
 }
 

@@ -5,6 +5,7 @@ export interface StatusPricing {
   billable?: boolean | undefined
   type?: string | undefined
   category?: string | undefined
+  subtype?: string | undefined
 }
 
 const knownCategories = new Set<string>(pricingCategories)
@@ -15,11 +16,12 @@ const knownReasons = new Set<string>(freeReasons)
  * as `utility/free_entry_point`. Meta adds categories and reasons at any time. Unknown ones share a name, so that the
  * number of counters stays bounded.
  */
-export function toPriceClass({ billable, type, category }: StatusPricing): string | undefined {
+export function toPriceClass({ billable, type, category, subtype }: StatusPricing): string | undefined {
   if (category === undefined) return undefined
   const name = category.toLowerCase().replaceAll('-', '_')
   const known = knownCategories.has(name) ? name : 'other'
-  // Meta announced that it will remove `billable`; `regular` is the only type that is charged.
+  if (subtype === 'paid_exempt') return `${known}/${subtype}`
+  // Meta announced that it will remove `billable`. A marketing message of its own endpoint has no `type`.
   const isCharged = billable ?? (type === undefined || type === 'regular')
   if (isCharged) return known
   return `${known}/${type !== undefined && knownReasons.has(type) ? type : 'free'}`

@@ -36,7 +36,12 @@ export const Status = z.object({
   timestamp: WireNumber,
   biz_opaque_callback_data: lenient(Text),
   pricing: lenient(
-    z.object({ billable: lenient(z.boolean()), type: lenient(z.string()), category: lenient(z.string()) }),
+    z.object({
+      billable: lenient(z.boolean()),
+      type: lenient(z.string()),
+      category: lenient(z.string()),
+      subtype: lenient(z.string()),
+    }),
   ),
   /** Only the first error is reported. */
   errors: lenient(

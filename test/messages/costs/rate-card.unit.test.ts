@@ -315,6 +315,11 @@ test.each([
   { pricing: { billable: false, type: 'regular', category: 'utility' }, kept: 'utility/free' },
   { pricing: { type: 'free_for_all', category: 'utility' }, kept: 'utility/free' },
   { pricing: { billable: true, category: "new'); drop table messages" }, kept: 'other' },
+  { pricing: { billable: true, category: 'marketing_lite' }, kept: 'marketing_lite' },
+  {
+    pricing: { billable: true, type: 'regular', category: 'service', subtype: 'paid_exempt' },
+    kept: 'service/paid_exempt',
+  },
   { pricing: { billable: true }, kept: undefined },
 ])('keeps the pricing $pricing as $kept', ({ pricing, kept }) => {
   expect(toPriceClass(pricing)).toBe(kept)

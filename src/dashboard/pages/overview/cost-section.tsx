@@ -185,6 +185,7 @@ const reasonNames = {
   free_customer_service: msg`inside a customer service window`,
   free_entry_point: msg`after a free entry point`,
   free_group_customer_service: msg`inside a customer service window of a group`,
+  paid_exempt: msg`of exempt organizations`,
   free: msg`for another reason`,
 } satisfies Record<Costs['freeReasons'][number]['reason'], MessageDescriptor>
 
