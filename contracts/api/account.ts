@@ -30,6 +30,10 @@ export type HealthFinding = z.infer<typeof HealthFinding>
 
 const checkedAt = Timestamp.optional().describe('When WhatsApp was asked last; absent if it has not been asked yet.')
 
+/** `automatic`: the endpoint that Meta asks for. `cloud_api`: never the endpoint for marketing messages. */
+export const marketingSettings = ['automatic', 'cloud_api'] as const
+export type MarketingSetting = (typeof marketingSettings)[number]
+
 export const WhatsAppAccountHealth = z
   .object({
     accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),
@@ -85,6 +89,30 @@ export const WhatsAppAccountHealth = z
         checkedAt,
       })
       .describe('The phone number, as WhatsApp reported it last.'),
+    marketing: z
+      .object({
+        setting: z
+          .enum(marketingSettings)
+          .describe(
+            '`automatic`: marketing templates go to the endpoint that WhatsApp asks for. `cloud_api`: always to `/messages`.',
+          ),
+        endpoint: z
+          .enum(['marketing_messages', 'messages'])
+          .describe('The endpoint of WhatsApp that marketing templates are sent to. All others go to `/messages`.'),
+        onboardingStatus: z
+          .string()
+          .optional()
+          .describe(
+            '`ONBOARDED` if the WhatsApp Business Account uses the Marketing Messages API; otherwise why not, such as `ELIGIBLE` while the terms are not accepted.',
+          )
+          .meta({ examples: ['ONBOARDED'] }),
+        offCloudApi: z
+          .boolean()
+          .optional()
+          .describe('Whether `/messages` rejects marketing templates of the WhatsApp Business Account.'),
+        checkedAt,
+      })
+      .describe('How marketing templates are sent.'),
     callbacks: z
       .object({
         subscribed: z.boolean().optional().describe('Whether the app is subscribed to the WhatsApp Business Account.'),
@@ -189,6 +217,13 @@ export const getAccountHealth = procedure({
             qualityRating: 'GREEN',
             messagingLimit: 'TIER_250',
             throughputLevel: 'STANDARD',
+            checkedAt: '2026-11-20T09:00:00.000Z',
+          },
+          marketing: {
+            setting: 'automatic',
+            endpoint: 'marketing_messages',
+            onboardingStatus: 'ONBOARDED',
+            offCloudApi: false,
             checkedAt: '2026-11-20T09:00:00.000Z',
           },
           callbacks: {

@@ -42,6 +42,8 @@ export const changes = {
   makeDefault: (whatsAppAccountId: string) => `made ${whatsAppAccountId} the default`,
   activate: (whatsAppAccountId: string) => `activated ${whatsAppAccountId}`,
   deactivate: (whatsAppAccountId: string) => `deactivated ${whatsAppAccountId}`,
+  setMarketing: (whatsAppAccountId: string, setting: string) =>
+    `set the marketing endpoint of ${whatsAppAccountId} to ${setting}`,
   removeWhatsAppAccount: (whatsAppAccountId: string) => `removed ${whatsAppAccountId}`,
   sendMessageAgain: (messageId: string) => `sent ${messageId} again`,
   resolveMessage: (messageId: string, as: string) => `resolved ${messageId} as ${as}`,

@@ -99,6 +99,7 @@ import {
   removeWhatsAppAccount,
   replaceSecrets,
   setDefaultWhatsAppAccount,
+  setMarketing,
   testWhatsAppAccount,
 } from './whatsapp-account.ts'
 
@@ -147,6 +148,7 @@ export const dashboardContracts = {
       test: testWhatsAppAccount,
       replaceSecrets,
       setDefault: setDefaultWhatsAppAccount,
+      setMarketing,
       activate: activateWhatsAppAccount,
       deactivate: deactivateWhatsAppAccount,
       remove: removeWhatsAppAccount,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
+import { marketingSettings } from '../api/account.ts'
 import { changes } from './changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
@@ -34,6 +35,7 @@ export const WhatsAppAccount = z.object({
   qualityRating: z.string().optional(),
   /** `STANDARD` or `HIGH`, as WhatsApp reported it last; absent until then. */
   throughputLevel: z.string().optional(),
+  marketingSetting: z.enum(marketingSettings),
   createdAt: Timestamp,
 })
 export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
@@ -148,6 +150,16 @@ export const deactivateWhatsAppAccount = dashboardProcedure({
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
   audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
+})
+
+export const setMarketing = dashboardProcedure({
+  kind: 'mutation',
+  budget: 'changes',
+  allowed: 'owner',
+  summary: 'Set which endpoint of WhatsApp the marketing templates of this WhatsApp account are sent to',
+  input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(marketingSettings) }),
+  output: WhatsAppAccount,
+  audit: ({ whatsAppAccountId, setting }) => changes.setMarketing(whatsAppAccountId, setting),
 })
 
 export const removeWhatsAppAccount = dashboardProcedure({

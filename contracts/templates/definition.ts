@@ -249,7 +249,7 @@ export const templateDefinitionShape = {
     .int('must be a whole number')
     .optional()
     .describe(
-      'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`.',
+      'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`, 43200 to 2592000 for `MARKETING`, where it takes effect only if the business account is onboarded to the Marketing Messages API.',
     )
     .meta({ examples: [600] }),
 }

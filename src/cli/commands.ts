@@ -53,6 +53,7 @@ import {
   whatsappList,
   whatsappRemove,
   whatsappSetDefault,
+  whatsappSetMarketing,
   whatsappUpdate,
 } from './commands/whatsapp.ts'
 import { whatsappConnect } from './commands/whatsapp-connect.ts'
@@ -86,6 +87,7 @@ export const dataCommands: readonly DataCommand[] = [
   whatsappActivate,
   whatsappDeactivate,
   whatsappSetDefault,
+  whatsappSetMarketing,
   whatsappRemove,
   templateSync,
   templateList,

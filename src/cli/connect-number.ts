@@ -8,7 +8,8 @@ import { registerNumber } from '../whatsapp-accounts/connect/register.ts'
 import { configureCallback, subscribeStored } from '../whatsapp-accounts/connect/subscribe.ts'
 import { checkNow } from '../whatsapp-accounts/health/check.ts'
 import { findHealth } from '../whatsapp-accounts/health/store.ts'
-import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
+import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
+import { findByPhoneNumberId, findWhatsAppAccount } from '../whatsapp-accounts/store.ts'
 import { reconnectWhatsAppAccount } from '../whatsapp-accounts/update.ts'
 import type { Deps } from '../deps.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
@@ -32,7 +33,7 @@ export interface ConnectInput {
 
 /** A step by its name, for programs and people. */
 export interface NamedStep extends ConnectStep {
-  step: 'account' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status'
+  step: 'account' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status' | 'marketing'
   enter?: { callbackUrl?: string; verifyToken?: string; fields: string[] }
 }
 
@@ -71,6 +72,9 @@ export async function connectNumber(
   if (input.test)
     for (const step of await sendTestMessage(deps, { accountId, whatsAppAccountId }, input.test)) addStep(step)
   await checkNow(deps, { accountId, whatsAppAccountId })
+  const row = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
+  const marketing = row && describeMarketing(row)
+  if (marketing) addStep({ step: 'marketing', ...marketing })
   return { whatsAppAccountId, steps }
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
 import { readAllHealth } from '../whatsapp-accounts/health/view.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
 import { accessTokenPurpose } from '../whatsapp-accounts/secrets.ts'
@@ -44,6 +45,7 @@ export async function runChecks(deps: Deps): Promise<Finding[]> {
     ...(await checkWhatsApp(deps)),
     ...(await checkCallbacks(deps)),
     ...(await checkHealth(deps)),
+    ...(await checkMarketing(deps)),
     ...(await checkTemplates(deps)),
     await checkMessages(deps),
     ...(await checkEmail(deps)),
@@ -169,8 +171,15 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
   ]
 }
 
-/** Findings that `checkWhatsAppAccount` and `checkCallbacks` already report. */
-const reportedElsewhere = new Set(['rejected', 'deactivated', 'token_invalid', 'app_secret_missing'])
+/** Findings that `checkWhatsAppAccount`, `checkCallbacks` and `checkMarketing` already report. */
+const reportedElsewhere = new Set([
+  'rejected',
+  'deactivated',
+  'token_invalid',
+  'app_secret_missing',
+  'marketing_not_onboarded',
+  'marketing_rejected',
+])
 
 /** Returns the findings of the last check with WhatsApp. Warnings do not fail the command. */
 async function checkHealth(deps: Deps): Promise<Finding[]> {
@@ -185,6 +194,15 @@ async function checkHealth(deps: Deps): Promise<Finding[]> {
         fix,
       })),
   )
+}
+
+/** Accounts whose onboarding is a problem have a health finding with the same fix. */
+async function checkMarketing({ db }: Deps): Promise<Finding[]> {
+  const rows = await findAllWhatsAppAccounts(db)
+  return rows.flatMap((row) => {
+    const marketing = row.active ? describeMarketing(row) : undefined
+    return marketing ? [{ check: `marketing messages of ${row.id}`, ...marketing }] : []
+  })
 }
 
 /** No token is needed: any response, including an error, shows that WhatsApp is reachable. */

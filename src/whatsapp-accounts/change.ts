@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { MarketingSetting } from '../../contracts/api/account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
@@ -11,6 +12,7 @@ import {
   findWhatsAppAccount,
   findWhatsAppAccounts,
   lockAccount,
+  type WhatsAppAccountRef,
   type WhatsAppAccountRow,
 } from './store.ts'
 import { requireWhatsAppAccount, toWhatsAppAccount } from './whatsapp-account.ts'
@@ -55,6 +57,16 @@ export async function setDefaultWhatsAppAccount(
     return requireWhatsAppAccount(changed, whatsAppAccountId)
   })
   return toWhatsAppAccount(row)
+}
+
+/** Takes effect with the next send. */
+export async function setMarketing(
+  deps: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+  setting: MarketingSetting,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { marketing_setting: setting })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 
 /** Otherwise every request without `accountId` would be rejected from now on. */

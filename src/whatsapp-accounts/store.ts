@@ -1,4 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { MarketingSetting } from '../../contracts/api/account.ts'
 import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
 
 /** Identifies a WhatsApp account and the account that it belongs to. */
@@ -105,6 +106,9 @@ export interface WhatsAppAccountChanges {
   throughput_level?: string | null
   display_phone_number?: string | null
   verified_name?: string | null
+  marketing_onboarding_status?: string | null
+  marketing_off_cloud_api?: boolean | null
+  marketing_setting?: MarketingSetting
 }
 
 export function changeWhatsAppAccount(

@@ -80,12 +80,21 @@ export async function reconnectWhatsAppAccount(
     readTokenFacts(deps, { accessToken }),
   ])
   refuseMissingPermission(token.info)
-  const changes = { ...toColumns(number), ...encrypt(deps, known, input), waba_id: wabaId, inactive_reason: null }
+  const changes = {
+    ...toColumns(number),
+    ...encrypt(deps, known, input),
+    ...(wabaId !== known.waba_id && unknownMarketing),
+    waba_id: wabaId,
+    inactive_reason: null,
+  }
   const facts = { ...(input.accessToken !== undefined && clearedTokenFacts), ...token.columns, token_problem: null }
   const row = await store(deps, { known, input, changes, facts })
   const subscription = await subscribeApp(deps, ref, { wabaId, accessToken })
   return { row, subscription }
 }
+
+/** What is known about the previous WABA says nothing about another one. */
+const unknownMarketing = { marketing_onboarding_status: null, marketing_off_cloud_api: null }
 
 /** Clears the facts about the previous token, which say nothing about a new one. */
 const clearedTokenFacts: HealthChanges = {

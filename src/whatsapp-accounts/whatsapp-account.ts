@@ -19,6 +19,7 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
     hasAppSecret: row.app_secret_encrypted !== null,
     ...(row.quality_rating !== null && { qualityRating: row.quality_rating }),
     ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
+    marketingSetting: row.marketing_setting,
     createdAt: row.created_at.toISOString(),
   }
 }

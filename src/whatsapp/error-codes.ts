@@ -123,9 +123,12 @@ export const rules: Readonly<Record<number, Rule>> = {
   137000: rejected,
 
   // Marketing messages on the wrong API, or other messages on the marketing API.
-  131055: rejected,
+  131055: templateChanged,
+  131061: rejected,
   131063: rejected,
-  134100: rejected,
+  134100: templateChanged,
+  // A maximum price that is not available in the recipient's country.
+  131065: rejected,
 }
 
 /** The rule of HTTP 429 without a known code (RFC 6585, section 4). */

@@ -38,8 +38,8 @@ const invalidParameter: FailureAdvice = {
   advice: 'Check the values of the variables, and sync the templates in case the template has changed.',
 }
 const wrongMarketingApi: FailureAdvice = {
-  meaning: 'WhatsApp does not accept this template through the API that sent it.',
-  advice: 'Check the category of the template in WhatsApp Manager.',
+  meaning: 'WhatsApp does not accept this template on the endpoint for marketing messages.',
+  advice: 'Waybill reads its category again. Send the message again in a minute.',
 }
 
 const mediaUnusable: FailureAdvice = {
@@ -172,9 +172,18 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
     meaning: 'This kind of message cannot be sent to this kind of recipient.',
     advice: "Send to the recipient's phone number.",
   },
+  131061: {
+    meaning: 'A template with a maximum price can only be sent by the Marketing Messages API.',
+    advice: 'Set the marketing endpoint of the WhatsApp account to automatic, and accept the terms of this API.',
+  },
   131063: {
-    meaning: 'Marketing templates cannot be sent through the Cloud API of this account.',
-    advice: 'Check the marketing settings of the account in WhatsApp Manager.',
+    meaning: 'Marketing templates are switched off for the Cloud API of this business account.',
+    advice:
+      'Accept the terms of the Marketing Messages API in WhatsApp Manager, or allow marketing templates on the Cloud API again.',
+  },
+  131065: {
+    meaning: "A maximum price is not available in the recipient's country.",
+    advice: 'Send a template without a maximum price.',
   },
   131052: mediaUnusable,
   131053: mediaUnusable,
@@ -235,7 +244,8 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
   },
   134102: {
     meaning: 'WhatsApp cannot send this template as a marketing message at the moment.',
-    advice: 'Send the message again in a minute.',
+    advice:
+      'Check in the health of the WhatsApp account that it is onboarded to the Marketing Messages API, then send the message again.',
   },
   WHATSAPP_UNAVAILABLE: {
     meaning: 'WhatsApp could not be reached or did not respond properly. Nothing was sent.',

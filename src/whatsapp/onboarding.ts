@@ -47,6 +47,14 @@ export interface HealthEntity {
   reasons: { description: string; solution?: string; code?: number }[]
 }
 
+/** What decides whether a WABA sends marketing templates by their own endpoint (autumn reference, section 1.2). */
+export interface MarketingAccess {
+  /** `ONBOARDED`, or why it is not; undefined if WhatsApp does not say. */
+  onboardingStatus: string | undefined
+  /** Whether `/messages` rejects marketing templates; undefined if WhatsApp does not say. */
+  isOffCloudApi: boolean | undefined
+}
+
 /** The callback URL of an app and the fields that are sent to it. */
 export interface AppSubscription {
   callbackUrl: string
@@ -82,6 +90,7 @@ export interface Onboarding {
   }): Promise<ReadOutcome<BusinessAccount[]>>
   listPhoneNumbers(waba: WabaAccess): Promise<ReadOutcome<NumberDetails[]>>
   getNumberDetails(number: { phoneNumberId: string; accessToken: string }): Promise<ReadOutcome<NumberDetails>>
+  getMarketingAccess(waba: WabaAccess): Promise<ReadOutcome<MarketingAccess>>
   /** Sets the two-step verification PIN if the number has none; otherwise the PIN must match. */
   registerNumber(number: { phoneNumberId: string; accessToken: string; pin: string }): Promise<ReadOutcome<void>>
   /** Returns the IDs of the apps that receive the callbacks of the WABA. */

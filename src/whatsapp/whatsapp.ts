@@ -10,6 +10,15 @@ export interface Sender {
   accessToken: string
 }
 
+/**
+ * Where a message is posted: `marketing_messages` takes only marketing templates, of accounts that are onboarded to the
+ * Marketing Messages API (autumn reference, section 1.1).
+ */
+export type Endpoint = 'messages' | 'marketing_messages'
+
+/** The endpoint of a send, and the one to use instead if WhatsApp's answer says that it is the wrong one. */
+export type Route = readonly [Endpoint, Endpoint?]
+
 /** `name` is set only for named placeholders. */
 export interface TextParameter {
   name?: string | undefined
@@ -58,30 +67,37 @@ export interface OutgoingTemplate {
   components?: object[]
   /** Values that must not appear in errors, such as a one-time code. */
   secrets?: readonly string[]
+  /** `['messages']` if absent. */
+  route?: Route
   /** Our message ID, which every status returns as `biz_opaque_callback_data`. */
   callbackData: string
   /** Runs right before the first byte of each attempt is written. If it throws, nothing is written. */
   beforeWrite?: () => void
 }
 
-export type SendOutcome =
+export type SendOutcome = {
+  /** The code with which WhatsApp rejected the first endpoint of the route; the outcome is that of the second one. */
+  reroutedAfter?: number
+} &
   /** Accepted for processing. */
-  | { kind: 'accepted'; waMessageId: string }
-  /** WhatsApp returned an error and sent nothing. `errorCode` is the error for the caller. */
-  | {
-      kind: 'refused'
-      errorCode: SendErrorCode
-      error: WhatsAppError
-      retryAfterSeconds?: number
-      /** True if the WhatsApp account cannot send until a user fixes it. */
-      accountUnusable: boolean
-      /** The stored template is outdated: its new status, or `resync` to read it again. */
-      template?: 'PAUSED' | 'DISABLED' | 'resync'
-    }
-  /** WhatsApp certainly did not receive the request, for example because no connection could be opened. */
-  | { kind: 'unavailable'; reason: string; retryAfterSeconds?: number }
-  /** The request was written, but no valid response was received: the message may have been sent. */
-  | { kind: 'unknown'; reason: string }
+  (
+    | { kind: 'accepted'; waMessageId: string }
+    /** WhatsApp returned an error and sent nothing. `errorCode` is the error for the caller. */
+    | {
+        kind: 'refused'
+        errorCode: SendErrorCode
+        error: WhatsAppError
+        retryAfterSeconds?: number
+        /** True if the WhatsApp account cannot send until a user fixes it. */
+        accountUnusable: boolean
+        /** The stored template is outdated: its new status, or `resync` to read it again. */
+        template?: 'PAUSED' | 'DISABLED' | 'resync'
+      }
+    /** WhatsApp certainly did not receive the request, for example because no connection could be opened. */
+    | { kind: 'unavailable'; reason: string; retryAfterSeconds?: number }
+    /** The request was written, but no valid response was received: the message may have been sent. */
+    | { kind: 'unknown'; reason: string }
+  )
 
 /** A file on its way to WhatsApp. */
 export interface MediaUpload {

@@ -76,6 +76,8 @@ const onboarding: Onboarding = {
     }),
   listBusinessAccounts: () => Promise.resolve({ ok: true, value: [] }),
   listPhoneNumbers: () => Promise.resolve({ ok: true, value: [] }),
+  getMarketingAccess: () =>
+    Promise.resolve({ ok: true, value: { onboardingStatus: undefined, isOffCloudApi: undefined } }),
   getNumberDetails: ({ phoneNumberId }) => Promise.resolve({ ok: true, value: { phoneNumberId, status: 'CONNECTED' } }),
   registerNumber: () => Promise.resolve({ ok: true, value: undefined }),
   listSubscribedApps: () => Promise.resolve({ ok: true, value: ['300001'] }),

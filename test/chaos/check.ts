@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../contracts/api/message.ts'
 import { expectAnyOf, type Expected } from './expected.ts'
-import { failureCode } from './scenarios.ts'
+import { failureCode, templateOf } from './scenarios.ts'
 import { type Attempt, type History, type ListedEvent, toHistory, type UpstreamMessage } from './history.ts'
 import type { Entry } from './ledger.ts'
 import { findNeverDispatched, listKilledInBetween, maxReleaseMilliseconds } from './never-dispatched.ts'
@@ -144,7 +144,7 @@ function compareEvent(
     ['waMessageId', 'waMessageId' in data && data.waMessageId, sent.accepted[0]?.waMessageId],
     ['to', data.to, sent.to],
     ['externalId', data.externalId, sent.key],
-    ['template', data.template, 'order_shipped'],
+    ['template', data.template, templateOf(data.to)],
     ['language', data.language, 'en'],
     ['accountId', data.accountId, stored?.accountId],
     ['error', errorCode, data.status === 'failed' ? String(failureCode) : undefined],

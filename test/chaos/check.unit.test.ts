@@ -19,7 +19,7 @@ const on = { node: 0, life: 1 }
 
 /** The ledger entries of one message without faults. */
 function sendMessage({ key, statuses = ['sent', 'delivered', 'read'] }: Sent): Entry[] {
-  const [messageId, waMessageId, to] = [`msg_${key}`, `wamid.${key}`, '34600000001']
+  const [messageId, waMessageId, to] = [`msg_${key}`, `wamid.${key}`, '34600000002']
   const reports = statuses.map((status, index) => ({ status, index, timestamp: start / second + index + 1 }))
   const outcome = { kind: 'answered', status: 200, messageId, waMessageId } as const
   const message = toMessage(key, reports)
@@ -56,7 +56,7 @@ const error = { code: String(failureCode), message: 'Message undeliverable' }
 function factsOf(key: string) {
   return {
     messageId: `msg_${key}`,
-    to: '34600000001',
+    to: '34600000002',
     template: 'order_shipped',
     language: 'en',
     accountId: 'wa_1',
@@ -85,7 +85,7 @@ function toMessage(key: string, reports: { status: ReportedStatus; timestamp: nu
 /** A message that a killed process recorded but never sent; the client retries after 12 and 30 seconds. */
 function neverDispatch(key: string): Entry[] {
   const inUse = { kind: 'answered', status: 409, code: 'IDEMPOTENCY_KEY_IN_USE' } as const
-  const to = '34600000001'
+  const to = '34600000002'
   const after = { node: 0, life: 2 }
   return [
     { at: start, kind: 'attempt', key, number: 1, ...on, to },
@@ -128,7 +128,7 @@ const drop = (id: string) => (entry: { messageId?: string; eventId?: string }) =
 function answerTo(key: string, status: number, code: string): Entry[] {
   const at = start + 30 * second
   return [
-    { at, kind: 'attempt', key, number: 2, ...on, to: '34600000001' },
+    { at, kind: 'attempt', key, number: 2, ...on, to: '34600000002' },
     { at: at + 10, kind: 'answer', key, number: 2, ...on, outcome: { kind: 'answered', status, code } },
   ]
 }
@@ -143,7 +143,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     finds: ['double sends', 'states'],
     entries: [
       ...healthy,
-      { at: start + 50, kind: 'received', key: 'K1', messageId: 'msg_K1b', to: '34600000001' },
+      { at: start + 50, kind: 'received', key: 'K1', messageId: 'msg_K1b', to: '34600000002' },
       { at: start + 50, kind: 'accepted', messageId: 'msg_K1b', waMessageId: 'wamid.K1b' },
     ],
   },
@@ -221,7 +221,7 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     finds: ['events', 'webhooks'],
     entries: change('event', (entry) =>
       entry.eventId === 'evt_K1_read'
-        ? { ...entry, event: { ...entry.event, data: { ...entry.event.data, to: '34600000002' } } as MessageEvent }
+        ? { ...entry, event: { ...entry.event, data: { ...entry.event.data, to: '34600000004' } } as MessageEvent }
         : entry,
     ),
   },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { EventPage, ListedEvent } from '../../contracts/api/event.ts'
 import type { Message } from '../../contracts/api/message.ts'
-import { chooseRecipient } from './scenarios.ts'
+import { chooseRecipient, templateOf } from './scenarios.ts'
 import type { LedgerWriter, Outcome } from './ledger.ts'
 import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
@@ -114,7 +114,7 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
         headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify({
           to,
-          template: 'order_shipped',
+          template: templateOf(to),
           language: 'en',
           variables: { '1': 'Ada', '2': key },
           externalId: key,

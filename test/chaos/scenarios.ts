@@ -7,6 +7,8 @@ export interface Scenario {
   weight: number
   /** Error code returned instead of an acceptance: for every send or only for the first one. */
   refusal?: { code: number; httpStatus: number; only: 'always' | 'first' }
+  /** `/marketing_messages` rejects the template; `/messages` accepts it. */
+  isWrongEndpoint?: true
   /** Reported in this order, each after the previous one was acknowledged. */
   statuses: readonly ReportedStatus[]
 }
@@ -25,6 +27,7 @@ const scenarios: readonly [Scenario, ...Scenario[]] = [
   { weight: 5, statuses: ['sent', 'sent', 'delivered', 'delivered', 'sent', 'read', 'read'] },
   { weight: 5, refusal: { code: 131026, httpStatus: 400, only: 'always' }, statuses: [] },
   { weight: 3, refusal: { code: 131056, httpStatus: 400, only: 'first' }, statuses: ['sent', 'delivered'] },
+  { weight: 30, isWrongEndpoint: true, statuses: ['sent', 'delivered'] },
   { weight: 2, refusal: { code: 131016, httpStatus: 500, only: 'first' }, statuses: ['sent', 'delivered'] },
 ]
 
@@ -39,4 +42,9 @@ export function chooseRecipient(random: Random, number: number): string {
 
 export function scenarioOf(to: string): Scenario {
   return scenarios[Number(to.slice(3, 5))] ?? scenarios[0]
+}
+
+/** Half of the recipients get a marketing template, which has an endpoint of its own. */
+export function templateOf(to: string): string {
+  return Number(to.at(-1)) % 2 === 0 ? 'order_shipped' : 'autumn_offer'
 }

@@ -56,7 +56,8 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 }
 
 function handle(incoming: IncomingMessage, body: string, response: ServerResponse): void {
-  if (incoming.method === 'POST' && incoming.url?.endsWith('/messages')) return handleSend(body, response)
+  const [, endpoint] = /\/((?:marketing_)?messages)$/.exec(incoming.url ?? '') ?? []
+  if (incoming.method === 'POST' && endpoint !== undefined) return handleSend(body, endpoint, response)
   if (incoming.method === 'POST') return answer(response, 200, { success: true })
   return answer(response, 200, incoming.url?.includes('message_templates') ? templates : phoneNumber)
 }
@@ -67,7 +68,7 @@ interface SendBody {
   template: { components: { parameters: { text: string }[] }[] }
 }
 
-function handleSend(body: string, response: ServerResponse): void {
+function handleSend(body: string, endpoint: string, response: ServerResponse): void {
   // Other tests check the format of sends. An unreadable one ends this process and with it the campaign.
   const { to: number, biz_opaque_callback_data: messageId, template } = JSON.parse(body) as SendBody
   const to = number.replace('+', '')
@@ -83,6 +84,8 @@ function handleSend(body: string, response: ServerResponse): void {
     ledger.write({ kind: 'refused', messageId, code: scenario.refusal.code })
     return respond(response, scenario.refusal.httpStatus, refusalBody(scenario.refusal.code))
   }
+  // Not in the ledger as a refusal, because the sender may use the other endpoint.
+  if (scenario.isWrongEndpoint && endpoint === 'marketing_messages') return respond(response, 400, refusalBody(131055))
   const waMessageId = `wamid.${Buffer.from(`${to}:${++accepted}`).toString('base64')}`
   ledger.write({ kind: 'accepted', messageId, waMessageId })
   undecided.delete(key)
@@ -221,6 +224,15 @@ const templates = {
       parameter_format: 'POSITIONAL',
       components: templateComponents,
     },
+    {
+      id: '2',
+      name: 'autumn_offer',
+      language: 'en',
+      status: 'APPROVED',
+      category: 'MARKETING',
+      parameter_format: 'POSITIONAL',
+      components: templateComponents,
+    },
   ],
   paging: {},
 }
@@ -228,6 +240,8 @@ const phoneNumber = {
   id: options.sender.phoneNumberId,
   display_phone_number: '+1 555-010-0000',
   verified_name: 'Chaos',
+  // Any node of the Graph API gets this answer, the business account as well.
+  marketing_messages_onboarding_status: 'ONBOARDED',
   status: 'CONNECTED',
 }
 

@@ -1,3 +1,4 @@
+import { type MarketingSetting, marketingSettings } from '../../../contracts/api/account.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import type { UpdatedWhatsAppAccount, WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
@@ -6,6 +7,7 @@ import {
   deactivateWhatsAppAccount,
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
+  setMarketing,
 } from '../../whatsapp-accounts/change.ts'
 import { callbackUrlOf } from '../../whatsapp-accounts/connect/subscribe.ts'
 import { findAccountOfWhatsAppAccount } from '../../whatsapp-accounts/store.ts'
@@ -150,6 +152,40 @@ export const whatsappDeactivate = dataCommand({
     return { json, text: `${id} is deactivated.${json.isDefault ? warning : ''}` }
   },
 })
+
+export const whatsappSetMarketing = dataCommand({
+  name: 'whatsapp set-marketing',
+  summary: 'Set which endpoint of WhatsApp marketing templates are sent to',
+  args: ['WA'],
+  options: {
+    endpoint: {
+      value: 'S',
+      help: 'automatic: the endpoint that WhatsApp asks for; cloud_api: always /messages',
+      choices: marketingSettings,
+      required: true,
+    },
+  },
+  notes: [
+    'With automatic, which is the default, templates of the category MARKETING go to /marketing_messages as soon as the\nbusiness account is onboarded to the Marketing Messages API. Use cloud_api for a provider without this endpoint.',
+  ],
+  examples: ['waybill whatsapp set-marketing wa_… --endpoint cloud_api'],
+  audit: ({ args: [id], options }) => changes.setMarketing(id, options.endpoint),
+  run: async (deps, { args: [id], options }) => {
+    const setting = options.endpoint as MarketingSetting // the parser has checked the choices
+    const json = await setMarketing(
+      deps,
+      { accountId: await requireAccountId(deps, id), whatsAppAccountId: id },
+      setting,
+    )
+    return { json, text: `${id}: ${describeMarketingSetting(setting)}` }
+  },
+})
+
+function describeMarketingSetting(setting: MarketingSetting): string {
+  return setting === 'cloud_api'
+    ? 'marketing templates are always sent to /messages.'
+    : 'marketing templates are sent to the endpoint that WhatsApp asks for.'
+}
 
 export const whatsappSetDefault = dataCommand({
   name: 'whatsapp set-default',

@@ -28,8 +28,8 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Check the registration, display name and billing of the number in WhatsApp Manager.' }),
   msg({ message: 'WhatsApp rejected a value of the request.' }),
   msg({ message: 'Check the values of the variables, and sync the templates in case the template has changed.' }),
-  msg({ message: 'WhatsApp does not accept this template through the API that sent it.' }),
-  msg({ message: 'Check the category of the template in WhatsApp Manager.' }),
+  msg({ message: 'WhatsApp does not accept this template on the endpoint for marketing messages.' }),
+  msg({ message: 'Waybill reads its category again. Send the message again in a minute.' }),
   msg({ message: 'WhatsApp could not use the file in the header of the message.' }),
   msg({
     message:
@@ -87,8 +87,21 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Remove them from your marketing lists.' }),
   msg({ message: 'This kind of message cannot be sent to this kind of recipient.' }),
   msg({ message: "Send to the recipient's phone number." }),
-  msg({ message: 'Marketing templates cannot be sent through the Cloud API of this account.' }),
-  msg({ message: 'Check the marketing settings of the account in WhatsApp Manager.' }),
+  msg({ message: 'Marketing templates are switched off for the Cloud API of this business account.' }),
+  msg({
+    message:
+      'Accept the terms of the Marketing Messages API in WhatsApp Manager, or allow marketing templates on the Cloud API again.',
+  }),
+  msg({ message: 'A template with a maximum price can only be sent by the Marketing Messages API.' }),
+  msg({
+    message: 'Set the marketing endpoint of the WhatsApp account to automatic, and accept the terms of this API.',
+  }),
+  msg({ message: "A maximum price is not available in the recipient's country." }),
+  msg({ message: 'Send a template without a maximum price.' }),
+  msg({
+    message:
+      'Check in the health of the WhatsApp account that it is onboarded to the Marketing Messages API, then send the message again.',
+  }),
   msg({ message: 'WhatsApp has no approved template with this name and language.' }),
   msg({ message: 'Sync the templates, and check the name and language in the request.' }),
   msg({ message: 'The text is too long with the variables filled in.' }),
@@ -144,6 +157,25 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({
     message:
       'Message only people who opted in, and make it easy to opt out. Check which templates were blocked in WhatsApp Manager.',
+  }),
+  // From accounts/whatsapp/health/marketing.ts.
+  msg({
+    message:
+      'WhatsApp rejects every marketing template of this business account: the Cloud API is switched off for them, and the account is not onboarded to the Marketing Messages API ({value}).',
+  }),
+  msg({
+    message:
+      'This business account is not onboarded to the Marketing Messages API ({value}), so its marketing templates go through the Cloud API. WhatsApp is reported to reject them there from {date}; Meta has not confirmed the day.',
+  }),
+  msg({ message: 'Ask Meta Business Support how this account can be onboarded to the Marketing Messages API.' }),
+  msg({
+    message:
+      'Let an admin of the business portfolio accept the terms: in the app dashboard of Meta under WhatsApp > Quickstart > Improve ROI with marketing messages, or in WhatsApp Manager under Alerts. Waybill then changes the endpoint by itself.',
+  }),
+  msg({ message: 'Add a valid payment method in WhatsApp Manager. WhatsApp then completes the onboarding.' }),
+  msg({ message: 'Wait: WhatsApp is completing the onboarding.' }),
+  msg({
+    message: 'Open WhatsApp Manager, and solve what restricts this account. It can be onboarded afterwards.',
   }),
   msg({ message: 'WhatsApp has not approved the display name of the number ({value}).' }),
   msg({ message: 'Edit the display name in WhatsApp Manager, and register the number again once it is approved.' }),

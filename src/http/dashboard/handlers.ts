@@ -12,6 +12,7 @@ import {
   deactivateWhatsAppAccount,
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
+  setMarketing,
 } from '../../whatsapp-accounts/change.ts'
 import { checkNow } from '../../whatsapp-accounts/health/check.ts'
 import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
@@ -320,6 +321,8 @@ const whatsAppAccountHandlers: DashboardHandlers<DashboardContracts['settings'][
     replaceSecrets(deps, accountId, whatsAppAccountId, secrets),
   setDefault: (deps, _call, { accountId, whatsAppAccountId }) =>
     setDefaultWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  setMarketing: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
+    setMarketing(deps, { accountId, whatsAppAccountId }, setting),
   activate: (deps, _call, { accountId, whatsAppAccountId }) =>
     activateWhatsAppAccount(deps, accountId, whatsAppAccountId),
   deactivate: (deps, _call, { accountId, whatsAppAccountId }) =>

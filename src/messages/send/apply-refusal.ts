@@ -1,3 +1,4 @@
+import { scheduleCheck } from '../../whatsapp-accounts/health/store.ts'
 import { deactivateRefused } from '../../whatsapp-accounts/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { changeTemplate } from '../../templates/store.ts'
@@ -37,6 +38,20 @@ export async function applyRefusal(
   } catch (error) {
     deps.log.warn({ err: error, accountId: message.accountId }, 'could not store the cause of a rejection by WhatsApp')
   }
+}
+
+/** Either the category of the template or the onboarding of the account has changed, and the next send should know it. */
+export async function refreshRoute(
+  deps: Deps,
+  { accountId, id }: RecordedMessage,
+  { id: whatsAppAccountId, wabaId }: SendingAccount,
+  code: number,
+): Promise<void> {
+  deps.log.info({ messageId: id, code }, 'WhatsApp rejected the endpoint of a template, so the other one was used')
+  resync(deps, accountId, wabaId)
+  await scheduleCheck(deps.db, { accountId, whatsAppAccountId }).catch((error: unknown) =>
+    deps.log.warn({ err: error, accountId }, 'could not schedule a check of a WhatsApp account'),
+  )
 }
 
 const resyncing = new Set<string>()

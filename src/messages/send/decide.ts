@@ -4,6 +4,7 @@ import { requireActiveAccount } from '../../whatsapp-accounts/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import type { Problem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
+import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SuppressionRule } from '../suppressions/check.ts'
 
 /** Everything in the database that decides whether a message may be sent. */
@@ -17,6 +18,8 @@ export interface SendFacts {
   suppressionRule: SuppressionRule | undefined
   /** The account stores message contents, and the template is not an authentication template. */
   storesContent: boolean
+  /** Follows the category that WhatsApp has given the template, not one that it has announced. */
+  route: Route
 }
 
 export interface SendingAccount {
@@ -35,7 +38,7 @@ interface SendableTemplate {
 }
 
 /** A message that may be sent, unless its recipient is suppressed. */
-export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'suppressionRule' | 'storesContent'> {
+export interface Draft extends Pick<SendFacts, 'emitSentEvent' | 'suppressionRule' | 'storesContent' | 'route'> {
   kind: 'draft'
   from: SendingAccount
   template: SendableTemplate
@@ -60,10 +63,10 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
-  const { emitSentEvent, suppressionRule } = facts
+  const { emitSentEvent, suppressionRule, route } = facts
   // WhatsApp can change the category of a template, so a code among the values also prevents storage.
   const storesContent = facts.storesContent && filled.secrets === undefined
-  return { kind: 'draft', from, template, filled, emitSentEvent, suppressionRule, storesContent }
+  return { kind: 'draft', from, template, filled, emitSentEvent, suppressionRule, storesContent, route }
 }
 
 const maxProblems = 10

@@ -5,6 +5,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../plat
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { alwaysSuppressedCategory } from '../suppressions/check.ts'
+import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SendFacts } from './decide.ts'
 
 interface SendFactsRow {
@@ -22,7 +23,16 @@ interface SendFactsRow {
   stops_category: boolean
   stops_all_messages: boolean
   stores_content: boolean
+  route: keyof typeof routes
 }
+
+/** The routes of a send. None is allocated per send. */
+const routes = {
+  marketing: ['marketing_messages', 'messages'],
+  cloud_api: ['messages', 'marketing_messages'],
+  /** The account is set to the Cloud API, whose provider may not have the other endpoint. */
+  cloud_api_only: ['messages'],
+} as const satisfies Record<string, Route>
 
 export interface SendFactsQuery {
   accountId: string
@@ -46,7 +56,11 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     ) as stops_all_messages,
     t.category is distinct from 'AUTHENTICATION' and (
       select a.contents_kept_days is not null from accounts a where a.id = wa.account_id
-    ) as stores_content`
+    ) as stores_content,
+    case when wa.marketing_setting = 'cloud_api' then 'cloud_api_only'
+      when t.category = 'MARKETING' and (wa.marketing_onboarding_status = 'ONBOARDED' or wa.marketing_off_cloud_api)
+        then 'marketing'
+      else 'cloud_api' end as route`
 
 const findOneFacts = statement<SendFactsQuery, SendFactsRow>(
   'find_send_facts',
@@ -104,6 +118,7 @@ const noFacts: SendFacts = {
   emitSentEvent: false,
   suppressionRule: undefined,
   storesContent: false,
+  route: routes.cloud_api,
 }
 
 function toSendFacts(row: SendFactsRow | undefined): SendFacts {
@@ -113,6 +128,7 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
     suppressionRule:
       row.stops_category || row.stops_all_messages ? { category: row.category, all: row.stops_category } : undefined,
     storesContent: row.stores_content,
+    route: routes[row.route],
     whatsAppAccount: {
       id: row.whatsapp_account_id,
       phoneNumberId: row.phone_number_id,

@@ -33,7 +33,7 @@ export async function checkSend(
 }
 
 /** A message that may be sent, with everything needed to send it. */
-export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
+export interface Prepared extends Pick<Draft, 'from' | 'filled' | 'route'> {
   message: PendingMessage
   accessToken: string
 }
@@ -42,7 +42,7 @@ export interface Prepared extends Pick<Draft, 'from' | 'filled'> {
 export async function prepare(deps: Deps, caller: SendCaller, input: SendMessageRequest): Promise<Prepared> {
   const { draft, accessToken } = await checkSend(deps, caller, input)
   const { accountId, slot } = caller
-  const { from, emitSentEvent } = draft
+  const { from, emitSentEvent, route } = draft
   const { id: whatsAppAccountId, phoneNumberId, accessTokenEncrypted } = from
   let { filled } = draft
   if (namesMedia(filled)) {
@@ -67,5 +67,5 @@ export async function prepare(deps: Deps, caller: SendCaller, input: SendMessage
       ? sealContent(deps.secrets, { accountId, messageId: id }, describeContent(draft.template, draft.filled, input))
       : undefined,
   }
-  return { message, from, filled, accessToken }
+  return { message, from, filled, route, accessToken }
 }

@@ -5,7 +5,7 @@ import { isOutcomeUnknown } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { toSentMessage } from './responses.ts'
-import { applyRefusal } from './apply-refusal.ts'
+import { applyRefusal, refreshRoute } from './apply-refusal.ts'
 import type { SendCaller } from './caller.ts'
 import { describeRequest, type IdempotentRequest, replay } from './idempotency.ts'
 import { forgetRefusedMedia } from './media.ts'
@@ -93,7 +93,7 @@ export function keyInUse(): ServiceError {
 export async function dispatch(
   deps: Deps,
   { slot }: SendCaller,
-  { message, from, filled, accessToken }: Prepared,
+  { message, from, filled, route, accessToken }: Prepared,
   request: IdempotentRequest | undefined,
 ): Promise<SendResult> {
   const { to, template: name, language } = message
@@ -106,6 +106,7 @@ export async function dispatch(
       name,
       language,
       ...filled,
+      route,
       callbackData: message.id,
       beforeWrite: () => deps.journal.writing(message.id),
     },
@@ -113,6 +114,7 @@ export async function dispatch(
   slot?.resume()
   const result = interpretOutcome(message.id, outcome)
   await settle(deps, message, result, request)
+  if (outcome.reroutedAfter !== undefined) await refreshRoute(deps, message, from, outcome.reroutedAfter)
   if (outcome.kind === 'refused') {
     await applyRefusal(deps, message, from, outcome)
     await forgetRefusedMedia(deps, message.accountId, filled, outcome)

@@ -133,6 +133,8 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     throughput_level: meta,
     display_phone_number: { never: 'the number of the business, not of a recipient' },
     verified_name: meta,
+    marketing_onboarding_status: meta,
+    marketing_setting: word,
   },
   whatsapp_account_health: {
     whatsapp_account_id: id,

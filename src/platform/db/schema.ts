@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { MarketingSetting } from '../../../contracts/api/account.ts'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import type { Role } from '../../../contracts/procedure.ts'
@@ -63,6 +64,12 @@ export interface WhatsAppAccountsTable {
   verified_name: Generated<string | null>
   /** When the templates of its WABA were last listed successfully, even if there were none. */
   templates_synced_at: Generated<Date | null>
+  /** `marketing_messages_onboarding_status` of its WABA; null if not known. */
+  marketing_onboarding_status: Generated<string | null>
+  /** Whether `/messages` of its WABA accepts no marketing templates; null if not known. */
+  marketing_off_cloud_api: Generated<boolean | null>
+  /** `automatic`, or `cloud_api` to never use the endpoint for marketing messages. */
+  marketing_setting: Generated<MarketingSetting>
   /** Time of the next sync of templates and numbers. */
   next_sync_at: Generated<Date>
   created_at: Generated<Date>
@@ -92,6 +99,9 @@ export interface WhatsAppAccountHealthTable {
   callback_url: string | null
   callback_fields: Generated<string[]>
   callback_problem: string | null
+  /** When the facts of the WABA about marketing messages were read last, which are columns of the account. */
+  marketing_checked_at: Date | null
+  has_marketing_templates: boolean | null
   last_callback_at: Date | null
   last_status_at: Date | null
   next_check_at: Generated<Date>

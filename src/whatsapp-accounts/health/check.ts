@@ -3,14 +3,22 @@ import { appSecretProblem } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
-import { lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
+import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
 import { logFindings } from './log-findings.ts'
+import { toMarketingColumns } from './marketing.ts'
 import { toNumberHealth } from './number.ts'
-import { claimDueChecks, findHealth, type HealthChanges, type HealthRow, saveHealth } from './store.ts'
+import {
+  claimDueChecks,
+  findHealth,
+  hasApprovedMarketingTemplates,
+  type HealthChanges,
+  type HealthRow,
+  saveHealth,
+} from './store.ts'
 
 export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
-/** A check takes four requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
+/** A check takes five requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
 const checksAtOnce = 4
@@ -46,13 +54,17 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
   if ('problem' in stored) return
   const { row } = stored
   const results = await readFromWhatsApp(deps, stored)
-  const { number } = results
+  const { number, marketing } = results
   const known = await findHealth(deps.db, ref)
-  const changes = toChanges(results, { known, at: deps.now() })
+  const hasMarketingTemplates = await hasApprovedMarketingTemplates(deps.db, ref.accountId, row.waba_id)
+  const changes = toChanges(results, { known, hasMarketingTemplates, at: deps.now() })
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, row))) return
     if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
     else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
+    const marketingColumns = marketing.ok ? toMarketingColumns(marketing.value) : {}
+    if (Object.keys(marketingColumns).length > 0)
+      await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, marketingColumns)
     await saveHealth(trx, ref, changes)
   })
 }
@@ -60,19 +72,28 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
 async function readFromWhatsApp(deps: CheckDeps, stored: Stored) {
   const { row, accessToken } = stored
   const { app, token } = await inspectStored(deps, stored)
-  const [number, apps, subscription] = await Promise.all([
+  const [number, apps, subscription, marketing] = await Promise.all([
     deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken }),
     deps.whatsapp.listSubscribedApps({ wabaId: row.waba_id, accessToken }),
     app ? deps.whatsapp.getAppSubscription(app) : undefined,
+    deps.whatsapp.getMarketingAccess({ wabaId: row.waba_id, accessToken }),
   ])
-  return { app, token, number, apps, subscription }
+  return { app, token, number, apps, subscription, marketing }
 }
 
 type CheckResults = Awaited<ReturnType<typeof readFromWhatsApp>>
 
-function toChanges(results: CheckResults, { known, at }: { known: HealthRow | undefined; at: Date }): HealthChanges {
-  const { token, number } = results
+interface Known {
+  known: HealthRow | undefined
+  hasMarketingTemplates: boolean
+  at: Date
+}
+
+function toChanges(results: CheckResults, { known, hasMarketingTemplates, at }: Known): HealthChanges {
+  const { token, number, marketing } = results
   return {
+    has_marketing_templates: hasMarketingTemplates,
+    ...(marketing.ok && { marketing_checked_at: at }),
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
     ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),

@@ -4,10 +4,11 @@ import type { StoredHealthEntity, StoredTraffic } from '../../platform/db/schema
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
 import { explainRejection, requestReview } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
+import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
-export interface HealthFacts {
+export interface HealthFacts extends MarketingFacts {
   whatsAppAccountId: string
   switchedOff: boolean
   /** Why WhatsApp rejected the account. */
@@ -61,6 +62,7 @@ export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
         ...findTokenProblems(facts, now),
         ...findNumberProblems(facts),
         ...findCallbackProblems(facts),
+        ...findMarketingProblems(facts),
         ...findTrafficProblems(facts),
       ]
   return findings.map((finding) => withSince(finding, facts)).toSorted((a, b) => rank(a) - rank(b))

@@ -104,6 +104,23 @@ export async function claimDueChecks(
   return rows
 }
 
+export async function hasApprovedMarketingTemplates(
+  db: Kysely<Database>,
+  accountId: string,
+  wabaId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('templates')
+    .select('name')
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .where('status', '=', 'APPROVED')
+    .where('category', '=', 'MARKETING')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Makes the next check run within seconds, for example because WhatsApp reported a change. */
 export async function scheduleCheck(
   db: Kysely<Database>,

@@ -6,6 +6,7 @@ import { findRules } from '../../accounts/alert-rules.ts'
 import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
 import { findProblems } from './findings.ts'
+import { marketingEndpointOf } from './marketing.ts'
 import { findHealthRows, type HealthRow } from './store.ts'
 import { windowAt } from './traffic.ts'
 import { countLastHour, noTraffic } from './traffic-store.ts'
@@ -106,6 +107,13 @@ function toHealth(
       ...optional('messagingLimit', health?.messaging_limit),
       ...optional('throughputLevel', row.throughput_level),
       ...checkedAt(health?.number_checked_at),
+    },
+    marketing: {
+      setting: row.marketing_setting,
+      endpoint: marketingEndpointOf(row),
+      ...optional('onboardingStatus', row.marketing_onboarding_status),
+      ...(row.marketing_off_cloud_api !== null && { offCloudApi: row.marketing_off_cloud_api }),
+      ...checkedAt(health?.marketing_checked_at),
     },
     callbacks: {
       ...(health && health.subscribed !== null && { subscribed: health.subscribed }),

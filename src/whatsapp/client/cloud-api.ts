@@ -3,14 +3,14 @@ import type { ProxySettings } from '../../platform/proxy.ts'
 import { createPool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
-import type { OutgoingTemplate, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
+import type { Endpoint, OutgoingTemplate, Route, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { exchange as exchangeUntraced, type GraphRequest } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
 import { readDeletion, readUpload, toUploadBody } from './media.ts'
 import { listTemplates, parseResponse, type ReadPage, readPages } from './read.ts'
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
-import { readSend, toSendBody } from './send-template.ts'
+import { readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
 import { traceExchange } from './traced-exchange.ts'
 import { ListedNumber, Page, PhoneNumber } from './wire.ts'
 
@@ -116,29 +116,51 @@ export function createCloudApi({
   let sends = 0
   const sendLimits = { startWithinMs: queueMs, respondWithinMs: sendMs, maxResponseBytes: maxSendResponseBytes }
 
+  /** The endpoint changes at most once, and only after an answer that proves that nothing was sent. */
   async function sendTemplate(sender: Sender, message: OutgoingTemplate): Promise<SendOutcome> {
     if (sends >= maxSends) return tooManySends
     sends++
     try {
       const { accessToken } = sender
-      const request: GraphRequest = {
-        method: 'POST',
-        path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/messages`,
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          accept: 'application/json',
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify(toSendBody(message)),
-      }
+      const { 0: endpoint, 1: other } = message.route ?? defaultRoute
+      const request = toRequest(sender, message, endpoint)
       const startsBy = performance.now() + queueMs
       const first = readSend(await exchange(pool, request, sendLimits, message.beforeWrite), accessToken, message)
-      if (!first.retryImmediately || startsBy - performance.now() < 2 * retryPauseMs) return first.outcome
-      await sleep(retryPauseMs)
-      const limits = { ...sendLimits, startWithinMs: startsBy - performance.now() }
-      return readSend(await exchange(pool, request, limits, message.beforeWrite), accessToken, message).outcome
+      let { outcome } = first
+      if (first.retryImmediately && startsBy - performance.now() >= 2 * retryPauseMs) {
+        await sleep(retryPauseMs)
+        outcome = await attemptAgain(sender, message, request, startsBy)
+      }
+      const code = other && readWrongEndpoint(endpoint, outcome)
+      if (other === undefined || code === undefined) return outcome
+      if (startsBy <= performance.now()) return { ...tooLateToReroute, reroutedAfter: code }
+      outcome = await attemptAgain(sender, message, toRequest(sender, message, other), startsBy)
+      return { ...outcome, reroutedAfter: code }
     } finally {
       sends--
+    }
+  }
+
+  async function attemptAgain(
+    { accessToken }: Sender,
+    message: OutgoingTemplate,
+    request: GraphRequest,
+    startsBy: number,
+  ): Promise<SendOutcome> {
+    const limits = { ...sendLimits, startWithinMs: startsBy - performance.now() }
+    return readSend(await exchange(pool, request, limits, message.beforeWrite), accessToken, message).outcome
+  }
+
+  function toRequest(sender: Sender, message: OutgoingTemplate, endpoint: Endpoint): GraphRequest {
+    return {
+      method: 'POST',
+      path: `${prefix}/${encodeURIComponent(sender.phoneNumberId)}/${endpoint}`,
+      headers: {
+        authorization: `Bearer ${sender.accessToken}`,
+        accept: 'application/json',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(toSendBody(message, endpoint)),
     }
   }
 
@@ -182,6 +204,15 @@ export function createCloudApi({
     },
     close: () => pool.close(),
   }
+}
+
+const defaultRoute: Route = ['messages']
+
+/** A second attempt that starts later could exceed the time of a send. */
+const tooLateToReroute: SendOutcome = {
+  kind: 'unavailable',
+  reason: 'it took too long to say that this template belongs to its other endpoint',
+  retryAfterSeconds: 5,
 }
 
 const tooManySends: SendOutcome = {

@@ -23,6 +23,11 @@ export const IssuedToken = z.object({ access_token: z.string().min(1) })
 
 export const BusinessAccountNode = z.object({ id: Id, name: lenient(Text) })
 
+export const MarketingNode = z.object({
+  marketing_messages_onboarding_status: lenient(Text),
+  disable_marketing_messages_on_cloud_api: lenient(z.boolean()),
+})
+
 const HealthStatus = z.object({
   entities: z.array(
     z.object({

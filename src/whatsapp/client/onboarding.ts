@@ -18,6 +18,7 @@ import {
   DebuggedToken,
   IssuedToken,
   type HealthStatus,
+  MarketingNode,
   NumberNode,
   SubscribedAppNode,
   Success,
@@ -34,6 +35,8 @@ export type GraphCall = (
 
 const numberFields =
   'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,whatsapp_business_manager_messaging_limit,health_status'
+
+const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
 export function createOnboarding(call: GraphCall): Onboarding {
   const get = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
@@ -110,6 +113,14 @@ export function createOnboarding(call: GraphCall): Onboarding {
       mapOutcome(
         await get(`${encodeURIComponent(phoneNumberId)}?fields=${numberFields}`, accessToken, NumberNode),
         toNumberDetails,
+      ),
+    getMarketingAccess: async ({ wabaId, accessToken }) =>
+      mapOutcome(
+        await get(`${encodeURIComponent(wabaId)}?fields=${marketingFields}`, accessToken, MarketingNode),
+        (node) => ({
+          onboardingStatus: node.marketing_messages_onboarding_status,
+          isOffCloudApi: node.disable_marketing_messages_on_cloud_api,
+        }),
       ),
     registerNumber: ({ phoneNumberId, accessToken, pin }) =>
       post(`${encodeURIComponent(phoneNumberId)}/register`, accessToken, { messaging_product: 'whatsapp', pin }),

@@ -1,11 +1,20 @@
-import type { OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
+import type { Endpoint, OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
 import { toComponents } from './components.ts'
 import type { Exchange } from './exchange.ts'
 import { readRefusal, readUncodedError } from './refusal.ts'
 import { parseJson, SendResponse } from './wire.ts'
 
+/**
+ * Returns the body of a send. The policy is Meta's default, written out: if the account is no longer onboarded, WhatsApp
+ * itself sends the message through the Cloud API, within the same call (autumn reference, section 1.3).
+ */
+export function toSendBody(message: OutgoingTemplate, endpoint: Endpoint): object {
+  const body = toMessage(message)
+  return endpoint === 'messages' ? body : { ...body, product_policy: 'CLOUD_API_FALLBACK' }
+}
+
 /** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
-export function toSendBody(message: OutgoingTemplate): object {
+function toMessage(message: OutgoingTemplate): object {
   const components = toComponents(message)
   return {
     messaging_product: 'whatsapp',
@@ -85,4 +94,16 @@ function interpretForeignResponse(answer: Answer, secrets: readonly string[]): S
     reason: words === undefined ? `${received} with HTTP ${status}` : `HTTP ${status} without an error code: ${words}`,
     retryAfterSeconds: Math.max(retryAfterSeconds, requested),
   }
+}
+
+/** Answers that an endpoint is the wrong one for the template, and that nothing was sent (autumn reference, section 1.4). */
+const wrongEndpointCodes: Readonly<Record<Endpoint, ReadonlySet<number>>> = {
+  marketing_messages: new Set([131055, 134100]),
+  messages: new Set([131061, 131063]),
+}
+
+/** Returns the code with which WhatsApp rejected the endpoint itself. Only an error response counts, never a lost one. */
+export function readWrongEndpoint(endpoint: Endpoint, outcome: SendOutcome): number | undefined {
+  if (outcome.kind !== 'refused') return undefined
+  return wrongEndpointCodes[endpoint].has(outcome.error.code) ? outcome.error.code : undefined
 }

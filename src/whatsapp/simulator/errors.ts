@@ -60,6 +60,17 @@ export const failures = {
   },
   131050: { status: 400, title: 'User has stopped receiving marketing messages from this business' },
   131053: { status: 400, title: 'Media upload error' },
+  131055: {
+    status: 400,
+    title: 'Method not allowed',
+    details: 'Only marketing template messages are supported on this endpoint.',
+  },
+  131061: {
+    status: 400,
+    title: 'Method not allowed',
+    details: 'A template with a maximum price can only be sent on the endpoint for marketing messages.',
+  },
+  131063: { status: 400, title: 'Marketing templates disabled for Cloud API' },
   131056: {
     status: 400,
     title: '(Business Account, Consumer Account) pair rate limit hit',
@@ -72,6 +83,13 @@ export const failures = {
   132016: { status: 400, title: 'Template is Disabled', details: 'The template has been disabled for low quality.' },
   133004: { status: 503, title: 'Server Temporarily Unavailable' },
   133010: { status: 400, title: 'Phone number not registered' },
+  134100: { status: 400, title: 'Only marketing messages supported' },
+  134101: { status: 400, title: 'Your template is still syncing' },
+  134102: {
+    status: 500,
+    title: 'Template unavailable for use',
+    details: 'Check that the account is onboarded to the Marketing Messages API.',
+  },
 } as const satisfies Record<number, Omit<GraphFailure, 'code'>>
 
 export function fail(failure: GraphFailure): SimulatedResponse {

@@ -96,8 +96,10 @@ function routeNumberEdge(
   const call = `${request.method} ${request.edge}`
   switch (call) {
     case 'POST messages':
+    case 'POST marketing_messages':
       if (!access.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
-      return number.status === 'CONNECTED' ? sendMessage(state, number, request.body) : failWith(133010)
+      if (number.status !== 'CONNECTED') return failWith(133010)
+      return sendMessage(state, number, request.edge === 'messages' ? 'messages' : 'marketing_messages', request.body)
     case 'POST media':
       if (!access.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
       return uploadMedia(state, number, request.body)

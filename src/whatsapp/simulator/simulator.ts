@@ -8,7 +8,15 @@ import { receive, respond } from './http.ts'
 import { type CallbackTarget, StatusReporter } from './messages/reporter.ts'
 import { route } from './route.ts'
 import { sandboxTokens, type SandboxToken } from './onboarding/sandbox-tokens.ts'
-import type { AcceptedMessage, SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from './state.ts'
+import { marketingOf } from './messages/endpoint.ts'
+import type {
+  AcceptedMessage,
+  MarketingState,
+  SimulatedApp,
+  SimulatedNumber,
+  SimulatedToken,
+  SimulatorState,
+} from './state.ts'
 import { TemplateReviewer } from './templates/template-review.ts'
 import { defaultScopes, demoAppId } from './onboarding/tokens.ts'
 import { servedVersion } from './versions.ts'
@@ -54,6 +62,8 @@ export interface Simulator {
   addToken(accessToken: string, token: Partial<SimulatedToken>): void
   /** Adds a Meta app, or replaces it. The demo app is `300000000000001`. */
   addApp(app: SimulatedApp): void
+  /** Changes how a WABA sends marketing templates. */
+  setMarketing(wabaId: string, marketing: Partial<MarketingState>): void
   /** The apps that are subscribed to a WABA. */
   subscribedApps(wabaId: string): string[]
   /** The callback URL and fields of an app. */
@@ -87,6 +97,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     apps: new Map([[demoAppId, { id: demoAppId, name: 'Waybill demo app', secret: randomBytes(16).toString('hex') }]]),
     tokens: new Map(),
     businessAccounts: new Map(),
+    marketing: new Map(),
     subscriptions: new Map(),
     media: new Map(),
     nextMediaId: countFrom(1_100_000_000_000_001),
@@ -159,6 +170,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       if (!number) continue
       addPhoneNumber(number)
       state.businessAccounts.set(number.wabaId, { name: number.verifiedName })
+      if (token.marketing) state.marketing.set(number.wabaId, token.marketing)
       for (const template of demoTemplates) templatesOf(number.wabaId).add(template)
     }
 
@@ -174,6 +186,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     addPhoneNumber,
     addToken,
     addApp: (app) => void state.apps.set(app.id, app),
+    setMarketing: (id, marketing) => void state.marketing.set(id, { ...marketingOf(state, id), ...marketing }),
     subscribedApps: (id) => [...(state.subscriptions.get(id)?.keys() ?? [])],
     callbackOf: (appId) => state.apps.get(appId)?.subscription,
     intercept: (next) => {

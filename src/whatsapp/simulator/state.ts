@@ -49,6 +49,13 @@ export interface SimulatedToken {
   refuses?: Partial<Record<string, OnboardingErrorCode>>
 }
 
+/** Whether a WABA uses the Marketing Messages API (autumn reference, section 1.2). */
+export interface MarketingState {
+  onboardingStatus: string
+  /** True if the Cloud API takes no marketing templates, also not as a fallback of the other endpoint. */
+  offCloudApi: boolean
+}
+
 /** An accepted message, from which its statuses are created. */
 export interface AcceptedMessage {
   waMessageId: string
@@ -59,6 +66,8 @@ export interface AcceptedMessage {
   /** `biz_opaque_callback_data` of the request. */
   callbackData?: string
   messageStatus: 'accepted' | 'held_for_quality_assessment'
+  /** Sent by the Marketing Messages API, which its `pricing` shows. */
+  isMarketingApi: boolean
   /** The statuses that follow. */
   plan: Plan
   /** What the recipient does after that. */
@@ -76,6 +85,8 @@ export interface SimulatorState {
   tokens: Map<string, SimulatedToken>
   /** Names by WABA ID. */
   businessAccounts: Map<string, { name: string }>
+  /** How WABAs send marketing templates, by WABA ID; others are onboarded. */
+  marketing: Map<string, MarketingState>
   /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */
   subscriptions: Map<string, Map<string, { overrideCallbackUrl?: string }>>
   /** Uploaded files by ID. */

@@ -84,6 +84,7 @@ test('connects a number with options only, from the token to the first status', 
     ['templates', true],
     ['test', true],
     ['status', true],
+    ['marketing', true],
   ])
   expect(response.exitCode).toBe(0)
   expect(JSON.stringify(response.json)).not.toMatch(/EAAcommand|135790/)
@@ -122,7 +123,9 @@ test('prompts for missing values at a terminal, and does not show secrets', asyn
   // The command ran once per prompt, but only the last run changed something.
   expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toHaveLength(1)
   // WhatsApp was called once for the numbers of the token.
-  expect(server.simulator.requests.filter(({ path }) => path === `/${wabaId}`)).toHaveLength(1)
+  expect(
+    server.simulator.requests.filter(({ path, query }) => path === `/${wabaId}` && query.get('fields') === 'id,name'),
+  ).toHaveLength(1)
   expect(reported.join('\n')).toContain('✓ registration: The number is registered with the Cloud API.')
   expect(response.prompts).not.toMatch(/EAAcommand|246810/)
 })

@@ -143,6 +143,11 @@ const misbehaving = new Map(
     15559000008: 'unavailable',
     15559000009: 'unavailable',
     15559000010: 'unknown',
+    // Without a second endpoint to change to.
+    15550131061: 'refused',
+    15550131063: 'refused',
+    15559000011: 'unknown',
+    15559000012: 'refused',
   }),
 )
 

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Menu, Stack } from '@mantine/core'
-import { IconDots, IconPlayerPause, IconPlayerPlay, IconStar, IconTrash } from '@tabler/icons-react'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconSpeakerphone, IconStar, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { api } from '../../api/client.ts'
@@ -29,6 +29,11 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
     done: t`WhatsApp account activated.`,
     onDone: onChanged,
   })
+  const other = account.marketingSetting === 'automatic' ? 'cloud_api' : 'automatic'
+  const setMarketing = useWhatsAppAccountChange(account.whatsAppAccountId, {
+    change: (named) => api.whatsAppAccount.setMarketing.mutate({ ...named, setting: other }),
+    done: t`Endpoint of marketing messages changed.`,
+  })
   const button = (
     <ChangeButton variant="default" leftSection={<IconDots size={16} />}>
       <Trans>More</Trans>
@@ -46,6 +51,9 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
               <Trans>Make default</Trans>
             </Menu.Item>
           )}
+          <Menu.Item leftSection={<IconSpeakerphone size={16} />} onClick={() => setMarketing.mutate()}>
+            {other === 'cloud_api' ? t`Send marketing by Cloud API` : t`Choose marketing API automatically`}
+          </Menu.Item>
           {account.active ? (
             <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setConfirming('deactivate')}>
               <Trans>Deactivate</Trans>

@@ -154,6 +154,9 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
           describeThroughput(account.throughputLevel)
         )}
       </Fact>
+      <Fact name={t`Marketing messages`}>
+        <MarketingEndpoint account={account} />
+      </Fact>
       <Fact name={t`Access token`}>
         <Trans>Set (hidden)</Trans>
       </Fact>
@@ -168,6 +171,19 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
       </Fact>
     </SimpleGrid>
   )
+}
+
+/** Where marketing templates are sent; the findings say what to do about it. */
+function MarketingEndpoint({ account }: { account: WhatsAppAccount }) {
+  const marketing = useHealthOf(account)?.marketing
+  if (marketing?.onboardingStatus === undefined)
+    return (
+      <Text component="span" size="sm" c="dimmed">
+        <Trans>Not reported yet</Trans>
+      </Text>
+    )
+  if (marketing.endpoint === 'marketing_messages') return t`Marketing Messages API`
+  return account.marketingSetting === 'cloud_api' ? t`Cloud API, as set here` : t`Cloud API, not onboarded`
 }
 
 /** The callback URL to enter in the Meta app. */

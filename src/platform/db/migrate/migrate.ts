@@ -9,6 +9,8 @@ import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { updateMessageCounts } from '../message-counts.ts'
 import * as baseline from '../migrations/0032-baseline.ts'
 import * as codeRetries from '../migrations/0033-code-retries.ts'
+import * as marketingEndpoint from '../migrations/0034-marketing-endpoint.ts'
+import * as marketingHealth from '../migrations/0035-marketing-health.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -22,6 +24,8 @@ import type { Migration, MigrationProgress, Migrations } from './migration.ts'
 export const allMigrations: Migrations = {
   [baselineName]: baseline,
   '0033-code-retries': codeRetries,
+  '0034-marketing-endpoint': marketingEndpoint,
+  '0035-marketing-health': marketingHealth,
 }
 
 export interface MigrateOptions {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { fail, failWith } from '../errors.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
+import { checkEndpoint, isCarriedByMarketingApi, marketingOf, type SimulatedEndpoint } from './endpoint.ts'
 import { behaviourOf } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
@@ -16,6 +17,7 @@ const Message = z.object({
   type: z.string().default('text'),
   biz_opaque_callback_data: z.string().max(512).optional(),
   template: z.unknown().optional(),
+  product_policy: z.enum(['CLOUD_API_FALLBACK', 'STRICT']).default('CLOUD_API_FALLBACK'),
 })
 type Message = z.infer<typeof Message>
 
@@ -25,19 +27,32 @@ const TemplateOfMessage = z.object({
   components: SendComponents.default([]),
 })
 
-/** `POST /<phone number id>/messages`: reference, section 1. */
-export function sendMessage(state: SimulatorState, from: SimulatedNumber, body: unknown): SimulatedResponse {
+/** `POST /<phone number id>/messages`: reference, section 1. `/marketing_messages`: autumn reference, section 1.3. */
+export function sendMessage(
+  state: SimulatorState,
+  from: SimulatedNumber,
+  endpoint: SimulatedEndpoint,
+  body: unknown,
+): SimulatedResponse {
   const message = Message.safeParse(body)
   if (!message.success) return invalidParameter(message.error, body)
   const waId = toWaId(message.data.to, from.callingCode)
   if (!/^[1-9]\d{6,14}$/.test(waId)) return invalidValue('Recipient phone number is not valid')
   if (waId === withoutPunctuation(from.displayPhoneNumber)) return sameNumber()
-  if (message.data.type !== 'template') return outsideWindow(message.data.type)
-  return sendTemplate(state, from, waId, message.data)
+  if (message.data.type !== 'template')
+    return endpoint === 'messages'
+      ? outsideWindow(message.data.type)
+      : failWith(100, 'Message must be a template message.')
+  return sendTemplate(state, { from, endpoint }, waId, message.data)
 }
 
-function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string, message: Message): SimulatedResponse {
-  const behaviour = behaviourOf(waId)
+function sendTemplate(
+  state: SimulatorState,
+  { from, endpoint }: { from: SimulatedNumber; endpoint: SimulatedEndpoint },
+  waId: string,
+  message: Message,
+): SimulatedResponse {
+  const behaviour = behaviourOf(waId, endpoint)
   if (behaviour.kind === 'fail') return failWith(behaviour.code)
   if (behaviour.kind === 'respond') return behaviour.response
   if (message.template === undefined) return requiredMissing('Parameter template is missing')
@@ -50,7 +65,10 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     ?.all()
     .find((one) => one.name === name && one.language === language.code)
   if (!template) return templateMissing(name, language.code)
-  const mismatch = checkTemplate(template, components)
+  const policy = message.product_policy
+  const mismatch =
+    checkEndpoint(marketingOf(state, from.wabaId), template, { endpoint, policy }) ??
+    checkTemplate(template, components)
   if (mismatch) return mismatch
   const media = checkMedia(state, from, components)
   if (media && 'kind' in media) return media
@@ -63,6 +81,7 @@ function sendTemplate(state: SimulatorState, from: SimulatedNumber, waId: string
     from,
     template,
     messageStatus,
+    isMarketingApi: isCarriedByMarketingApi(state, from, endpoint),
     plan: media?.plan ?? behaviour.plan,
     actions: behaviour.actions ?? [],
     buttonValues: readButtonValues(components),

@@ -1,5 +1,6 @@
 import type { failures } from '../errors.ts'
 import type { SimulatedResponse } from '../response.ts'
+import type { SimulatedEndpoint } from './endpoint.ts'
 import type { Plan, PlannedAction } from './plans.ts'
 
 /** A recipient whose number determines the outcome of a send. */
@@ -11,7 +12,7 @@ export interface SandboxRecipient {
   behaviour: Behaviour
 }
 
-export type Behaviour =
+type Behaviour =
   /** An error of the Graph API. */
   | { kind: 'fail'; code: keyof typeof failures }
   | { kind: 'respond'; response: SimulatedResponse }
@@ -27,6 +28,10 @@ export type Behaviour =
       /** What the recipient does after reading. */
       actions?: readonly PlannedAction[]
     }
+  /** One endpoint is the wrong one; the other one has a behaviour of its own. */
+  | { kind: 'by-endpoint'; wrong: SimulatedEndpoint; code: keyof typeof failures; other: SimpleBehaviour }
+
+type SimpleBehaviour = Exclude<Behaviour, { kind: 'by-endpoint' }>
 
 /** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
 function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
@@ -44,6 +49,19 @@ function responding(to: string, does: string, response: SimulatedResponse): Sand
 /** A recipient whose message is accepted, whatever the response is, and gets the statuses of the plan. */
 function accepting(to: string, does: string, plan: Plan, response?: SimulatedResponse): SandboxRecipient {
   return { to, does, behaviour: { kind: 'accept', plan, ...(response && { response }) } }
+}
+
+/** A recipient for whom one endpoint is the wrong one. */
+function rerouting(
+  wrong: SimulatedEndpoint,
+  code: keyof typeof failures,
+  { to, does, other }: { to?: string; does: string; other?: SimpleBehaviour },
+): SandboxRecipient {
+  return {
+    to: to ?? `1555${String(code).padStart(7, '0')}`,
+    does,
+    behaviour: { kind: 'by-endpoint', wrong, code, other: other ?? { kind: 'accept', plan: 'usual' } },
+  }
 }
 
 /** A recipient who reads the message and then does something. */
@@ -94,6 +112,20 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
   refusal(131000, 'Something went wrong at WhatsApp'),
   refusal(131016, 'A service of WhatsApp is unavailable'),
   refusal(131057, 'The sending number is in maintenance'),
+  rerouting('marketing_messages', 131055, {
+    does: 'Rejected by /marketing_messages (131055), as if the template were no marketing template; accepted by /messages',
+  }),
+  rerouting('marketing_messages', 134100, {
+    does: 'Rejected by /marketing_messages (134100); accepted by /messages',
+  }),
+  rerouting('messages', 131061, {
+    does: 'Rejected by /messages (131061), as a template with a maximum price; accepted by /marketing_messages',
+  }),
+  rerouting('messages', 131063, {
+    does: 'Rejected by /messages (131063), as if marketing templates were switched off there; accepted by /marketing_messages',
+  }),
+  refusal(134101, 'The template is still syncing with the Marketing Messages API'),
+  refusal(134102, 'The template is not available to the Marketing Messages API'),
   { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000, plan: 'usual' } },
   {
     to: '15559000002',
@@ -138,6 +170,16 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     kind: 'json',
     status: 500,
     body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
+  }),
+  rerouting('marketing_messages', 131055, {
+    to: '15559000011',
+    does: 'Rejected by /marketing_messages (131055); accepted by /messages, but the connection closes before the response',
+    other: { kind: 'accept', plan: 'usual', response: { kind: 'drop' } },
+  }),
+  rerouting('messages', 131063, {
+    to: '15559000012',
+    does: 'Rejected by /messages (131063); /marketing_messages never responds',
+    other: { kind: 'respond', response: { kind: 'silence' } },
   }),
   accepting('15558000001', 'Delivered, but never read', 'neverRead'),
   accepting('15558000002', 'Read immediately, so that no delivered status is sent', 'readAtOnce'),
@@ -185,6 +227,9 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
 const byNumber = new Map(sandboxRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
 
 /** Messages to other numbers are accepted, delivered and read. */
-export function behaviourOf(digits: string): Behaviour {
-  return byNumber.get(digits) ?? { kind: 'accept', plan: 'usual' }
+export function behaviourOf(digits: string, endpoint: SimulatedEndpoint): SimpleBehaviour {
+  const behaviour = byNumber.get(digits) ?? { kind: 'accept', plan: 'usual' }
+  if (behaviour.kind !== 'by-endpoint') return behaviour
+  const { wrong, code, other } = behaviour
+  return endpoint === wrong ? { kind: 'fail', code } : other
 }

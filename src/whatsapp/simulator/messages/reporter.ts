@@ -151,6 +151,9 @@ function toError({ code = 131026, details }: PlannedStatus): object {
   }
 }
 
-function toPricing({ template }: AcceptedMessage): object {
-  return { billable: true, pricing_model: 'PMP', type: 'regular', category: template.category.toLowerCase() }
+/** A message of the Marketing Messages API has a category of its own, and no `type` (autumn reference, section 1.6). */
+function toPricing({ template, isMarketingApi }: AcceptedMessage): object {
+  const pricing = { billable: true, pricing_model: 'PMP' }
+  if (isMarketingApi) return { ...pricing, category: 'marketing_lite' }
+  return { ...pricing, type: 'regular', category: template.category.toLowerCase() }
 }

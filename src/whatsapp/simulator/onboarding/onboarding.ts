@@ -1,5 +1,6 @@
 import { failPlainParameter, refuseAppSecret } from '../errors.ts'
 import { pickFields } from '../fields.ts'
+import { marketingOf } from '../messages/endpoint.ts'
 import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
 import type { SimulatedApp, SimulatedNumber, SimulatorState } from '../state.ts'
@@ -36,6 +37,9 @@ export function getBusinessAccount(state: SimulatorState, wabaId: string, query:
     ownership_type: 'SELF_OWNED',
     owner_business_info: { id: businessIdOf(wabaId), name: businessNameOf(businessIdOf(wabaId)) },
     subscribed_apps: { data: listSubscribedApps(state, wabaId) },
+    marketing_messages_onboarding_status: marketingOf(state, wabaId).onboardingStatus,
+    disable_marketing_messages_on_cloud_api: marketingOf(state, wabaId).offCloudApi,
+    primary_funding_id: `7${wabaId.slice(1)}`,
   }
   return ok(pickFields(account, query, defaultAccountFields))
 }

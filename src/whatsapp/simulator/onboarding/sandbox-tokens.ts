@@ -1,3 +1,4 @@
+import type { MarketingState } from '../state.ts'
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 
 /** An access token of the simulator with which a user can connect a number or try out a failure. */
@@ -17,6 +18,8 @@ export interface SandboxToken {
   /** The number of its business account; by default one that is not registered and has no PIN. */
   number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true }
   refuses?: Partial<Record<string, OnboardingErrorCode>>
+  /** By default, its business account is onboarded to the Marketing Messages API. */
+  marketing?: MarketingState
 }
 
 const management = 'whatsapp_business_management'
@@ -108,5 +111,29 @@ export const sandboxTokens: readonly SandboxToken[] = [
     does: 'Works, and expires in 5 days, but Waybill refreshes it within a minute',
     expiresInSeconds: 5 * day,
     number: { status: 'CONNECTED' },
+  },
+  {
+    token: 'sandbox-token-marketing-eligible',
+    does: 'Works, but the terms of the Marketing Messages API are not accepted: marketing templates go through the Cloud API',
+    number: { status: 'CONNECTED' },
+    marketing: { onboardingStatus: 'ELIGIBLE', offCloudApi: false },
+  },
+  {
+    token: 'sandbox-token-marketing-payment',
+    does: 'Works, but the onboarding to the Marketing Messages API waits for a payment method',
+    number: { status: 'CONNECTED' },
+    marketing: { onboardingStatus: 'PENDING_VALID_PAYMENT_METHOD', offCloudApi: false },
+  },
+  {
+    token: 'sandbox-token-marketing-ineligible',
+    does: 'Works, but the country of the business account has no Marketing Messages API',
+    number: { status: 'CONNECTED' },
+    marketing: { onboardingStatus: 'INELIGIBLE_COUNTRY_NOT_SUPPORTED', offCloudApi: false },
+  },
+  {
+    token: 'sandbox-token-marketing-rejected',
+    does: 'Marketing templates are rejected on both endpoints (131063): switched off on the Cloud API, and not onboarded',
+    number: { status: 'CONNECTED' },
+    marketing: { onboardingStatus: 'ELIGIBLE', offCloudApi: true },
   },
 ]

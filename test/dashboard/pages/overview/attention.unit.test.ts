@@ -14,6 +14,7 @@ const ready: WhatsAppAccountHealth = {
   findings: [],
   token: { valid: true, missingPermissions: [] },
   number: { status: 'CONNECTED' },
+  marketing: { setting: 'automatic', endpoint: 'messages' },
   callbacks: {
     subscribed: true,
     callbackUrl: 'https://waybill.example.com/webhooks/whatsapp',

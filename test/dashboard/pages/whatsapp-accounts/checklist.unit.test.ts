@@ -21,6 +21,7 @@ const health = (more: Partial<WhatsAppAccountHealth> = {}): WhatsAppAccountHealt
   findings: [],
   token: { valid: true, missingPermissions: [] },
   number: { status: 'CONNECTED' },
+  marketing: { setting: 'automatic', endpoint: 'messages' },
   callbacks: { subscribed: true, callbackUrl: 'https://waybill.example.com/webhooks/whatsapp', fields: [] },
   ...more,
 })

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { setMarketing } from '../../../src/whatsapp-accounts/change.ts'
+import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
+import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
+import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { changeCallback, post, report, status } from '../../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let account: TestAccount
+
+beforeAll(async () => {
+  server = await startTestServer({ sendDeadlineMilliseconds: 500 })
+})
+afterEach(() => server.simulator.intercept(undefined))
+afterAll(() => server.close())
+
+const offer = { to: '34600111222', template: 'autumn_offer', language: 'en' }
+
+/** A customer with a marketing template, whose business account is in this state. */
+async function customer(marketing: Parameters<Simulator['setMarketing']>[1] = {}): Promise<void> {
+  account = await server.account()
+  server.simulator.setMarketing(account.wabaId, marketing)
+  await account.template({
+    name: 'autumn_offer',
+    language: 'en',
+    category: 'MARKETING',
+    components: [{ type: 'BODY', text: 'Everything for less.' }],
+  })
+  await check()
+}
+
+const ref = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
+const check = () => checkNow(server.deps, ref())
+const send = (request: object = {}, headers = {}) =>
+  account.post('/api/v1/message/send', { ...offer, ...request }, headers)
+
+/** The endpoints that the sends of this account used, in order. */
+function edges(): (string | undefined)[] {
+  return server.simulator.requests
+    .filter(({ method, path }) => method === 'POST' && path.startsWith(`/${account.phoneNumberId}/`))
+    .map(({ path }) => path.split('/').at(-1))
+}
+
+async function readHealth() {
+  const { whatsAppAccounts } = await account.trpc.account.health.query({})
+  const [health] = whatsAppAccounts
+  return health && { ...health, findings: health.findings.filter(({ code }) => code.startsWith('marketing_')) }
+}
+
+test('sends marketing templates of an onboarded account to their endpoint, and all others to /messages', async () => {
+  await customer()
+
+  expect((await send()).statusCode).toBe(200)
+  expect((await send({ template: 'order_shipped', variables: { 1: 'Ada', 2: 'A-1' } })).statusCode).toBe(200)
+
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+  expect(await readHealth()).toMatchObject({
+    findings: [],
+    marketing: {
+      setting: 'automatic',
+      endpoint: 'marketing_messages',
+      onboardingStatus: 'ONBOARDED',
+      offCloudApi: false,
+    },
+  })
+})
+
+test.each([
+  'ELIGIBLE',
+  'PENDING_VALID_PAYMENT_METHOD',
+  'PENDING_INTERNAL_SETUP',
+  'INELIGIBLE_COUNTRY_NOT_SUPPORTED',
+  'A_STATUS_OF_NEXT_YEAR',
+])('sends everything to /messages while the account is %s, and says what to do', async (onboardingStatus) => {
+  await customer({ onboardingStatus })
+
+  expect((await send()).statusCode).toBe(200)
+
+  expect(edges()).toEqual(['messages'])
+  expect(await readHealth()).toMatchObject({
+    findings: [
+      { code: 'marketing_not_onboarded', severity: 'warning', message: expect.stringContaining(onboardingStatus) },
+    ],
+    marketing: { endpoint: 'messages', onboardingStatus },
+  })
+})
+
+test('reports no finding for an account without marketing templates', async () => {
+  account = await server.account()
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ELIGIBLE' })
+  const list = server.simulator.templatesOf(account.wabaId)
+  for (const { name, language } of list.all()) list.set(name, language, { category: 'UTILITY' })
+  await account.template({ name: 'plain', language: 'en', components: [{ type: 'BODY', text: 'Hello.' }] })
+
+  await check()
+
+  expect((await readHealth())?.findings).toEqual([])
+})
+
+test('reports an error if both endpoints reject marketing templates', async () => {
+  await customer({ onboardingStatus: 'ELIGIBLE', offCloudApi: true })
+
+  expect((await send()).json().error).toMatchObject({
+    code: 'MESSAGE_REJECTED',
+    message: expect.stringContaining('131063'),
+  })
+  expect(await readHealth()).toMatchObject({
+    healthy: false,
+    canSend: true,
+    findings: [{ code: 'marketing_rejected', severity: 'error' }],
+  })
+})
+
+test('uses only /messages if the account is set to it, also after a rejection of the endpoint', async () => {
+  await customer({ offCloudApi: true })
+  await setMarketing(server.deps, ref(), 'cloud_api')
+
+  expect((await send()).json().error).toMatchObject({ code: 'MESSAGE_REJECTED' })
+  expect(edges()).toEqual(['messages'])
+
+  await setMarketing(server.deps, ref(), 'automatic')
+  expect((await send()).statusCode).toBe(200)
+  expect(edges()).toEqual(['messages', 'marketing_messages'])
+})
+
+test('lets WhatsApp fall back if the onboarding ended after the last check', async () => {
+  await customer()
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'PENDING_VALID_PAYMENT_METHOD' })
+
+  expect((await send()).statusCode).toBe(200)
+  expect(edges()).toEqual(['marketing_messages'])
+})
+
+test('changes the endpoint once, records one message, and reads template and onboarding again', async () => {
+  await customer()
+  server.simulator.templatesOf(account.wabaId).set('autumn_offer', 'en', { category: 'UTILITY' })
+
+  const response = await send({}, { 'idempotency-key': 'one' })
+  const repeated = await send({}, { 'idempotency-key': 'one' })
+
+  expect(response.statusCode).toBe(200)
+  expect(repeated.json().data).toEqual(response.json().data)
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+  const stored = () => account.trpc.template.get.query({ name: 'autumn_offer', language: 'en' })
+  await expect.poll(async () => (await stored()).category).toBe('UTILITY')
+  await send()
+  expect(edges()).toEqual(['marketing_messages', 'messages', 'messages'])
+})
+
+test('finds out that /messages rejects marketing templates, and uses their endpoint from then on', async () => {
+  await customer({ onboardingStatus: 'ELIGIBLE' })
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ONBOARDED', offCloudApi: true })
+
+  expect((await send()).statusCode).toBe(200)
+  expect(edges()).toEqual(['messages', 'marketing_messages'])
+  const { next_check_at } = await server.deps.db
+    .selectFrom('whatsapp_account_health')
+    .select('next_check_at')
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .executeTakeFirstOrThrow()
+  expect(next_check_at.getTime()).toBeLessThanOrEqual(Date.now())
+})
+
+test('keeps the outcome unknown if the answer of the second endpoint is lost, until a status settles it', async () => {
+  await customer()
+  server.simulator.intercept(({ path }) => {
+    if (path.endsWith('/marketing_messages')) return failWith(131055)
+    return path.endsWith('/messages') ? { kind: 'drop' } : undefined
+  })
+
+  const response = await send({}, { 'idempotency-key': 'lost' })
+  expect(response.json().error).toMatchObject({ code: 'SEND_OUTCOME_UNKNOWN' })
+  expect((await send({}, { 'idempotency-key': 'lost' })).statusCode).toBe(409)
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+
+  const { items } = await account.trpc.message.list.query({})
+  const messageId = items[0]?.messageId ?? ''
+  expect(items).toMatchObject([{ status: 'pending' }])
+  await report(server, account, [status('delivered', 'wamid.late', { callbackData: messageId })])
+  expect(await account.trpc.message.get.query({ messageId })).toMatchObject({ status: 'delivered' })
+})
+
+test('routes by the category that WhatsApp has completed, not by one that it has announced', async () => {
+  await customer()
+  const template = { message_template_id: 1, message_template_name: 'autumn_offer', message_template_language: 'en' }
+  const change = async (value: object) =>
+    post(server, changeCallback(account.wabaId, 'template_category_update', { ...template, ...value }))
+
+  await change({ correct_category: 'UTILITY', new_category: 'MARKETING', category_update_timestamp: 1_790_000_000 })
+  await send()
+  expect(edges()).toEqual(['marketing_messages'])
+
+  await change({ previous_category: 'MARKETING', new_category: 'UTILITY' })
+  await send()
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+})
+
+test('applies and counts statuses that the Marketing Messages API has priced', async () => {
+  await customer()
+  const { messageId, waMessageId } = (await send()).json().data as { messageId: string; waMessageId: string }
+
+  const pricing = { billable: true, pricing_model: 'PMP', category: 'marketing_lite' }
+  await report(server, account, [
+    {
+      ...status('delivered', waMessageId, { callbackData: messageId }),
+      pricing,
+      conversation: { id: 'c', origin: { type: 'marketing_lite' } },
+    },
+  ])
+
+  const row = await server.deps.db
+    .selectFrom('messages')
+    .select(['status', 'pricing'])
+    .where('id', '=', messageId)
+    .executeTakeFirstOrThrow()
+  expect(row).toEqual({ status: 'delivered', pricing: 'marketing_lite' })
+})
