@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
 import { readAllHealth } from '../whatsapp-accounts/health/view.ts'
+import { findAccounts } from '../accounts/store.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
 import { accessTokenPurpose } from '../whatsapp-accounts/secrets.ts'
 import { findAllWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'
@@ -144,22 +145,34 @@ function checkProxies({ proxies }: Deps): Finding[] {
 async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
   const rows = await findAllWhatsAppAccounts(deps.db)
   if (rows.length > 0) return Promise.all(rows.map((row) => checkWhatsAppAccount(deps, row)))
+  const accounts = await findAccounts(deps.db)
   return [
     await checkGraphApi(deps),
     {
       check: 'WhatsApp account',
       ok: false,
       message: 'none exists, so nothing can be sent',
-      fix: 'waybill account create --name NAME, then waybill whatsapp add --help',
+      fix: describeConnecting(accounts.map(({ id }) => id)),
     },
   ]
+}
+
+/** The guided way to the first number. */
+function describeConnecting(accountIds: readonly string[]): string {
+  const [accountId, ...others] = accountIds
+  if (accountId === undefined)
+    return 'waybill account create --name NAME, then waybill whatsapp connect with the account ID that it prints'
+  return `waybill whatsapp connect ${others.length === 0 ? accountId : 'ACC'}`
 }
 
 /** Without an app secret every callback is rejected, so no status ever arrives. */
 async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
   const check = 'callbacks'
   if (callbacks.appSecret !== undefined) return [{ check, ok: true, message: 'META_APP_SECRET is set' }]
-  const without = (await findAllWhatsAppAccounts(db)).filter((row) => row.app_secret_encrypted === null)
+  const rows = await findAllWhatsAppAccounts(db)
+  // Without a WhatsApp account, there is nothing to check yet.
+  if (rows.length === 0) return []
+  const without = rows.filter((row) => row.app_secret_encrypted === null)
   if (without.length === 0) return [{ check, ok: true, message: 'every WhatsApp account has an app secret of its own' }]
   return [
     {

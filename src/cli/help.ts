@@ -1,3 +1,4 @@
+import { editDistance, isMisspelling } from '../platform/edit-distance.ts'
 import type { Command } from './command.ts'
 import { commonOptions, type Flag, isValueOption, type Syntax, type ValueOption } from './syntax.ts'
 
@@ -27,6 +28,40 @@ export function formatCommandList(commands: readonly Command[]): string {
     'Run waybill <command> --help for details and examples. In a clone of the repository, use\nnpm run waybill -- <command>. With --json, add -s (npm run -s …), so that npm prints nothing else.',
     'Exit codes: 0 success, 1 failure (see standard error), 2 usage error.',
   ].join('\n\n')
+}
+
+/** Suggests the closest command. `group`: the commands of the group that the words name, such as `key`. */
+export function describeUnknownCommand(
+  commands: readonly Syntax[],
+  group: readonly Syntax[],
+  words: readonly string[],
+): string {
+  const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
+  const unknown = `Unknown command "${given}".`
+  const names = commands.flatMap(({ name, alias }) => [name, alias ?? []].flat())
+  const nearest = suggestCommand(words, names)
+  const help = 'Run waybill --help for all commands.'
+  if (nearest !== undefined) return `${unknown} Did you mean "waybill ${nearest}"?\n${help}`
+  if (group.length > 0)
+    return `${unknown}\n\nCommands:\n${indent(formatPairs(group.map(({ name, summary }) => [name, summary])))}\n\n${help}`
+  return `${unknown} Commands start with ${new Intl.ListFormat('en', { type: 'disjunction' }).format(listFirstWords(names))}.\n${help}`
+}
+
+/** The most similar command or, if only its first word was given, the most similar group. */
+function suggestCommand(words: readonly string[], names: readonly string[]): string | undefined {
+  const candidates = [...names, ...listFirstWords(names)]
+  const [nearest] = candidates
+    .map((name) => {
+      const given = words.slice(0, name.split(' ').length).join(' ')
+      return { name, given, distance: editDistance(name, given) }
+    })
+    .filter(({ given, distance }) => isMisspelling(given, distance))
+    .toSorted((a, b) => a.distance - b.distance || b.name.length - a.name.length)
+  return nearest?.distance === 0 ? undefined : nearest?.name
+}
+
+function listFirstWords(names: readonly string[]): string[] {
+  return [...new Set(names.map((name) => name.split(' ', 1).join('')))]
 }
 
 function formatOption(name: string, option: ValueOption | Flag): string {

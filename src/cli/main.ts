@@ -9,7 +9,7 @@ import { templatePull } from './commands/template-pull.ts'
 import { serve } from './commands/serve.ts'
 import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
-import { formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
+import { describeUnknownCommand, formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
 import { type Ending, withOutputCheck } from './output.ts'
 import { runWithQuestions } from './questions.ts'
@@ -51,11 +51,9 @@ async function runCommand(
 
 function handleNoCommand(argv: string[]): Ending {
   const group = findGroup(commands, argv)
-  const list = formatCommandList(group.length > 0 ? group : commands)
-  if (argv.length === 0 || requestsHelp(argv)) return print(list)
+  if (argv.length === 0 || requestsHelp(argv)) return print(formatCommandList(group.length > 0 ? group : commands))
   if (argv[0] === '--version') return print(packageJson.version)
-  const known = group.length > 0 ? 1 : 0
-  console.error(`Unknown command "${argv.slice(0, known + 1).join(' ')}".\n\n${list}`)
+  console.error(describeUnknownCommand(commands, group, argv))
   return { exitCode: 2 }
 }
 

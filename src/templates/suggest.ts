@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Database } from '../platform/db/schema.ts'
+import { editDistance, isMisspelling, maxDistance } from '../platform/edit-distance.ts'
 import type { TemplateKey } from './store.ts'
 
 /** A template as named in a request. */
@@ -9,8 +10,6 @@ interface TemplateName {
   language: string
 }
 
-/** Names that differ more are not misspellings. */
-const maxDistance = 3
 /** Comparing this many names takes a few milliseconds at most; more or longer names would block other requests. */
 const maxCandidates = 100
 const maxNameLength = 60
@@ -50,7 +49,7 @@ export function suggest({ name, language }: TemplateName, candidates: readonly T
   if (languages.length > 0) return `It exists in ${formatList(sortBySimilarity(languages, language))}.`
   const [nearest] = candidates
     .map((candidate) => ({ ...candidate, distance: editDistance(candidate.name, name) }))
-    .filter(({ distance }) => distance <= Math.min(maxDistance, Math.max(1, Math.floor(name.length / 4))))
+    .filter(({ distance }) => isMisspelling(name, distance))
     .toSorted(
       (a, b) =>
         a.distance - b.distance || languageSimilarity(b.language, language) - languageSimilarity(a.language, language),
@@ -73,36 +72,4 @@ function formatList(languages: readonly string[]): string {
   return shown.length < languages.length
     ? `${shown.join(', ')} and other languages`
     : new Intl.ListFormat('en').format(shown)
-}
-
-/**
- * Damerau–Levenshtein distance (optimal string alignment). Computes only the band of `maxDistance` around the diagonal,
- * so that long names cost little; the result is `Infinity` for larger distances.
- */
-function editDistance(a: string, b: string): number {
-  const width = 2 * maxDistance + 1
-  // In every row, a column stands for the same offset between the two positions.
-  let beforeLast: number[] = []
-  let last = Array.from({ length: width }, (_, column) => (column < maxDistance ? Infinity : column - maxDistance))
-  for (let i = 1; i <= a.length; i++) {
-    const row: number[] = []
-    for (let column = 0; column < width; column++) {
-      const j = i + column - maxDistance
-      if (j < 0 || j > b.length) {
-        row.push(Infinity)
-        continue
-      }
-      const replaced = j === 0 ? Infinity : distanceAt(last, column) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = j > 1 && i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swapped = isSwap ? distanceAt(beforeLast, column) + 1 : Infinity
-      row.push(Math.min(distanceAt(last, column + 1) + 1, distanceAt(row, column - 1) + 1, replaced, swapped))
-    }
-    if (Math.min(...row) > maxDistance) return Infinity
-    ;[beforeLast, last] = [last, row]
-  }
-  return distanceAt(last, b.length - a.length + maxDistance)
-}
-
-function distanceAt(row: readonly number[], column: number): number {
-  return row[column] ?? Infinity
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateRefused } from '../../src/whatsapp-accounts/refusals.ts'
+import { insertAccount } from '../../src/accounts/store.ts'
 import { runChecks } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealContent } from '../../src/messages/contents/content.ts'
@@ -54,10 +55,18 @@ test('reports no problem for a working installation', async () => {
   expect(await failures()).toEqual({})
 })
 
-test('explains how to add a WhatsApp account in a fresh installation', async () => {
+test('explains how to connect the first number, and ticks nothing about numbers before', async () => {
   expect(await failures()).toEqual({
     'WhatsApp account': { message: expect.any(String), fix: expect.stringContaining('waybill account create') },
   })
+  const accountId = deps.newId('acc')
+  await insertAccount(deps.db, { id: accountId, name: 'Shop', created_at: new Date() })
+
+  expect(await failures()).toEqual({
+    'WhatsApp account': { message: expect.any(String), fix: `waybill whatsapp connect ${accountId}` },
+  })
+  const withoutSecret = await runChecks({ ...deps, callbacks: { ...deps.callbacks, appSecret: undefined } })
+  expect(withoutSecret.map(({ check }) => check)).not.toContain('callbacks')
 })
 
 test('reports templates that were never synced', async () => {
