@@ -58,8 +58,15 @@ export const RecentUse = z.object({
   addresses: z.array(z.string()),
   /** The minute with the most sends by the API; absent if there were none. */
   highestMinute: z.object({ at: Timestamp, sends: z.int() }).optional(),
-  /** Number of requests that were rejected with 429. */
-  rejected: z.int(),
+  /** Requests answered with 429, by who refused them. */
+  rejected: z.object({
+    /** The rate limit of this account. */
+    rateLimit: z.int(),
+    /** The limits for one-time codes of this account. */
+    codeLimit: z.int(),
+    /** WhatsApp throttled the number. */
+    whatsApp: z.int(),
+  }),
 })
 export type RecentUse = z.infer<typeof RecentUse>
 

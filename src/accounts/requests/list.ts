@@ -124,7 +124,7 @@ const shownMessageLength = 300
  * longer be valid JSON.
  */
 function findErrorMessage(response: string): string | undefined {
-  const [, message] = /"message": "((?:[^"\\]|\\.)*)"/.exec(response) ?? []
+  const [, message] = /"message": "((?:[^"\\]|\\.)*)/.exec(response) ?? []
   return message?.replaceAll(/\\(["\\/])/g, '$1').slice(0, shownMessageLength)
 }
 

@@ -78,12 +78,16 @@ async function countRejected(
   accountId: string,
   fromId: string,
   maxExamined: number,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from (
-      select status from api_requests
+): Promise<RecentUse['rejected']> {
+  const { rows } = await sql<RecentUse['rejected']>`
+    select
+      count(*) filter (where error_code = 'RATE_LIMIT_EXCEEDED')::integer as "rateLimit",
+      count(*) filter (where error_code = 'CODE_LIMIT_EXCEEDED')::integer as "codeLimit",
+      count(*) filter (where error_code = 'WHATSAPP_THROTTLED')::integer as "whatsApp"
+    from (
+      select error_code from api_requests
       where account_id = ${accountId} and id >= ${fromId} and error_code is not null
       order by id desc limit ${sql.lit(maxExamined)}
-    ) failed where status = 429`.execute(db)
-  return rows[0]?.count ?? 0
+    ) failed`.execute(db)
+  return rows[0] ?? { rateLimit: 0, codeLimit: 0, whatsApp: 0 }
 }

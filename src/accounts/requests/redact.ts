@@ -86,9 +86,9 @@ export function scrubSecrets(text: string): string {
 }
 
 /** Error responses quote unknown field names, and a caller may have put a one-time code where a name belongs. */
-export function redactResponse(response: unknown): string {
+export function redactResponse(response: unknown, maxLength: number = maxBodyLength): string {
   const text = JSON.stringify(response, null, 2) ?? ''
-  return truncate(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)))
+  return truncate(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)), maxLength)
 }
 
 function redactInput(input: unknown): unknown {
@@ -158,8 +158,8 @@ function maskWords(text: string): string {
   )
 }
 
-function truncate(text: string): string {
-  return text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text
+function truncate(text: string, maxLength: number = maxBodyLength): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

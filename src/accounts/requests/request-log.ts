@@ -7,6 +7,9 @@ import { insertRequests, type RecordedRequest } from './store.ts'
 /** Fields that are recorded for failures only. */
 export type Bodies = Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>
 
+/** What is recorded of a failure: its bodies, or only the error message. */
+export type RecordedParts = 'bodies' | 'message'
+
 /** Why a request was not recorded: its account exceeded a limit, the queue was full, or the database failed. */
 export const dropReasons = ['limit', 'full', 'database'] as const
 export type DropReason = (typeof dropReasons)[number]
@@ -83,18 +86,20 @@ export class RequestLog {
   }
 
   /**
-   * Records a request. `readBodies` is only called if the bodies are recorded, because redacting them is the slowest
-   * part.
+   * Records a request. `readBodies` reads the redacted bodies of a failure, or beyond the limit only the error message,
+   * because redacting a body is the slowest part.
    */
-  add(request: RecordedRequest, readBodies?: () => Bodies): void {
+  add(request: RecordedRequest, readBodies?: (parts: RecordedParts) => Bodies): void {
     const { maxWaiting, maxWaitingCharacters } = this.#limits
     const counts = this.#count(request)
     if (!counts) return this.#onDropped('limit', 1)
     if (this.#waiting.length + this.#retrying.length >= maxWaiting || this.#waitingCharacters >= maxWaitingCharacters)
       return this.#onDropped('full', 1)
-    const recordsBodies = readBodies && counts.bodies < this.#limits.bodiesPerMinute
-    if (recordsBodies) counts.bodies += 1
-    if (recordsBodies) Object.assign(request, readBodies())
+    if (readBodies) {
+      const isWithinLimit = counts.bodies < this.#limits.bodiesPerMinute
+      counts.bodies += 1
+      Object.assign(request, readBodies(isWithinLimit ? 'bodies' : 'message'))
+    }
     this.#waiting.push(request)
     this.#waitingCharacters += countCharacters(request)
     if (this.#waiting.length >= maxBatchSize && !this.#isUnavailable) void this.#flush()

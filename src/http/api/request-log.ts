@@ -15,6 +15,7 @@ import type { RequestTrace } from './request-trace.ts'
 
 const maxPathLength = 512
 const maxAddressLength = 64
+const maxMessageLength = 600
 
 type ToBody = (failure: ServiceError, url: string) => object
 
@@ -65,7 +66,7 @@ function record(log: RequestLog, completed: CompletedRequest): void {
       request: undefined,
       answer: undefined,
     },
-    failure && (() => readBodies(completed)),
+    failure && ((parts) => (parts === 'bodies' ? readBodies(completed) : readMessage(completed))),
   )
 }
 
@@ -87,6 +88,13 @@ function readBodies({ request, trace, toBody }: CompletedRequest): Bodies {
     request: body && cleanText(body.text),
     answer: cleanText(redactResponse(answers.length === 1 ? answers[0] : answers)),
   }
+}
+
+/** The response of the first failure, truncated to its code and message. */
+function readMessage({ request, trace, toBody }: CompletedRequest): Bodies {
+  const [failure] = trace.failures ?? []
+  const answer = failure && cleanText(redactResponse(toBody(failure, request.url), maxMessageLength))
+  return { externalId: undefined, request: undefined, answer }
 }
 
 /** Undefined if the request has no body, or if the body is a file. */

@@ -170,7 +170,9 @@ test('limits the stored failures of an account, and still stores its sends', asy
 
   expect(await readStored(other, 1)).toHaveLength(1)
   const stored = await readStored(flooding, 11)
-  expect(stored.filter((text) => text.includes('"to"'))).toHaveLength(3)
+  expect(stored.filter((text) => text.includes('"to": "xxx'))).toHaveLength(3)
+  // Every failure keeps its message.
+  expect(stored.filter((text) => text.includes('"message": "to: must'))).toHaveLength(10)
   expect(await readDropped('limit')).toBe(30)
   const { rows } = await sql`
     select from api_requests where message_ids = ${sent.json().data['messageId']}`.execute(server.deps.db)

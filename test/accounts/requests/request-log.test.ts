@@ -76,7 +76,7 @@ test('counts the requests by error code regardless of the filter by code', async
   expect(bounded).toMatchObject({ count: 3, isComplete: false })
 })
 
-test('reports recent IP addresses, the peak minute and the responses with 429', async () => {
+test('reports recent IP addresses, the peak minute and who refused requests with 429', async () => {
   const used = await server.account()
   const viewer = await signedInOwner(server, used.accountId, { role: 'viewer' })
   const read = async () => (await viewer.query<RecentUse>('publicApi.recentUse', { accountId: used.accountId })).data
@@ -99,7 +99,8 @@ test('reports recent IP addresses, the peak minute and the responses with 429', 
     answer: undefined,
     ...request,
   })
-  expect(await read()).toMatchObject({ addresses: [], rejected: 0 })
+  const none = { rateLimit: 0, codeLimit: 0, whatsApp: 0 }
+  expect(await read()).toMatchObject({ addresses: [], rejected: none })
   expect(await read()).not.toHaveProperty('highestMinute')
 
   await insertRequests(server.deps.db, [
@@ -107,17 +108,19 @@ test('reports recent IP addresses, the peak minute and the responses with 429', 
     record({ messageIds: ['msg_2', 'msg_3'] }, 59_000),
     record({ address: '192.0.2.11' }, 61_000),
     record({ status: 429, errorCode: 'RATE_LIMIT_EXCEEDED', messageIds: undefined }, 62_000),
+    record({ status: 429, errorCode: 'WHATSAPP_THROTTLED', messageIds: undefined }, 62_100),
+    record({ status: 429, errorCode: 'WHATSAPP_THROTTLED', messageIds: undefined }, 62_200),
     record({ status: 403, errorCode: 'IP_NOT_ALLOWED', address: '203.0.113.1', messageIds: undefined }, 63_000),
   ])
 
   const use = {
     addresses: ['192.0.2.10', '192.0.2.11'],
     highestMinute: { at: minute.toISOString(), sends: 3 },
-    rejected: 1,
+    rejected: { rateLimit: 1, codeLimit: 0, whatsApp: 2 },
   }
   expect(await read()).toMatchObject(use)
-  const bounded = await getRecentUse(server.deps, used.accountId, 3)
-  expect(bounded).toMatchObject({ since: new Date(minute.getTime() + 61_000).toISOString(), rejected: 1 })
+  const bounded = await getRecentUse(server.deps, used.accountId, 5)
+  expect(bounded).toMatchObject({ since: new Date(minute.getTime() + 61_000).toISOString(), rejected: use.rejected })
 })
 
 test('records a send with its message, and no bodies', async () => {

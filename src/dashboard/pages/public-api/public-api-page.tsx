@@ -206,11 +206,33 @@ function RecentUse() {
           <LogTime at={highestMinute.at} />.
         </Trans>
       )}{' '}
-      {rejected === 0
-        ? t`No request was answered with 429.`
-        : plural(rejected, { one: '# request was answered with 429.', other: '# requests were answered with 429.' })}
+      {describeRejected(rejected)}
     </Text>
   )
+}
+
+/** Raising the limit of the account does not help against the others. */
+function describeRejected({
+  rateLimit,
+  codeLimit,
+  whatsApp,
+}: NonNullable<ReturnType<typeof useRecentUse>>['rejected']): string {
+  const parts = [
+    rateLimit === 0
+      ? t`No request exceeded this limit.`
+      : plural(rateLimit, { one: '# request exceeded this limit.', other: '# requests exceeded this limit.' }),
+    codeLimit > 0 &&
+      plural(codeLimit, {
+        one: '# request exceeded the limits for one-time codes.',
+        other: '# requests exceeded the limits for one-time codes.',
+      }),
+    whatsApp > 0 &&
+      plural(whatsApp, {
+        one: 'WhatsApp throttled # request, which a higher limit does not change.',
+        other: 'WhatsApp throttled # requests, which a higher limit does not change.',
+      }),
+  ]
+  return parts.filter(Boolean).join(' ')
 }
 
 /** A higher limit, for the example command. */

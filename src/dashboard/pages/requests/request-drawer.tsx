@@ -91,14 +91,15 @@ function Details({ request }: { request: ApiRequestDetails }) {
   )
 }
 
-function BodiesNote({ request: { errorCode, request, answer } }: { request: ApiRequestDetails }) {
+function BodiesNote({ request: { method, errorCode, request, answer } }: { request: ApiRequestDetails }) {
   if (errorCode === undefined) return <Trans>The request and the response are kept for failures only.</Trans>
   if (request !== undefined) return <Trans>Codes, variables and secrets are hidden.</Trans>
-  if (answer !== undefined) return null
+  if (answer === undefined) return <Trans>The request and the response were not kept.</Trans>
+  if (method === 'GET') return null
   return (
     <Trans>
-      The request and the response of this failure were not kept: it had no valid key, or there were too many failures
-      in that minute.
+      The body of the request was not kept: it was a file, too large, rejected before it was read, or one of too many
+      failures in that minute.
     </Trans>
   )
 }
