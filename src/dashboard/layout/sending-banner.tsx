@@ -20,11 +20,22 @@ export function SendingBanner() {
   if (!problem || !finding) return null
   const step = stepOf(finding.code)
   const page = `/${accountId}/whatsapp-accounts/${problem.accountId}`
+  // Another number can still send.
+  const otherSends = health?.whatsAppAccounts.some(({ canSend }) => canSend)
+  const number = problem.displayPhoneNumber ?? problem.phoneNumberId
+  // The pages of WhatsApp accounts say themselves what is wrong.
+  const isExplained = pathname.startsWith(`/${accountId}/whatsapp-accounts`)
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title={t`Messages cannot be sent`} role="alert" mb="lg">
+    <Alert
+      color="red"
+      icon={<IconAlertCircle />}
+      title={otherSends ? t`${number} cannot send messages` : t`Messages cannot be sent`}
+      role="alert"
+      mb="lg"
+    >
       <Text size="sm">
-        {describeFinding(finding).message}{' '}
-        {finding.since !== undefined && (
+        {!isExplained && `${describeFinding(finding).message} `}
+        {!isExplained && finding.since !== undefined && (
           <>
             <Trans>
               Since <LogTime at={finding.since} />.

@@ -77,15 +77,26 @@ function adviceFor(code: number): Advice | undefined {
   return advices[code] ?? (isThrottling(code) ? throttled : undefined)
 }
 
-/** Explains the error code in the reason of a rejection; undefined if the code adds nothing to the reason. */
-export function explainRejection(reason: string): string | undefined {
-  const code = /(?:\bcode |\()(\d{1,6})\b/.exec(reason)?.[1]
+/**
+ * Says in one sentence what WhatsApp rejected, in whose words and with which code. The stored reason has the code and
+ * WhatsApp's text.
+ */
+export function describeRejection(reason: string): string {
+  const [, code, said] = storedReason.exec(reason) ?? []
   const advice = code === undefined ? undefined : adviceFor(Number(code))
-  if (advice === tokenRejected) return 'The access token is wrong, revoked or expired.'
-  if (advice === permissionMissing)
-    return 'The access token lacks a permission, or the account is not assigned to its system user.'
-  return undefined
+  const what =
+    advice === tokenRejected
+      ? 'WhatsApp rejects the access token'
+      : advice === permissionMissing
+        ? 'The access token lacks a permission, or the account is not assigned to its system user'
+        : 'WhatsApp rejected this account'
+  const text = said === undefined ? undefined : said.replace(/\.$/, '')
+  if (code === undefined) return `${what}: ${reason.replace(/\.$/, '')}.`
+  return text === undefined || text === '' ? `${what}: error ${code}.` : `${what}: ${text} (error ${code}).`
 }
+
+/** Such as `WhatsApp rejected it (190): Access token has expired` or `WhatsApp returned error code 190`. */
+const storedReason = /(?:\bcode |\()(\d{1,6})\b\)?(?:: (.*))?/s
 
 /** The token is never part of the text, because the client removes it from errors. */
 export function explainReadFailure(failed: Failed): Advice {

@@ -2,7 +2,7 @@ import type { HealthFinding } from '../../../contracts/api/account.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredTraffic } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
-import { explainRejection, requestReview } from '../connect/advice.ts'
+import { describeRejection, requestReview } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
@@ -103,16 +103,7 @@ function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
   if (inactiveReason?.startsWith(disabledBy) === true)
     return [error('disabled', `${withoutDot(inactiveReason)}.`, requestReview, blocking)]
   if (inactiveReason !== undefined)
-    return [
-      error(
-        'rejected',
-        [`WhatsApp rejected this account: ${withoutDot(inactiveReason)}.`, explainRejection(inactiveReason) ?? []]
-          .flat()
-          .join(' '),
-        replaceToken(facts),
-        blocking,
-      ),
-    ]
+    return [error('rejected', describeRejection(inactiveReason), replaceToken(facts), blocking)]
   if (days !== undefined && days < 0)
     return [error('token_expired', 'The access token has expired.', replaceToken(facts), blocking)]
   if (tokenProblem !== undefined)

@@ -92,7 +92,11 @@ function toAccountItem(health: WhatsAppAccountHealth): AttentionItem[] {
     return [
       {
         tone: 'bad',
-        text: `${number}: ${describeFinding(finding).message}`,
+        // The banner of the page already says why the default number cannot send.
+        text:
+          finding.blocksSending && health.isDefault
+            ? t`${number} cannot send messages`
+            : `${number}: ${describeFinding(finding).message}`,
         page: `${page}#${stepOf(finding.code) ?? 'health'}`,
       },
     ]
