@@ -161,7 +161,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerHome(app, { dashboard })
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built and is not served; build it with: npm run dashboard')
-  registerDocs(app)
+  registerDocs(app, { isSimulated: options.sandbox })
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {

@@ -35,7 +35,10 @@ const aDay = { 'Cache-Control': 'public, max-age=86400' }
  * Serves the OpenAPI documents, the guides at `/docs` and Scalar's API reference at `/docs/api`, without any third-party
  * request. If Scalar's file is not installed, the page of the reference says so.
  */
-export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFiles() } = {}): void {
+export function registerDocs(
+  app: FastifyInstance,
+  { scalarFiles = listScalarFiles(), isSimulated = false }: { scalarFiles?: string[]; isSimulated?: boolean } = {},
+): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
   serveAsset(app, '/openapi.json', {
     file: openApi,
@@ -60,7 +63,7 @@ export function registerDocs(app: FastifyInstance, { scalarFiles = listScalarFil
   })
   registerGuides(app)
   serveAsset(app, '/docs/api', {
-    ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference() }),
+    ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference({ isSimulated }) }),
     contentType: html,
     headers: { 'Content-Security-Policy': contentSecurityPolicy },
   })

@@ -48,8 +48,10 @@ function writeParameter(
     ...(draft.required && { required: true }),
     description: field?.description ?? description,
     schema: simplify(schema),
-    // By default, Scalar sends optional parameters that have an example.
-    ...(value !== undefined && { examples: { default: draft.required ? { value } : { value, 'x-disabled': true } } }),
+    // By default, Scalar sends optional parameters that have an example. The key belongs into every sample of a send.
+    ...(value !== undefined && {
+      examples: { default: draft.required || draft.in === 'header' ? { value } : { value, 'x-disabled': true } },
+    }),
   }
 }
 

@@ -46,8 +46,9 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
   const { summary, description, example } = webhooks[type]
   return {
     operationId: nameOperation(type),
-    summary,
-    description,
+    // The name that receivers compare with, which viewers list.
+    summary: type,
+    description: `${summary}. ${description}`,
     tags: ['Webhooks'],
     security: [],
     parameters: writeHeaders(),

@@ -1,8 +1,24 @@
 /* global Scalar */
-// The dashboard hands over a newly generated key. It is removed here, so that only this page's memory keeps it.
-const keyName = 'waybill-docs-api-key'
-const apiKey = sessionStorage.getItem(keyName)
-sessionStorage.removeItem(keyName)
+// The dashboard hands over a newly generated key. It survives reloads of this tab, and is gone when the tab is closed.
+const apiKey = sessionStorage.getItem('waybill-docs-api-key')
+
+// A real message costs money and reaches a person, so it is sent only after a confirmation.
+const isSimulated = document.body.dataset.simulated === 'true'
+const sends = /\/api\/v1\/(?:message|code)\/send$/
+const keyHeader = 'Idempotency-Key'
+const documentedKey = 'order-1042-shipped'
+const send = window.fetch.bind(window)
+/** `crypto.randomUUID` exists only on https and on this machine. */
+const randomHex = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join('')
+window.fetch = async (input, init) => {
+  const request = new Request(input, init)
+  if (request.method !== 'POST' || !sends.test(new URL(request.url).pathname)) return send(input, init)
+  if (!isSimulated && !confirm('This sends a real WhatsApp message, which WhatsApp may charge for. Send it?'))
+    throw new DOMException('Not sent.', 'AbortError')
+  // With the key of the example, a second attempt would replay the first one, or fail with another body.
+  if (request.headers.get(keyHeader) === documentedKey) request.headers.set(keyHeader, `docs-${randomHex()}`)
+  return send(request)
+}
 
 // Disable everything that calls or links to another host.
 Scalar.createApiReference('#docs', {

@@ -34,10 +34,10 @@ export function layOutMissing(titles: ReadonlyMap<string, string>): string {
 }
 
 /** Returns the page into which Scalar renders the reference. */
-export function layOutReference(): string {
+export function layOutReference({ isSimulated }: { isSimulated: boolean }): string {
   const body = `<main id="docs"></main>
 <noscript><p>The API reference needs JavaScript. The same content for programs and for any OpenAPI viewer: <a href="/openapi.json">openapi.json</a>.</p></noscript>`
-  return layOut({ title: 'API reference · Waybill', body, scripts: ['/docs/scalar.js', '/docs/setup.js'] })
+  return layOut({ title: 'API reference · Waybill', body, scripts: ['/docs/scalar.js', '/docs/setup.js'], isSimulated })
 }
 
 interface Layout {
@@ -46,10 +46,12 @@ interface Layout {
   page?: Page
   /** Scripts of the reference, instead of the guides' script. */
   scripts?: readonly string[]
+  /** Whether the messages that the reference sends are simulated. */
+  isSimulated?: boolean
 }
 
 /** The theme script comes before the stylesheets, so that it runs without waiting for them. */
-function layOut({ title, body, page, scripts }: Layout): string {
+function layOut({ title, body, page, scripts, isSimulated = false }: Layout): string {
   const isReference = scripts !== undefined
   return `<!doctype html>
 <html lang="en">
@@ -65,7 +67,7 @@ ${page ? `<meta name="description" content="${escapeHtml(page.summary)}">\n<link
 ${isReference ? '' : '<link rel="stylesheet" href="/docs/site.css">'}
 ${isReference ? '' : '<script src="/docs/site.js" defer></script>'}
 </head>
-<body${isReference ? ' class="reference"' : ''}>
+<body${isReference ? ` class="reference" data-simulated="${isSimulated}"` : ''}>
 <a class="skip" href="#${isReference ? 'docs' : 'content'}">Skip to content</a>
 ${renderHeader(isReference)}
 ${body}
