@@ -14,15 +14,15 @@ export interface Snippet {
 /** The guides that integrators read. */
 const groups = new Set(['Get started', 'Guides', 'Reference', 'Migrate'])
 
+/** In the order in which a reader meets them, from the README to the last guide. */
 export function listSnippets(): Snippet[] {
-  return contents
-    .filter(({ title }) => groups.has(title))
-    .flatMap(({ pages }) => pages)
-    .flatMap(({ file }) => (file === undefined ? [] : extract(file)))
+  const guides = contents.filter(({ title }) => groups.has(title)).flatMap(({ pages }) => pages)
+  return ['../README.md', ...guides.flatMap(({ file }) => file ?? [])].flatMap(extract)
 }
 
-function extract(guide: string): Snippet[] {
-  const text = readFileSync(new URL(`../../docs/guides/${guide}`, import.meta.url), 'utf8')
+function extract(file: string): Snippet[] {
+  const guide = file.split('/').at(-1) ?? file
+  const text = readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')
   return [...text.matchAll(/^```(\w+)(?: run=(\w+))?\n(.*?)^```$/gms)].map((match) => {
     const [, language = '', run, code = ''] = match
     return { guide, line: text.slice(0, match.index).split('\n').length, language, run, code }

@@ -61,6 +61,18 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect(output).toContain(message?.id)
   },
 
+  // Interrupted and started again, and slowed down by the rate limit.
+  many: async (snippet, setting) => {
+    const { expect, account } = setting
+    const first = await runToEnd(setting, snippet)
+    const other = await prepare(expect)
+    const second = await runToEnd({ ...other, account }, snippet)
+    await rm(other.folder, { recursive: true, force: true })
+    expect(first.match(/msg_[0-9a-z]{26}/g)).toHaveLength(3)
+    expect(second.match(/msg_[0-9a-z]{26}/g)).toEqual(first.match(/msg_[0-9a-z]{26}/g))
+    expect(await listMessages(setting)).toHaveLength(3)
+  },
+
   // The first response is lost after the message was sent.
   retry: async (snippet, setting) => {
     const { expect } = setting
@@ -210,6 +222,39 @@ for (const snippet of snippets) {
     })
 }
 
+test('gives every snippet that sends an idempotency key', () => {
+  const sending = snippets.filter(({ code }) => /\/message\/send\b|message\.send\.mutate/.test(code))
+  const without = sending.filter(({ code }) => !/Idempotency-Key|idempotencyKey/.test(code))
+
+  expect(sending.length).toBeGreaterThan(10)
+  expect(without.map(({ guide, line }) => `${guide}:${line}`)).toEqual([])
+})
+
+const sendingKinds = new Set(['send', 'retry'])
+
+for (const language of ['ts', 'python', 'go', 'java', 'php'])
+  test
+    .skipIf(missing.get('sh') !== undefined || missing.get(language) !== undefined)
+    .concurrent(
+      `sends in the order of the README and the guides, with one account, in ${language}`,
+      async ({ expect }) => {
+        const { account } = await prepare(expect)
+        const path = snippets.filter(
+          ({ language: one, run: kind = '' }) => (one === 'sh' || one === language) && sendingKinds.has(kind),
+        )
+        const keys = new Set(path.flatMap(({ code }) => /order-1042-shipped|login-(?:7f3a|\$)/.exec(code) ?? []))
+        for (const snippet of path) {
+          const setting = { ...(await prepare(expect)), account }
+          const output = await runToEnd(setting, snippet).finally(() =>
+            rm(setting.folder, { recursive: true, force: true }),
+          )
+          expect(`${snippet.guide}:${snippet.line} ${output}`).toContain('msg_')
+        }
+        expect(path.length).toBeGreaterThan(5)
+        expect(await listMessages({ account, folder: '', expect })).toHaveLength(keys.size)
+      },
+    )
+
 interface RunOptions {
   url?: string
   port?: number
@@ -225,7 +270,11 @@ async function run(
   const toolchain = toolchains[language]
   if (!toolchain) throw new Error(`no toolchain for ${language}`)
   const { url = server.url, port, environment = {}, silent = false } = options
-  const program = code.replaceAll('http://127.0.0.1:3000', url).replaceAll('curl ', silent ? 'curl -s ' : 'curl ')
+  const program = code
+    // The key is in the environment.
+    .replace(/^export WAYBILL_API_KEY=.*\n/m, '')
+    .replaceAll('http://127.0.0.1:3000', url)
+    .replaceAll('curl ', silent ? 'curl -s ' : 'curl ')
   await writeFile(path.join(folder, toolchain.file), program)
   if (kind === 'receive' || language === 'ts' || language === 'go') await toolchain.prepare?.(folder)
   return start(folder, toolchain.command(port), {

@@ -48,6 +48,7 @@ function writeCurl(url: string, apiKey: string): string {
     `  curl -X POST ${url}${sendMessage.path}`,
     `-H 'X-API-Key: ${apiKey}'`,
     `-H 'Content-Type: application/json'`,
+    `-H 'Idempotency-Key: order-1042-shipped'`,
     `-d '${JSON.stringify(sendMessage.example.input)}'`,
   ].join(' \\\n    ')
 }

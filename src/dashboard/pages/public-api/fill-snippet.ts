@@ -12,6 +12,8 @@ type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 /** The server URL in the guides. */
 const guideUrl = 'http://127.0.0.1:3000'
+/** The idempotency key in the guides. */
+const guideKey = 'order-1042-shipped'
 
 /** Returns the snippets of a guide that send a message, each below its label. */
 export function readSnippets(markdown: string): Snippet[] {
@@ -26,20 +28,26 @@ interface Filling {
   request: object
 }
 
-/**
- * Replaces the URL and the request of a snippet. Removes its idempotency key, because users change the recipient, and the
- * same key with another recipient is an error.
- */
+/** Derives a key from the request, so that a repeated call sends nothing twice, and another request has another key. */
+function deriveKey(request: string): string {
+  // FNV-1a: short, and the same in every browser.
+  let hash = 0x811c9dc5
+  for (const character of request) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  return `example-${(hash >>> 0).toString(16).padStart(8, '0')}`
+}
+
+/** Replaces the URL, the request and its idempotency key in a snippet. */
 export function fillSnippet({ language, code }: Snippet, { url, request }: Filling): string {
   const write = writers[language]
   if (!write) throw new Error(`no way to write a request in ${language}`)
-  const lines = code.split('\n').filter((line) => !line.includes('Idempotency-Key'))
+  const json = JSON.stringify(request)
+  const lines = code.replaceAll(guideKey, deriveKey(json)).split('\n')
   const first = lines.findIndex((line) => fieldPattern('to').test(line))
   const last = lines.findLastIndex((line) => fieldPattern('externalId').test(line))
   if (first < 0 || last < first) throw new Error(`no request in the snippet in ${language}`)
   const [indentation = ''] = /^\s*/.exec(lines[first] ?? '') ?? []
   // The JSON round trip removes undefined values.
-  const entries = Object.entries(JSON.parse(JSON.stringify(request)) as Record<string, Json>)
+  const entries = Object.entries(JSON.parse(json) as Record<string, Json>)
   const fields = write(entries).map((line) => indentation + line)
   return [...lines.slice(0, first), ...fields, ...lines.slice(last + 1)].join('\n').replaceAll(guideUrl, url)
 }

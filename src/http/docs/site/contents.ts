@@ -22,7 +22,16 @@ export const contents: readonly Group[] = [
     pages: [
       { slug: '', file: 'guides/index.md', summary: 'Send a WhatsApp template message with one HTTP call.' },
       { slug: 'quick-start', file: 'guides/quick-start.md', summary: 'Run the sandbox on your machine.' },
-      { slug: 'sending', file: 'guides/sending.md', summary: 'Send a message, read its status and handle errors.' },
+      {
+        slug: 'sending',
+        file: 'guides/sending.md',
+        summary: 'Send a message or many (batch, bulk), read statuses and handle errors.',
+      },
+      {
+        slug: 'evaluate',
+        file: 'guides/evaluate.md',
+        summary: 'What Waybill is and is not, what it costs to run, its limits and its status.',
+      },
     ],
   },
   {

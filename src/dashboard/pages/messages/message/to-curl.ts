@@ -6,7 +6,7 @@ import { takesCode, valuesWith, variablesWith } from './template-values.ts'
 
 /** The API request that sends this message. Values that are not stored become `<name>`; the key is a shell variable. */
 export function toCurl(
-  { to, template, language, externalId, accountId }: Message,
+  { messageId, to, template, language, externalId, accountId }: Message,
   { template: of, values }: { template: OwnTemplate | undefined; values: StoredValues | undefined },
   origin: string,
 ): string {
@@ -14,6 +14,7 @@ export function toCurl(
   return `curl ${quoteForShell(origin + sendMessage.path)} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: again-${messageId}" \\
   -d ${quoteForShell(JSON.stringify(body, null, 2))}`
 }
 
