@@ -63,7 +63,9 @@ export const changes = {
   setAlertEmails: (receives: boolean) => `${receives ? 'resumed' : 'stopped'} alerts by email to themselves`,
   testAlertEmail: () => 'sent themselves a test email for alerts',
   acknowledgeAlert: (alertId: string) => `acknowledged the alert ${alertId}`,
-  addEndpoint: () => 'added a webhook endpoint',
+  /** Names the host only, because the rest of the URL often contains a token. */
+  addEndpoint: (url: string) =>
+    URL.canParse(url) ? `added a webhook endpoint at ${new URL(url).host}` : 'added a webhook endpoint',
   updateEndpoint: (endpointId: string, fields: readonly string[]) =>
     fields.length === 0 ? undefined : `changed ${fields.join(', ')} of the webhook endpoint ${endpointId}`,
   enableEndpoint: (endpointId: string) => `enabled the webhook endpoint ${endpointId}`,

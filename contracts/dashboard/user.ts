@@ -141,6 +141,10 @@ export const listAudit = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List changes and sign-ins with their user and address, newest first',
-  input: ofAccount({ cursor: AuditCursor.optional(), limit: z.int().min(1).max(100).default(50) }),
+  input: ofAccount({
+    cursor: AuditCursor.optional(),
+    limit: z.int().min(1).max(100).default(50),
+    search: line(255).optional().describe('A part of the user, the action or the address.'),
+  }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
 })

@@ -47,7 +47,7 @@ export const webhookAdd = dataCommand({
     'waybill webhook add acc_… --url https://shop.example.com/failed --events message.failed --json',
     'waybill webhook add acc_… --url https://shop.example.com/webhooks --header - < header.txt',
   ],
-  audit: changes.addEndpoint,
+  audit: ({ options }) => changes.addEndpoint(options.url),
   run: async (deps, { args: [accountId], options }) => {
     const json = await addEndpoint(deps, accountId, {
       url: options.url,

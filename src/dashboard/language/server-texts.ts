@@ -143,6 +143,9 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'WhatsApp rejected this account: {value}.' }),
   msg({ message: 'The access token has expired.' }),
   msg({ message: 'WhatsApp rejects the access token: {value}.' }),
+  msg({
+    message: 'The access token lacks a permission, or the account is not assigned to its system user: {value}.',
+  }),
   msg({ message: 'The access token lacks the permission {value}.' }),
   msg({ message: 'WhatsApp has flagged the number for low quality.' }),
   msg({
@@ -744,6 +747,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Too many test emails. Try again later.' }),
   msg({ message: 'acknowledged the alert {alertId}' }),
   msg({ message: 'added a webhook endpoint' }),
+  msg({ message: 'added a webhook endpoint at {host}' }),
   msg({ message: 'changed {value} of the webhook endpoint {endpointId}' }),
   msg({ message: 'the URL' }),
   msg({ message: 'the events' }),

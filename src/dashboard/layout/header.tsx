@@ -31,6 +31,7 @@ import { useUser } from '../session/session.ts'
 import { useSignOut } from '../session/use-sign-out.ts'
 import { OpenButton } from './command-palette/open-button.tsx'
 import { Logo } from './logo.tsx'
+import { helpPages } from './pages.ts'
 import { SandboxRibbon } from './sandbox-ribbon.tsx'
 
 interface HeaderProps {
@@ -165,6 +166,11 @@ function UserMenu() {
             <Trans>Console</Trans>
           </Menu.Item>
         )}
+        {helpPages.map(({ path, label, icon: Icon }) => (
+          <Menu.Item key={path} component="a" href={path} target="_blank" leftSection={<Icon size={16} />}>
+            {translate(label)}
+          </Menu.Item>
+        ))}
         <Menu.Divider />
         <Menu.Label>
           <Trans>Appearance</Trans>

@@ -2,11 +2,14 @@ import { msg } from '@lingui/core/macro'
 import {
   IconArrowsExchange,
   IconBell,
+  IconBook2,
   IconBrandWhatsapp,
   IconChartBar,
+  IconCode,
   IconHistory,
   IconKey,
   IconMessages,
+  IconSpeakerphone,
   IconTemplate,
   IconUserOff,
   IconUsers,
@@ -42,6 +45,13 @@ export const pageGroups = [
       { path: 'audit-log', label: msg`Audit log`, icon: IconHistory },
     ],
   },
+]
+
+/** Pages of the documentation, outside of the dashboard. */
+export const helpPages = [
+  { path: '/docs', label: msg`Documentation`, icon: IconBook2 },
+  { path: '/docs/api', label: msg`API reference`, icon: IconCode },
+  { path: '/docs/changelog', label: msg`Changelog`, icon: IconSpeakerphone },
 ]
 
 export const accountPages = pageGroups.flatMap(({ pages }) => pages)

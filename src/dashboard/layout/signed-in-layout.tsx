@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { AppShell, Badge, Box, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconAlertCircle, IconAlertTriangle } from '@tabler/icons-react'
+import { IconAlertCircle, IconAlertTriangle, IconExternalLink } from '@tabler/icons-react'
 import { type ReactNode, useDeferredValue, useEffect, useRef } from 'react'
 import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
 import { translate } from '../language/i18n.ts'
@@ -13,7 +13,7 @@ import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
-import { pageGroups } from './pages.ts'
+import { helpPages, pageGroups } from './pages.ts'
 import { ribbonHeight } from './sandbox-ribbon.tsx'
 
 /** The layout of every page that requires a session. */
@@ -102,6 +102,18 @@ function Navigation({ accountId, opened }: NavigationProps) {
               ))}
             </Box>
           ))}
+      </AppShell.Section>
+      <AppShell.Section role="group" aria-label={t`Help`} pt="xs">
+        {helpPages.slice(0, 1).map(({ path, label, icon: Icon }) => (
+          <NavLink
+            key={path}
+            href={path}
+            target="_blank"
+            label={translate(label)}
+            leftSection={<Icon size={18} stroke={1.6} />}
+            rightSection={<IconExternalLink size={14} aria-hidden />}
+          />
+        ))}
       </AppShell.Section>
     </AppShell.Navbar>
   )

@@ -1,14 +1,17 @@
 import { msg, t } from '@lingui/core/macro'
 import { type MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
-import { Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { Box, Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { z } from 'zod'
 import { translateServerText } from '../language/server-text.ts'
 import { translate } from '../language/i18n.ts'
 import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
+import { notifyFailure } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
@@ -16,16 +19,22 @@ import { DateTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
 import { TableSkeleton } from '../ui/skeletons.tsx'
+import { saveFile } from '../ui/save-file.ts'
 import { describeTimesIn } from '../ui/time.ts'
+import { byteOrderMark, toCsv } from './messages/to-csv.ts'
 import { useEndpoints } from './webhooks/use-endpoints.ts'
 
 export function AuditLogPage() {
   const { accountId } = useAccount()
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
+  const filter = { accountId, ...(search !== '' && { search }) }
   const log = useInfiniteQuery({
-    queryKey: ['audit', accountId],
-    queryFn: ({ pageParam }) => api.audit.list.query({ accountId, ...(pageParam && { cursor: pageParam }) }),
+    queryKey: ['audit', accountId, search],
+    queryFn: ({ pageParam }) => api.audit.list.query({ ...filter, ...(pageParam && { cursor: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
   })
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? []
   return (
@@ -33,10 +42,27 @@ export function AuditLogPage() {
       <PageHeader
         title={t`Audit log`}
         description={t`Changes to this account and sign-ins of its members, newest first.`}
+        actions={<ExportButton filter={filter} />}
+      />
+      <TextInput
+        role="searchbox"
+        aria-label={t`Search user, action or source`}
+        placeholder={t`Search user, action or source`}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={text}
+        maxLength={255}
+        maw={420}
+        mb="md"
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
       {log.isPending && <TableSkeleton columns={3} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
-      {log.isSuccess && entries.length === 0 && (
+      {log.isSuccess && entries.length === 0 && search !== '' && (
+        <Text size="sm">
+          <Trans>No entry has “{search}”.</Trans>
+        </Text>
+      )}
+      {log.isSuccess && entries.length === 0 && search === '' && (
         <EmptyState icon={IconHistory} title={t`No entries yet`}>
           <Trans>Changes made here, or by an operator on the command line, appear on this page.</Trans>
         </EmptyState>
@@ -45,6 +71,53 @@ export function AuditLogPage() {
       <LoadMore query={log} />
     </>
   )
+}
+
+const pauseMilliseconds = 250
+/** A year of a busy account; each page has 100 entries. */
+const maxExportedPages = 100
+
+/** Downloads the entries that match, as CSV. */
+function ExportButton({ filter }: { filter: { accountId: string; search?: string } }) {
+  const describe = useDescription()
+  const exported = useMutation({
+    mutationFn: () => loadEntries(filter),
+    onSuccess: (entries) => {
+      const rows = entries.map((entry) => [
+        entry.at,
+        entry.who,
+        describe(entry),
+        entry.address,
+        entry.outcome,
+        entry.id,
+      ])
+      const header = ['time', 'user', 'action', 'source', 'outcome', 'id']
+      saveFile('audit-log.csv', [byteOrderMark + toCsv([header, ...rows])], 'text/csv;charset=utf-8')
+    },
+    onError: notifyFailure,
+  })
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+      loading={exported.isPending}
+      onClick={() => exported.mutate()}
+    >
+      <Trans>Export CSV</Trans>
+    </Button>
+  )
+}
+
+async function loadEntries(filter: { accountId: string; search?: string }): Promise<Entry[]> {
+  const entries: Entry[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < maxExportedPages; page++) {
+    const { items, nextCursor } = await api.audit.list.query({ ...filter, limit: 100, ...(cursor && { cursor }) })
+    entries.push(...items)
+    cursor = nextCursor
+    if (cursor === undefined) break
+  }
+  return entries
 }
 
 type Entry = z.output<typeof AuditEntry>

@@ -119,7 +119,7 @@ export interface AuditActionRow {
 export function findAuditActions(
   db: Kysely<Database>,
   accountId: string,
-  { before, limit }: { before: number | undefined; limit: number },
+  { before, search, limit }: { before: number | undefined; search?: string | undefined; limit: number },
 ): Promise<AuditActionRow[]> {
   const starts = db
     .selectFrom('audit_entries as start')
@@ -141,8 +141,15 @@ export function findAuditActions(
     )
     .where('account_id', '=', accountId)
     .where('start_sequence', 'is', null)
-  const page = before === undefined ? starts : starts.where('sequence', '<', before)
+  const found = search === undefined ? starts : starts.where(contains(search))
+  const page = before === undefined ? found : found.where('sequence', '<', before)
   return page.orderBy('sequence', 'desc').limit(limit).execute()
+}
+
+/** In upper or lower case. An account has few entries, so they need no index for this. */
+function contains(search: string) {
+  const pattern = `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  return sql<boolean>`(who ilike ${pattern} or what ilike ${pattern} or address ilike ${pattern})`
 }
 
 /** Returns the next account after `after` that has, or could have, an audit log. */

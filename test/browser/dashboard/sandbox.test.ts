@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let sandbox: DashboardBrowser
@@ -59,5 +60,23 @@ test('warns on a production server that a test message is real, and simulates no
   await page.getByText('Sends a real message from your WhatsApp number. WhatsApp may charge for it.').waitFor()
   expect(await page.getByRole('note', { name: 'Sandbox' }).count()).toBe(0)
   expect(await page.getByText('Simulate an outcome').count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
+test('says that a sign-in link was already used, and how to get another', async () => {
+  const { page, context, email, pageErrors } = await sandbox.signedIn()
+  const { deps, url } = sandbox.server
+  const userAuth = createUserAuth(deps, { publicUrl: undefined, oidc: undefined, signInLinks: true })
+  const path = await userAuth.createSignInLink(email)
+  await context.clearCookies()
+  await page.goto(url + path)
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await context.clearCookies()
+
+  await page.goto(url + path)
+
+  await page.getByText('This link does not work').waitFor()
+  await page.getByText(/already used or has expired. Stop the sandbox .* npm start again/).waitFor()
+  expect(await page.getByText('Sign in to view this page.').count()).toBe(0)
   expect(pageErrors).toEqual([])
 })

@@ -47,6 +47,21 @@ test('goes from the gallery through editor and review to a sent message', async 
   expect(pageErrors).toEqual([])
 })
 
+test('says before the submission that a gallery template has the name of an existing one', async () => {
+  const { page, openOfAccount } = await dashboard.signedIn()
+  const submissions = dashboard.server.simulator.requests.length
+
+  await openOfAccount('templates/edit?gallery=order_shipped&language=en')
+  const taken = page.getByText('There is already a template order_shipped in this language. Choose another name.')
+  await taken.waitFor()
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+  await page.getByText('WhatsApp would reject this template').waitFor()
+  expect(dashboard.server.simulator.requests.length).toBe(submissions)
+
+  await page.getByLabel('Name').fill('order_shipped_2')
+  await taken.waitFor({ state: 'detached' })
+})
+
 test('shows every problem at its field without calling WhatsApp', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates/edit')

@@ -83,3 +83,15 @@ test.each(locales)('the plurals of %s have the forms of the language', async (lo
   expect(plurals.length).toBeGreaterThan(20)
   expect(incomplete.map(([, { message }]) => message)).toEqual([])
 })
+
+/** Imperatives of the formal address, and words that only it has. */
+const formal =
+  /(?:^|[.:;¿¡(] ?)(?:Abra|Active|Añada|Busque|Cambie|Compruebe|Conecte|Consulte|Copie|Cree|Deje|Déjel[ao]|Elija|Envíe|Escriba|Espere|Guarde|Haga|Indique|Intente|Inténtelo|Introduzca|Lea|Llame|Pegue|Pida|Pruebe|Pulse|Reemplace|Revise|Seleccione|Sincronice|Tenga|Use|Vea|Vuelva)\b|, (?:añada|busque|compruebe|elija|espere|pida)\b|\b[Uu]sted\b|\bsus? propi[ao]s? dirección|\bsus aplicaciones\b/
+
+test('the Spanish catalogue addresses the reader as tú', async () => {
+  const { translated } = await readTexts('es')
+  const texts = Object.values(translated).map(({ translation = '' }) => translation)
+
+  expect(texts.length).toBeGreaterThan(1000)
+  expect(texts.filter((text) => formal.test(text))).toEqual([])
+})

@@ -125,7 +125,7 @@ const exceptions: readonly string[] = [
   // Parts of server texts, which are matched and replaced.
   'api/upload-sample.ts Must',
   // Keys of groups, whose names are in `groupNames`.
-  ...['Pages', 'Actions', 'Templates', 'Messages', 'Accounts'].map(
+  ...['Pages', 'Actions', 'Templates', 'Messages', 'Documentation', 'Accounts'].map(
     (key) => `layout/command-palette/commands.ts ${key}`,
   ),
   // Steps of a form, which are never shown.

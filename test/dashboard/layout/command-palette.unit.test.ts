@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Command, findCommands, listCommands } from '../../../src/dashboard/layout/command-palette/commands.ts'
+import {
+  type Command,
+  findCommands,
+  findDocs,
+  listCommands,
+} from '../../../src/dashboard/layout/command-palette/commands.ts'
 
 const account = { accountId: 'acc_1', name: 'Shop', role: 'owner' as const }
 const commands = listCommands(account, [{ accountId: 'acc_2', name: 'Clinic', role: 'viewer' }])
@@ -9,6 +14,9 @@ test.each([
   { text: 'web', first: 'Webhooks' },
   { text: 'CURL', first: 'Show an example request' },
   { text: 'audit', first: 'Audit log' },
+  { text: 'doc', first: 'Documentation' },
+  { text: 'help', first: 'Documentation' },
+  { text: 'changelog', first: 'Changelog' },
   { text: 'new template', first: 'Create a template' },
   { text: 'switch clinic', first: 'Clinic' },
 ])('finds "$text"', ({ text, first }) => {
@@ -47,4 +55,19 @@ test('shows at most six entries of a group, but every page', () => {
 test('omits actions that only owners may perform', () => {
   const viewer = listCommands({ ...account, role: 'viewer' }, [])
   expect(viewer.map(({ label }) => label)).not.toContain('Create a template')
+})
+
+test('finds sections of the documentation by their titles, pages first', () => {
+  const entries = [
+    { url: '/docs/webhooks#retries', page: 'Webhooks', title: 'Retries' },
+    { url: '/docs/webhooks', page: 'Webhooks', title: 'Webhooks' },
+    { url: '/docs/sending', page: 'Send messages', title: 'Send messages' },
+  ]
+
+  expect(findDocs(entries, 'webh')).toEqual([
+    { group: 'Documentation', label: 'Webhooks', to: '/docs/webhooks' },
+    { group: 'Documentation', label: 'Retries', hint: 'Webhooks', to: '/docs/webhooks#retries' },
+  ])
+  expect(findDocs(entries, 'webhooks retries').map(({ to }) => to)).toEqual(['/docs/webhooks#retries'])
+  expect(findDocs(entries, 'ending')).toEqual([])
 })

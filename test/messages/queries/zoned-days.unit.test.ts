@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { fitDays } from '../../../src/dashboard/pages/overview/period.ts'
 import {
   lastDays,
   lastHours,
@@ -56,19 +55,4 @@ test('lists 24 hours that begin with the hours of the time zone', () => {
   expect(slots).toHaveLength(24)
   expect(slots.at(-1)).toEqual({ date: '2026-11-20', time: '18:00', start: new Date('2026-11-20T12:30:00Z') })
   expect(from.toISOString()).toBe('2026-11-19T13:30:00.000Z')
-})
-
-test.each([
-  { firstDay: undefined, shown: 30 },
-  { firstDay: '2026-11-30', shown: 7 },
-  { firstDay: '2026-11-11', shown: 20 },
-  { firstDay: '2026-10-01', shown: 30 },
-])('shows $shown of 30 days if the first message is of $firstDay', ({ firstDay, shown }) => {
-  const counts = { attempted: 0, accepted: 0, delivered: 0, read: 0, refused: 0, undelivered: 0 }
-  const days = Array.from({ length: 30 }, (_, index) => ({
-    date: `2026-11-${String(index + 1).padStart(2, '0')}`,
-    ...counts,
-  }))
-
-  expect(fitDays({ days, unit: 'day', ...(firstDay !== undefined && { firstDay }) })).toEqual(days.slice(-shown))
 })

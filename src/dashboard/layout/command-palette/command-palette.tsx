@@ -11,7 +11,9 @@ import { statusNames } from '../../pages/messages/message-status.tsx'
 import { describeStatus } from '../../pages/templates/template-status.ts'
 import { useUser } from '../../session/session.ts'
 import {
+  type DocsEntry,
   findCommands,
+  findDocs,
   groupNames,
   groups,
   listCommands,
@@ -39,7 +41,8 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
   useEffect(() => void selectFirstOption(), [commands, selectFirstOption])
   const open = (to: string) => {
     onClose()
-    void navigate(to)
+    if (to.startsWith('/docs')) window.open(to, '_blank', 'noopener')
+    else void navigate(to)
   }
   return (
     <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh">
@@ -109,6 +112,11 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
   )
 }
 
+/** Without the texts, which are not searched here. */
+function readDocsIndex(index: unknown): DocsEntry[] {
+  return Array.isArray(index) ? index.map(({ url, page, title }: DocsEntry) => ({ url, page, title })) : []
+}
+
 const pauseMilliseconds = 250
 /** Shorter searches match too many messages. */
 const minSearchLength = 3
@@ -131,7 +139,16 @@ function useCommands(accountId: string, text: string) {
     enabled: isSearch,
     placeholderData: keepPreviousData,
   })
+  const docs = useQuery({
+    queryKey: ['docs-index'],
+    queryFn: async ({ signal }) => readDocsIndex(await (await fetch('/docs/search.json', { signal })).json()),
+    enabled: isSearch,
+    // It changes with the version of the server.
+    staleTime: Infinity,
+    retry: false,
+  })
   const found = isSearch ? messages.data : undefined
+  const sections = isSearch ? docs.data : undefined
   const commands = useMemo(() => {
     const account = accounts.find((one) => one.accountId === accountId)
     if (!account) return []
@@ -152,7 +169,8 @@ function useCommands(accountId: string, text: string) {
       ...(found ?? []).map((message) =>
         toMessageCommand(accountId, message, { status: translate(statusNames[message.status]), search }),
       ),
+      ...findDocs(sections ?? [], search),
     ]
-  }, [accounts, operator, accountId, text, templates.data, found, search])
+  }, [accounts, operator, accountId, text, templates.data, found, sections, search])
   return { commands, isSearching: text !== search || (isSearch && messages.isFetching) }
 }

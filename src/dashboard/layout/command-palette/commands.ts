@@ -4,7 +4,7 @@ import { translate } from '../../language/i18n.ts'
 import type { Message } from '../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
-import { accountPages } from '../pages.ts'
+import { accountPages, helpPages } from '../pages.ts'
 
 interface Account {
   accountId: string
@@ -13,13 +13,14 @@ interface Account {
 }
 
 /** Groups of the command palette, from top to bottom. */
-export const groups = ['Pages', 'Actions', 'Templates', 'Messages', 'Accounts'] as const
+export const groups = ['Pages', 'Actions', 'Templates', 'Messages', 'Documentation', 'Accounts'] as const
 
 export const groupNames = {
   Pages: msg`Pages`,
   Actions: msg`Actions`,
   Templates: msg`Templates`,
   Messages: msg`Messages`,
+  Documentation: msg`Documentation`,
   Accounts: msg`Accounts`,
 } satisfies Record<(typeof groups)[number], MessageDescriptor>
 
@@ -31,7 +32,7 @@ export interface Command {
   hint?: string
   /** Additional search words. */
   keywords?: string
-  /** The path that it opens, below `/settings`. */
+  /** The path that it opens, below `/settings`; a page of the documentation starts with `/docs` and opens a tab. */
   to: string
 }
 
@@ -59,6 +60,12 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
     { group: 'Actions', label: t`Change my password`, keywords: t`authenticator sessions security`, to: '/profile' },
     ...accountPages.map(({ path, label }): Command => ({ group: 'Pages', label: translate(label), to: at(path) })),
     { group: 'Pages', label: t`Profile`, to: '/profile' },
+    ...helpPages.map(({ path, label }): Command => ({
+      group: 'Documentation',
+      label: translate(label),
+      keywords: t`docs help guides`,
+      to: path,
+    })),
     ...others.map(({ accountId, name }): Command => ({
       group: 'Accounts',
       label: name,
@@ -100,6 +107,34 @@ export function toMessageCommand(
     hint: [...(isFoundByExternalId ? [externalId] : []), template, status.toLowerCase()].join(' · '),
     to: `/${accountId}/messages/${messageId}`,
   }
+}
+
+/** An entry in the search index of the documentation (`/docs/search.json`). */
+export interface DocsEntry {
+  url: string
+  /** The title of the page, and of the section. */
+  page: string
+  title: string
+}
+
+const maxSections = 5
+
+/** The sections whose title has every word of the text; pages first. */
+export function findDocs(entries: readonly DocsEntry[], text: string): Command[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const matches = entries.filter(({ page, title }) => {
+    const parts = `${title} ${page}`.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+    return words.every((word) => parts.some((part) => part.startsWith(word)))
+  })
+  const isPage = ({ page, title }: DocsEntry) => page === title
+  return [...matches.filter(isPage), ...matches.filter((entry) => !isPage(entry))]
+    .slice(0, maxSections)
+    .map(({ url, page, title }) => ({
+      group: 'Documentation',
+      label: title,
+      ...(page !== title && { hint: page }),
+      to: url,
+    }))
 }
 
 const maxPerGroup = 6

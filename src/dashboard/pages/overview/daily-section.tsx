@@ -7,7 +7,6 @@ import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { Section } from '../../ui/page.tsx'
 import { Swatch } from './figures.tsx'
 import styles from './overview.module.css'
-import { fitDays } from './period.ts'
 import {
   type DayCounts,
   describeCount,
@@ -35,8 +34,7 @@ function TimeZoneControl({ timeZone }: { timeZone: string }) {
 /** A chart, and the same data as a table, which screen readers always have. */
 export function DailySection({ overview }: { overview: Overview }) {
   const [asTable, setAsTable] = useState(false)
-  const { totals, unit, timeZone, utcBefore } = overview
-  const days = fitDays(overview)
+  const { days, totals, unit, timeZone, utcBefore } = overview
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const title = unit === 'day' ? t`Messages by day` : t`Messages by hour`
   const isEmpty = totals.attempted === 0

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { translateServerText } from '../../language/server-text.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
@@ -13,9 +14,13 @@ import { countFailed, describeCount, describeShare, toLogRange } from './statist
 
 type Failure = Overview['failures'][number]
 
+/** As high as the breakdown beside it. */
+const firstReasons = 5
+
 /** Failure reasons with counts. The sum equals the rejected and undelivered messages of the period. */
 export function FailuresSection({ overview }: { overview: Overview }) {
   const { failures, totals } = overview
+  const [showsAll, setShowsAll] = useState(false)
   const failed = countFailed(totals)
   const others = failed - failures.reduce((sum, failure) => sum + countFailed(failure), 0)
   return (
@@ -32,10 +37,15 @@ export function FailuresSection({ overview }: { overview: Overview }) {
             </Trans>
           </Text>
           <Stack component="ul" gap="md" m={0} p={0} aria-label={t`Reasons`} className={styles['list']}>
-            {failures.map((failure) => (
+            {(showsAll ? failures : failures.slice(0, firstReasons)).map((failure) => (
               <FailureReason key={failure.code} failure={failure} overview={overview} />
             ))}
           </Stack>
+          {failures.length > firstReasons && (
+            <Button variant="subtle" size="compact-sm" mt="md" onClick={() => setShowsAll(!showsAll)}>
+              {showsAll ? t`Show fewer reasons` : t`Show all ${failures.length} reasons`}
+            </Button>
+          )}
           {others > 0 && (
             <Text size="sm" mt="md" c="dimmed">
               <Trans>Other reasons: {describeCount(others)}</Trans>
@@ -55,6 +65,8 @@ interface FailureReasonProps {
 function FailureReason({ failure, overview }: FailureReasonProps) {
   const { accountId } = useAccount()
   const { code, meaning, advice } = failure
+  // Several codes can have the same meaning.
+  const hasTwin = overview.failures.some((other) => other.code !== code && other.meaning === meaning)
   const [count, failed] = [countFailed(failure), countFailed(overview.totals)]
   return (
     <li>
@@ -65,6 +77,7 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
           fz="inherit"
         >
           {translateServerText(meaning)}
+          {hasTwin && ` (${code})`}
         </Anchor>
         <span className={styles['count']}>
           {describeCount(count)}{' '}

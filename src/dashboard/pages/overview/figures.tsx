@@ -57,22 +57,21 @@ const failures: Partial<Record<Stage, MessageFilters['failure']>> = { refused: '
 
 interface FiguresProps {
   overview: Overview
-  days: readonly DayCounts[]
 }
 
 /** The funnel of the period: attempted, accepted, delivered and read, then the failures. */
-export function Figures({ overview, days }: FiguresProps) {
+export function Figures({ overview }: FiguresProps) {
   return (
     <Box component="dl" className={styles['figures']}>
       {stages.map((stage) => (
-        <Figure key={stage} stage={stage} overview={overview} days={days} />
+        <Figure key={stage} stage={stage} overview={overview} />
       ))}
     </Box>
   )
 }
 
-function Figure({ stage, overview, days }: FiguresProps & { stage: Stage }) {
-  const { totals, previous } = overview
+function Figure({ stage, overview }: FiguresProps & { stage: Stage }) {
+  const { days, totals, previous } = overview
   return (
     <Paper radius={0} className={styles['figure']}>
       <Text component="dt" size="sm" c="dimmed" fw={500}>

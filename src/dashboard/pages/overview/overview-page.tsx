@@ -21,7 +21,7 @@ import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
 import { OverviewSkeleton } from './overview-skeleton.tsx'
 import styles from './overview.module.css'
-import { describeRange, fitDays, readSelection, type Selection, toInput, writeSelection } from './period.ts'
+import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { PeriodControls } from './period-controls.tsx'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
 import { useAttention } from './use-attention.ts'
@@ -58,7 +58,7 @@ export function OverviewPage() {
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
           {isNew && <GettingStarted hasMessages />}
           <AttentionSection overview={data} />
-          <Figures overview={data} days={fitDays(data)} />
+          <Figures overview={data} />
           <div className={styles['chartAndLatest']}>
             <DailySection overview={data} />
             <LatestMessages latest={latest} />

@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { translate } from '../../language/i18n.ts'
-import type { DayRange, Overview } from '../../../../contracts/dashboard/overview.ts'
+import type { DayRange } from '../../../../contracts/dashboard/overview.ts'
 import { abbreviateDay, describeDay } from './statistics.ts'
 
 /** Periods that end now. */
@@ -106,13 +106,4 @@ function countDays({ from, until }: DayRange): number {
 /** `Nov 1 – Nov 22, 2026` */
 export function describeRange({ from, until }: DayRange): string {
   return from === until ? describeDay(from) : `${abbreviateDay(from)} – ${describeDay(until)}`
-}
-
-const leastDays = 7
-
-/** Omits days before the first message, but shows at least a week. */
-export function fitDays({ days, unit, firstDay }: Pick<Overview, 'days' | 'unit' | 'firstDay'>): Overview['days'] {
-  if (unit === 'hour' || firstDay === undefined) return days
-  const first = days.findIndex(({ date }) => date >= firstDay)
-  return days.slice(Math.max(0, Math.min(first === -1 ? days.length : first, days.length - leastDays)))
 }

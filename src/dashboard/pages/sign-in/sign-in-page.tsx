@@ -21,7 +21,9 @@ export function SignInPage() {
   const state: unknown = useLocation().state
   const [needsCode, setNeedsCode] = useState(state === codeNeeded)
   const [problem, setProblem] = useState(() => describeOrganisationError(search.get('error')))
-  const to = readReturnPath(search)
+  const returnPath = readReturnPath(search)
+  const linkProblem = describeLinkError(returnPath)
+  const to = linkProblem === undefined ? returnPath : '/'
   const enter = async () => {
     // The cache may hold data of another user.
     queryClient.clear()
@@ -33,8 +35,9 @@ export function SignInPage() {
   }
   if (needsCode) return <CodeStep onSignedIn={enter} onRestart={restart} />
   return (
-    <SignedOutLayout title={t`Sign in`} description={search.has('to') ? t`Sign in to view this page.` : undefined}>
+    <SignedOutLayout title={t`Sign in`} description={to === '/' ? undefined : t`Sign in to view this page.`}>
       <Stack>
+        {linkProblem !== undefined && <ErrorAlert title={t`This link does not work`} error={linkProblem} />}
         {problem !== undefined && <ErrorAlert title={t`Sign-in failed`} error={problem} />}
         <PasswordForm onProblem={setProblem} onSignedIn={enter} onCodeNeeded={() => setNeedsCode(true)} />
         {organisation !== undefined && (
@@ -43,6 +46,16 @@ export function SignInPage() {
       </Stack>
     </SignedOutLayout>
   )
+}
+
+/**
+ * Describes the error that a sign-in link of the sandbox ended with; better-auth appends it to the page that the link
+ * opens. Other servers have no such links.
+ */
+function describeLinkError(path: string): string | undefined {
+  const code = new URLSearchParams(path.split('?', 2)[1]).get('error')
+  if (code !== 'INVALID_TOKEN' && code !== 'EXPIRED_TOKEN') return undefined
+  return t`A sign-in link of the sandbox works once and for 24 hours, and this one was already used or has expired. Stop the sandbox with Ctrl+C and run npm start again: it prints a new link and keeps the data.`
 }
 
 interface PasswordFormProps {

@@ -2,8 +2,8 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { translateServerText } from '../../language/server-text.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
@@ -123,6 +123,12 @@ function SentMessage({ messageId }: { messageId: string }) {
     queryFn: () => api.message.get.query({ accountId, messageId }),
     refetchInterval: ({ state }) => (isSettled(state.data?.message.status) ? false : refetchMilliseconds),
   })
+  const queryClient = useQueryClient()
+  const status = message.data?.message.status
+  // A status of the test message also completes the next step of the setup.
+  useEffect(() => {
+    if (status !== undefined) void queryClient.invalidateQueries({ queryKey: healthKey(accountId) })
+  }, [queryClient, accountId, status])
   if (!message.data) return null
   return (
     <Group gap="xs" role="status">

@@ -23,6 +23,7 @@ import { Section } from '../../../ui/page.tsx'
 import { ErrorAlert } from '../../../ui/placeholders.tsx'
 import { MessagePreview, type PreviewFile } from '../message-preview.tsx'
 import { describeLanguage } from '../template-list.tsx'
+import { useTemplates } from '../use-templates.ts'
 import { ButtonList } from './button-fields.tsx'
 import { CardList, OfferFields } from './card-fields.tsx'
 import { CodeFields } from './code-fields.tsx'
@@ -60,7 +61,11 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
   const [template, setTemplate] = useState(start)
   const [isSubmitted, setIsSubmitted] = useState(false)
   const [refusal, setRefusal] = useState<{ message?: string; fields: Readonly<Record<string, string>> }>({ fields: {} })
-  const problems = listProblems(toSubmission(template))
+  const taken = useTakenName(template, { isNew, whatsAppAccountId })
+  const problems: Readonly<Record<string, string>> = {
+    ...listProblems(toSubmission(template)),
+    ...(taken !== undefined && { name: taken }),
+  }
   // An untouched field shows no error before the first attempt to submit.
   const errorOf: ErrorOf = (path, value) =>
     refusal.fields[path] ?? (isSubmitted || (value !== undefined && value !== '') ? problems[path] : undefined)
@@ -138,6 +143,16 @@ export function TemplateEditor({ start, isNew, whatsAppAccountId, onDone, onCanc
       </form>
     </SampleFiles>
   )
+}
+
+/** Why a new template cannot have its name: the WhatsApp account already has one with it in this language. */
+function useTakenName(
+  { name, language }: TemplateDefinition,
+  { isNew, whatsAppAccountId }: Pick<TemplateEditorProps, 'isNew' | 'whatsAppAccountId'>,
+): string | undefined {
+  const existing = useTemplates(whatsAppAccountId).data?.items ?? []
+  if (!isNew || !existing.some((one) => one.name === name && one.language === language)) return undefined
+  return t`There is already a template ${name} in this language. Choose another name.`
 }
 
 function Preview({ template }: { template: TemplateDefinition }) {
