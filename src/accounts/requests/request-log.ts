@@ -8,7 +8,7 @@ import { insertRequests, type RecordedRequest } from './store.ts'
 export type Bodies = Pick<RecordedRequest, 'externalId' | 'request' | 'answer'>
 
 /** What is recorded of a failure: its bodies, or only the error message. */
-export type RecordedParts = 'bodies' | 'message'
+type RecordedParts = 'bodies' | 'message'
 
 /** Why a request was not recorded: its account exceeded a limit, the queue was full, or the database failed. */
 export const dropReasons = ['limit', 'full', 'database'] as const

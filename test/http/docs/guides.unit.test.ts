@@ -153,6 +153,19 @@ test('the search index has every heading and every operation', async () => {
   expect(entries.filter(({ url }) => url === '/docs/errors/131026')).toHaveLength(1)
 })
 
+test.each(['batch', 'bulk', 'schedule', 'many recipients'])(
+  'the search for "%s" finds how to send many',
+  async (text) => {
+    const entries = (await get('/docs/search.json')).json<SearchEntry[]>()
+    const found = entries.filter((entry) =>
+      text.split(' ').every((word) => `${entry.title} ${entry.text}`.toLowerCase().includes(word)),
+    )
+
+    expect(found.map(({ url }) => url)).toContain('/docs/sending#send-to-many-recipients')
+    expect(found.filter(({ url }) => /benchmarks|testing|decisions/.test(url))).toEqual([])
+  },
+)
+
 test('an unknown page returns 404, as HTML to a browser', async () => {
   const page = await get('/docs/nowhere', { accept: 'text/html' })
 

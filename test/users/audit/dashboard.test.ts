@@ -74,6 +74,23 @@ test('writes no secrets to the audit log', async () => {
   expect(server.log.join('')).not.toMatch(/EAABsecret|token=hush/)
 })
 
+test('names the host of an added endpoint, and finds entries by user, action and address', async () => {
+  const { accountId } = await server.account()
+  const owner = await signedInOwner(server, accountId)
+  const from = { 'x-forwarded-for': '203.0.113.77' }
+  await owner.mutate('webhook.add', { accountId, url: 'https://crm.example.com/hook?token=secret' }, from)
+  await owner.mutate('publicApi.setAllowList', { accountId, allowList: ['198.51.100.7'] })
+  const find = async (search: string) =>
+    (await owner.query<Page>('audit.list', { accountId, search })).data.items.map(({ what }) => what)
+
+  const added = 'added a webhook endpoint at crm.example.com'
+  expect(await find('CRM.example')).toEqual([added])
+  expect(await find('203.0.113.77')).toEqual([added])
+  expect(await find('allow-list')).toEqual(['set the allow-list to 198.51.100.7'])
+  expect(await find(owner.email)).toContain(added)
+  expect(await find('100%')).toEqual([])
+})
+
 test('pages through the log, newest first', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)

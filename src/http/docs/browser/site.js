@@ -150,7 +150,7 @@ function findEntries(entries, query) {
 }
 
 function scoreOf({ inTitle, inPage, inText, url }, words) {
-  let score = url.startsWith('/docs/decisions') ? 0 : 2
+  let score = 2
   for (const word of words) {
     if (inTitle === word) score += 40
     else if (inTitle.startsWith(word)) score += 14
