@@ -18,7 +18,10 @@ export type WebhookDeps = Pick<
   'db' | 'webhooks' | 'announcements' | 'secrets' | 'log' | 'now' | 'newId' | 'randomBytes'
 >
 
-export const webhookConfig = { timeoutSeconds: 1, retrySeconds: [0.05, 0.1, 3600], allowPrivate: true }
+/** Its timeout is longer than an attempt takes on any machine. Tests of the timeout use `impatientConfig`. */
+export const webhookConfig = { timeoutSeconds: 60, retrySeconds: [0.05, 0.1, 3600], allowPrivate: true }
+
+export const impatientConfig = { ...webhookConfig, timeoutSeconds: 1 }
 
 /** Webhook workers on a real database with their deliveries. */
 export interface TestWebhooks {

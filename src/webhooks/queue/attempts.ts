@@ -24,6 +24,8 @@ export interface AttemptOptions {
   /** Delays between the attempts of a delivery. */
   retrySeconds: readonly number[]
   random: () => number
+  /** The monotonic clock of this process, in milliseconds. */
+  monotonic: () => number
   observer: WorkerObserver
 }
 
@@ -134,7 +136,7 @@ export class Attempts {
 
   /** Attempts a delivery as soon as its endpoint has a free slot. */
   begin(delivery: ClaimedDelivery, { windows, isLimited, sentAt }: ClaimTerms): void {
-    const now = performance.now()
+    const now = this.#options.monotonic()
     const isFailing = delivery.endpoint_failing
     const initial = { isFailing, isLimited, window: isFailing ? windows.failingWindow : windows.defaultWindow }
     const held = {
@@ -155,7 +157,7 @@ export class Attempts {
 
   async #deliver(held: HeldDelivery): Promise<void> {
     const { delivery } = held
-    const now = performance.now()
+    const now = this.#options.monotonic()
     // True if the delivery waited too long, or if this process was suspended. Another worker could then claim it before
     // the attempt ends.
     const isLate = now + this.#options.timeoutSeconds * 1000 > held.leaseEndsAt
@@ -185,7 +187,8 @@ export class Attempts {
     { delivery, isLimited }: HeldDelivery,
     ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
   ): void {
-    if (this.#concurrency.end(delivery.endpoint_id, ended, performance.now()) && !isLimited) this.#events.slotFreed()
+    if (this.#concurrency.end(delivery.endpoint_id, ended, this.#options.monotonic()) && !isLimited)
+      this.#events.slotFreed()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {
@@ -232,7 +235,7 @@ export class Attempts {
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error
         this.#events.databaseLost(error)
-        if (performance.now() > held.leaseEndsAt) return this.#options.observer.lost()
+        if (this.#options.monotonic() > held.leaseEndsAt) return this.#options.observer.lost()
         await delay(databaseRetryMilliseconds)
       }
     }

@@ -11,6 +11,8 @@ export interface ClaimOptions {
   leaseSeconds: number
   /** Maximum number of claimed deliveries across all endpoints except slow ones. */
   maxHeld: number
+  /** The monotonic clock of this process, in milliseconds. */
+  monotonic: () => number
 }
 
 export interface ClaimEvents {
@@ -73,19 +75,19 @@ export class Claims {
   /** Claims for all endpoints except slow ones and those with limits. */
   async claimAll(): Promise<Claimed> {
     const { maxHeld } = this.#options
-    const now = performance.now()
+    const now = this.#options.monotonic()
     this.#claimedAllAt = now
     // The event that woke this worker may concern endpoints with limits as well.
     if (await this.#checkLimited(now)) this.#limitedDueAt = Math.min(this.#limitedDueAt, now)
     const capacity = maxHeld - this.#concurrency.countHeldExceptSlow(now)
     const result = await this.#claimPasses(this.#concurrency.plan(maxHeld, maxClaimed, now), capacity)
-    this.#isFull = this.#concurrency.countHeldExceptSlow(performance.now()) >= maxHeld
+    this.#isFull = this.#concurrency.countHeldExceptSlow(this.#options.monotonic()) >= maxHeld
     return { ...result, isComplete: result.isComplete || this.#isFull }
   }
 
   /** Claims for slow endpoints, if their interval has passed. */
   async claimSlow(): Promise<void> {
-    const now = performance.now()
+    const now = this.#options.monotonic()
     if (now - this.#claimedSlowAt < slowIntervalMilliseconds) return
     this.#claimedSlowAt = now
     const pass = this.#concurrency.planSlow(maxClaimed, now)
@@ -94,7 +96,7 @@ export class Claims {
 
   /** Claims for endpoints with limits, if they are due. */
   async claimLimited(): Promise<void> {
-    const sentAt = performance.now()
+    const sentAt = this.#options.monotonic()
     if (sentAt < this.#limitedAt()) return
     const { maxHeld, leaseSeconds } = this.#options
     const slow = this.#concurrency.planSlow(maxClaimed, sentAt)
@@ -105,11 +107,11 @@ export class Claims {
       const { deliveries, nextClaimSeconds } = await claimLimitedDeliveries(
         this.#db,
         { leaseSeconds, limit: maxClaimed },
-        (endpoint) => this.#concurrency.capacityOf(endpoint, passes, performance.now()),
+        (endpoint) => this.#concurrency.capacityOf(endpoint, passes, this.#options.monotonic()),
       )
       for (const delivery of deliveries)
         this.#events.claimed(delivery, { windows: initialWindows, isLimited: true, sentAt })
-      if (nextClaimSeconds !== undefined) this.#limitedDueAt = performance.now() + nextClaimSeconds * 1000
+      if (nextClaimSeconds !== undefined) this.#limitedDueAt = this.#options.monotonic() + nextClaimSeconds * 1000
     } catch (error) {
       this.#events.databaseLost(error)
     }
@@ -117,7 +119,7 @@ export class Claims {
 
   /** Makes endpoints with limits due, because one of them has a free slot. */
   limitedSlotFreed(): void {
-    this.#limitedDueAt = performance.now()
+    this.#limitedDueAt = this.#options.monotonic()
   }
 
   /** When to claim next: `allAt` for all endpoints, `othersAt` for slow endpoints and those with limits. */
@@ -171,7 +173,7 @@ export class Claims {
 
   async #claimPass(pass: ClaimPass): Promise<number> {
     const { limit } = pass
-    const sentAt = performance.now()
+    const sentAt = this.#options.monotonic()
     const capacities = this.#concurrency.capacities(pass, sentAt)
     const windows = windowsOf(pass)
     // Only endpoints that this process has used recently are proven or slow.

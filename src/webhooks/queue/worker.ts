@@ -15,6 +15,8 @@ export interface WorkerOptions {
   /** Maximum number of claimed deliveries across all slow endpoints. */
   maxSlowHeld?: number
   random?: () => number
+  /** The monotonic clock of this process, in milliseconds. */
+  monotonic?: () => number
   observer?: WorkerObserver
 }
 
@@ -34,6 +36,7 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #timeoutSeconds: number
   readonly #pollMilliseconds: number
+  readonly #monotonic: () => number
   readonly #concurrency: EndpointConcurrency
   readonly #claims: Claims
   readonly #attempts: Attempts
@@ -51,12 +54,14 @@ export class Worker {
       maxHeld: 1_024,
       maxSlowHeld: 1_024,
       random: Math.random,
+      monotonic: () => performance.now(),
       observer: { attempted: () => {}, lost: () => {}, disabled: () => {} },
       ...overrides,
     }
     this.#deps = deps
     this.#timeoutSeconds = timeoutSeconds
     this.#pollMilliseconds = options.pollMilliseconds
+    this.#monotonic = options.monotonic
     this.#concurrency = new EndpointConcurrency(options)
     const database = {
       databaseLost: (error: unknown) => this.#reportDatabaseLost(error),
@@ -128,7 +133,7 @@ export class Worker {
    * be checked.
    */
   async #sleep(): Promise<boolean> {
-    const now = performance.now()
+    const now = this.#monotonic()
     this.#concurrency.dropIdle(now)
     if (this.#woken || this.#stopping) return true
     const { allAt, othersAt } = this.#claims.dueAt(this.#pollMilliseconds, now)
@@ -138,7 +143,7 @@ export class Worker {
     await promise
     this.#wakeSleeper = undefined
     clearTimeout(timer)
-    return this.#woken || performance.now() >= allAt
+    return this.#woken || this.#monotonic() >= allAt
   }
 
   #reportDatabaseLost(error: unknown): void {

@@ -9,7 +9,7 @@ import { countAttempt } from '../../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { shiftClock, withSettableClock } from '../../support/settable-clock.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
 
 const hour = 3600
 let database: TestDatabase
@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
   receiver = await startWebhookReceiver()
   // An attempt that a test holds must not time out and be repeated, however slow the machine is.
-  webhooks = await startTestWebhooks(database, {}, { ...webhookConfig, timeoutSeconds: 60 })
+  webhooks = await startTestWebhooks(database)
 })
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))

@@ -1,13 +1,11 @@
+import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
-import type { WebhookConfig } from '../../../src/platform/config.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
-import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { accept, neverRespond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
-import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
+import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
 
 let database: TestDatabase
 let receiver: WebhookReceiver
@@ -54,8 +52,7 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
   await webhooks.emit(20)
 
   const attempted: string[] = []
-  const patient = { ...webhookConfig, timeoutSeconds: 8 }
-  await using worker = startWorkerOf(patient, {
+  const worker = webhooks.startWorker({
     observer: { attempted: ({ outcome }) => void attempted.push(outcome), lost: () => {}, disabled: () => {} },
   })
   await expect.poll(() => receiver.received).toHaveLength(20)
@@ -65,16 +62,20 @@ test('delivers to a healthy endpoint when many others fail at once', async () =>
 
 test('sends more concurrent requests to an endpoint that takes two seconds, without delaying others', async () => {
   const slow = await webhooks.addEndpoint(`${receiver.url}/slow`)
+  const held: ServerResponse[] = []
   receiver.behave((_received, response) => void setTimeout(() => response.end(), 2_100), '/slow')
   await webhooks.fillQueue(slow.endpointId, 240)
-  await using worker = startWorkerOf({ ...webhookConfig, timeoutSeconds: 8 }, { maxHeld: 32 })
+  const worker = webhooks.startWorker({ maxHeld: 32 })
   // Four at first, then twice as many after each response time.
   await expect.poll(() => worker.held).toBeGreaterThan(100)
 
+  // From now on, the slow endpoint responds only after the quick one has received everything.
+  receiver.behave((_received, response) => void held.push(response), '/slow')
   await webhooks.addEndpoint(`${receiver.url}/quick`)
   await webhooks.emit(50)
-  // Less than the duration of a slow response.
   await expect.poll(() => receiver.at('/quick').length).toBe(50)
+  receiver.behave(accept, '/slow')
+  for (const response of held) response.end()
   await expect.poll(() => webhooks.deliveries()).toEqual([])
   expect(receiver.at('/slow')).toHaveLength(240 + 1 + 50)
 })
@@ -92,21 +93,5 @@ async function addEndpoints(url: string, count: number): Promise<void> {
     const { accountId } = await createAccount(webhooks.deps, { name: 'Another' })
     for (let n = added; n < Math.min(count, added + perAccount); n++)
       await addEndpoint(webhooks.deps, accountId, { url: `${url}/${n}` })
-  }
-}
-
-/** Starts a worker with its own timeouts. */
-function startWorkerOf(config: WebhookConfig, options: WorkerOptions) {
-  const sender = createWebhookSender(config)
-  const worker = new Worker({ ...webhooks.deps, webhooks: sender }, config, { pollMilliseconds: 20, ...options })
-  worker.start()
-  return {
-    get held() {
-      return worker.held
-    },
-    [Symbol.asyncDispose]: async () => {
-      await worker.stop({ graceMilliseconds: 0 })
-      await sender.close()
-    },
   }
 }
