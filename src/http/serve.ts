@@ -12,7 +12,7 @@ import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
 import { registerChatMetric } from './ops/chat-metric.ts'
 import { registerEmailMetric } from './ops/email-metric.ts'
-import { startHousekeeping } from './ops/housekeeping.ts'
+import { createHousekeeping } from './ops/housekeeping.ts'
 import { startJournal } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
 import { createJobLog, startProcessReport } from './ops/process-report.ts'
@@ -90,7 +90,8 @@ export async function startServing(
   poster?.start()
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
   const jobs = createJobLog(deps.now)
-  const housekeeping = doesHousekeeping ? startHousekeeping(deps, { ...config, onOutcomesUnknown, jobs }) : undefined
+  const housekeeping = doesHousekeeping ? createHousekeeping(deps, { ...config, onOutcomesUnknown, jobs }) : undefined
+  housekeeping?.start()
   const processReport = startProcessReport(deps, { role, listJobs: jobs.list })
   return {
     url,

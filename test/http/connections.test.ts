@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { startHeldNode } from '../support/held-node.ts'
 import { jpeg, writeForm } from '../support/media-files.ts'
-import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
+import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount
@@ -31,11 +31,6 @@ function preview(apiKey: string): string {
 
 function statusesOf(responses: string): string[] {
   return [...responses.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status ?? '')
-}
-
-async function readAtWork(node: TestServer): Promise<string> {
-  const { text: metrics } = await node.request('GET', '/metrics')
-  return /^waybill_http_requests_at_work (.*)$/m.exec(metrics)?.[1] ?? 'missing'
 }
 
 test('responds to 64 pipelined requests in order, rejects the next one and closes the connection', async () => {

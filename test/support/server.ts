@@ -161,6 +161,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
+/** Returns the number of requests that the server is working on. */
+export async function readAtWork(node: Pick<TestServer, 'request'>): Promise<string> {
+  const { text } = await node.request('GET', '/metrics')
+  return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
+}
+
 /** Sends requests to a server by path. */
 export function requestsTo(url: string): TestServer['request'] {
   return (method, path, options) => send(method, url + path, options)

@@ -91,6 +91,7 @@ export async function startTestWebhooks(
     deliveries: async (endpointId) => {
       const query = db
         .selectFrom('webhook_deliveries')
+        .orderBy('id')
         .select([
           'id',
           'attempts',
@@ -99,7 +100,12 @@ export async function startTestWebhooks(
         ])
       return (endpointId === undefined ? query : query.where('endpoint_id', '=', endpointId)).execute()
     },
-    finished: () => db.selectFrom('webhook_finished_deliveries').select(['event_id', 'outcome', 'attempts']).execute(),
+    finished: () =>
+      db
+        .selectFrom('webhook_finished_deliveries')
+        .select(['event_id', 'outcome', 'attempts'])
+        .orderBy(['event_id', 'endpoint_id'])
+        .execute(),
     attempts: (eventId) =>
       db
         .selectFrom('webhook_attempts')

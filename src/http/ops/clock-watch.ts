@@ -15,8 +15,6 @@ import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
 import { skipLostEventIds } from '../../webhooks/events/store.ts'
 import { shiftDeliveries } from '../../webhooks/queue/store.ts'
 
-const everyMilliseconds = 2_000
-
 /**
  * Shifts stored due times back by a number of seconds. Rate limits and idempotency keys are not listed, because their
  * statements treat a time far in the future as one from before the step.
@@ -30,6 +28,12 @@ const adjustments: ((trx: Kysely<Database>, seconds: number) => Promise<unknown>
   skipLostEventIds,
 ]
 
+export interface ClockWatch {
+  /** Checks the clock now. */
+  check(): Promise<void>
+  stop(): Promise<void>
+}
+
 type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
 
 /**
@@ -41,7 +45,11 @@ type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
  * work scheduled in between can only be found if the wrong time was recorded first. For the same reason, database
  * responses that show a jump trigger an immediate check.
  */
-export async function startClockWatch(deps: WatchDeps, registry: Registry): Promise<{ stop(): Promise<void> }> {
+export async function startClockWatch(
+  deps: WatchDeps,
+  registry: Registry,
+  everyMilliseconds = 2_000,
+): Promise<ClockWatch> {
   const jumps = registerClockMetric(registry)
   for (const direction of ['back', 'forward'] as const) jumps.inc({ direction }, 0)
   const watch = createClockWatch(deps, (direction) => jumps.inc({ direction }))
@@ -52,6 +60,7 @@ export async function startClockWatch(deps: WatchDeps, registry: Registry): Prom
   const estimate = clockEstimateOf(deps.db)
   estimate.watch(() => void check())
   return {
+    check,
     stop: async () => {
       clearInterval(timer)
       estimate.watch(undefined)

@@ -47,6 +47,12 @@ type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSec
 }
 
 export interface Housekeeping {
+  /** The names of all chores. */
+  names: readonly string[]
+  /** Runs each chore at its interval. A chore never overlaps itself; a failed one runs again at its next interval. */
+  start(): void
+  /** Runs chores now, and waits for them. */
+  run(...names: string[]): Promise<void>
   /** Starts no more chores and waits for running ones, so that the database can be closed. */
   stop(): Promise<void>
 }
@@ -168,14 +174,22 @@ const chores: Chore[] = [
 /** A chore that calls WhatsApp can take longer. The next start completes what it leaves unfinished. */
 const maxStopMilliseconds = 5_000
 
-/** Starts all chores. A chore never overlaps itself; a failed chore runs again at its next interval. */
-export function startHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
-  const watchQueue = createQueueWatch()
-  const queueChore = { everySeconds: 15, failure: 'could not check the delivery queue', run: watchQueue }
-  const repeated = [...chores, queueChore].map((chore) => repeat(chore, deps, config))
+export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
+  const queueChore = { everySeconds: 15, failure: 'could not check the delivery queue', run: createQueueWatch() }
+  const jobs = new Map(
+    [...chores, queueChore].map((chore) => [nameOf(chore.failure), createJob(chore, deps, config)] as const),
+  )
+  const find = (name: string) => {
+    const job = jobs.get(name)
+    if (!job) throw new Error(`no chore is named "${name}"`)
+    return job
+  }
   return {
+    names: [...jobs.keys()],
+    start: () => jobs.forEach((job) => job.start()),
+    run: async (...names) => void (await Promise.all(names.map((name) => find(name).run()))),
     stop: async () => {
-      const ended = Promise.all(repeated.map(({ stop }) => stop()))
+      const ended = Promise.all(jobs.values().map((job) => job.stop()))
       await Promise.race([ended, delay(maxStopMilliseconds, undefined, { ref: false })])
     },
   }
@@ -186,9 +200,10 @@ function nameOf(failure: string): string {
   return failure.replace(/^could not /, '')
 }
 
-function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig): Housekeeping {
+function createJob({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig) {
   let running: Promise<void> | undefined
   let isStopped = false
+  let timer: NodeJS.Timeout | undefined
   const runOnce = async () => {
     const endRun = config.jobs?.start(nameOf(failure), everySeconds)
     try {
@@ -200,10 +215,12 @@ function repeat({ everySeconds, failure, run }: Chore, deps: Deps, config: House
       endRun?.({ failed: true })
     }
   }
-  const timer = setInterval(() => {
-    running ??= runOnce().finally(() => (running = undefined))
-  }, everySeconds * 1000).unref()
+  const runUnlessRunning = () => (running ??= runOnce().finally(() => (running = undefined)))
   return {
+    run: runUnlessRunning,
+    start: () => {
+      timer ??= setInterval(() => void runUnlessRunning(), everySeconds * 1000).unref()
+    },
     stop: async () => {
       isStopped = true
       clearInterval(timer)

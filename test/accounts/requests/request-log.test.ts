@@ -138,7 +138,6 @@ test('records a send with its message, and no bodies', async () => {
     address: '127.0.0.1',
     messageIds: [response.json().data['messageId']],
   })
-  expect(Math.abs(Date.now() - Date.parse(recorded.at))).toBeLessThan(30_000)
 })
 
 test('records a rejected request with its body and its response', async () => {

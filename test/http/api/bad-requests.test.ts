@@ -2,12 +2,11 @@ import { once } from 'node:events'
 import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
-import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import { readAtWork, startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 
@@ -321,9 +320,9 @@ test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
     const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
     await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
     // The server must start to read the body before it ends, and notice the end before the log is checked.
-    await delay(100)
+    await expect.poll(() => readAtWork(server)).toBe('1')
     socket.destroy()
-    await delay(100)
+    await expect.poll(() => readAtWork(server)).toBe('0')
     expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
   },
 )

@@ -8,7 +8,7 @@ import { generateApiKey } from '../../../src/accounts/api-key.ts'
 import { safe } from '../../../src/client/client.ts'
 import { startHeldNode } from '../../support/held-node.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
+import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 
 const example = sendMessage.example.input
 
@@ -74,11 +74,6 @@ test('frees the slot of a client that disconnects during the body or the respons
   expect(served.map((response) => response.statusCode)).toEqual([200, 200])
   await node.close()
 })
-
-async function readAtWork(node: TestServer): Promise<string> {
-  const { text } = await node.request('GET', '/metrics')
-  return /^waybill_http_requests_at_work (.*)$/m.exec(text)?.[1] ?? 'missing'
-}
 
 test('keeps capacity for sends while WhatsApp responds slowly to the setup of numbers', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 2 } })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startClockWatch } from '../../../src/http/ops/clock-watch.ts'
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../../src/users/sign-in/login-throttle.ts'
@@ -15,7 +15,7 @@ const hour = 3600
 let database: TestDatabase
 let receiver: WebhookReceiver
 let webhooks: TestWebhooks
-const nodes: { registry: Registry; logged: string[]; check(): void; stop(): Promise<void> }[] = []
+const nodes: { registry: Registry; logged: string[]; check(): Promise<void>; stop(): Promise<void> }[] = []
 beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
   receiver = await startWebhookReceiver()
@@ -37,27 +37,24 @@ afterAll(async () => {
 interface NodeOptions {
   /** Treats the current time as correct, even if earlier tests changed the clock. */
   trustsClock?: boolean
-  /** Checks the clock after its start only when a test or a claim requests it. */
-  checksOnlyWhenAsked?: boolean
 }
 
+/** The longest interval of a timer: a node checks the clock only when a test or a claim asks for it. */
+const neverMilliseconds = 2 ** 31 - 1
+
 /** Starts the clock watch of a node. */
-async function startNode({ trustsClock = true, checksOnlyWhenAsked = false }: NodeOptions = {}): Promise<void> {
+async function startNode({ trustsClock = true }: NodeOptions = {}): Promise<void> {
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
   const registry = new Registry()
   if (trustsClock)
     await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
-  const timers = vi.spyOn(globalThis, 'setInterval')
-  const watch = await startClockWatch({ db: database.db, log, announcements: webhooks.deps.announcements }, registry)
-  const [check] = timers.mock.lastCall ?? []
-  if (checksOnlyWhenAsked) clearInterval(timers.mock.results.at(-1)?.value)
-  timers.mockRestore()
-  if (!check) throw new Error('the clock watch scheduled no check')
-  nodes.push({ registry, logged, check: () => check(), stop: () => watch.stop() })
+  const { announcements } = webhooks.deps
+  const watch = await startClockWatch({ db: database.db, log, announcements }, registry, neverMilliseconds)
+  nodes.push({ registry, logged, ...watch })
   await expect
     .poll(async () => {
-      check()
+      await watch.check()
       const { rows } = await sql<{ past: number }>`
         select extract(epoch from clock_timestamp() - highest)::float8 as past from database_clock`.execute(database.db)
       return rows[0]?.past
@@ -75,12 +72,12 @@ async function killNodeAfterStart(): Promise<void> {
   await watch.stop()
 }
 
-/** Lets the nodes check alternately without waiting two seconds for each check. */
-function checking<T>(read: () => T): () => T {
+/** Lets the nodes check alternately. */
+function checking<T>(read: () => T | Promise<T>): () => Promise<T> {
   let turn = 0
-  return () => {
-    nodes[turn++ % nodes.length]?.check()
-    return read()
+  return async () => {
+    await nodes[turn++ % nodes.length]?.check()
+    return await read()
   }
 }
 
@@ -135,7 +132,7 @@ test('delivers events stored right after the start of a node whose clock was ahe
 
 test('detects a clock jump immediately from the time that a claim returns', async () => {
   await webhooks.addEndpoint(receiver.url)
-  await startNode({ checksOnlyWhenAsked: true })
+  await startNode()
   webhooks.startWorker()
   await webhooks.emit()
   await expect.poll(() => receiver.received.length).toBe(1)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { type JobLog, startHousekeeping } from '../../../src/http/ops/housekeeping.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -8,7 +8,6 @@ let database: TestDatabase
 beforeAll(async () => {
   database = await openTestDatabase()
 })
-afterEach(() => vi.useRealTimers())
 afterAll(() => database.close())
 
 async function listPartitions(): Promise<string[]> {
@@ -17,31 +16,20 @@ async function listPartitions(): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** Runs the hourly maintenance until `done`. */
-async function runMaintenance(now: Date, done: () => Promise<boolean>): Promise<void> {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const housekeeping = startHousekeeping(
-    { ...createTestDeps(database), now: () => now },
-    { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 },
-  )
-  vi.advanceTimersByTime(3_600_000)
-  await housekeeping.stop()
-  vi.useRealTimers()
-  await expect.poll(done).toBe(true)
-}
+const retention = { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 }
 
 test('creates and drops partitions by the database clock, not by a node clock 60 days ahead', async () => {
   const before = await listPartitions()
-  // The remaining tables are cleaned last.
   await sql`
     insert into webhook_attempts (account_id, delivery_id, endpoint_id, event_id, number, started_at, duration_ms)
     values ('acc_1', 'dlv_1', 'ep_1', 'evt_1', 1, now() - interval '60 days', 1)`.execute(database.db)
 
-  await runMaintenance(new Date(Date.now() + 60 * 86_400_000), async () => {
-    const { rows } = await sql`select 1 from webhook_attempts`.execute(database.db)
-    return rows.length === 0
-  })
+  const ahead = new Date(Date.now() + 60 * 86_400_000)
+  await createHousekeeping({ ...createTestDeps(database), now: () => ahead }, retention).run(
+    'create or drop partitions',
+  )
 
+  expect((await sql`select from webhook_attempts`.execute(database.db)).rows).toEqual([])
   expect(await listPartitions()).toEqual(before)
 })
 
@@ -53,13 +41,8 @@ test('stops after running jobs have ended, so that the database can be closed', 
       return () => running.delete(name)
     },
   }
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const housekeeping = startHousekeeping(createTestDeps(database), {
-    retentionDays: 30,
-    outcomeUnknownAfterSeconds: 3600,
-    jobs,
-  })
-  vi.advanceTimersByTime(10_000)
+  const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
+  void housekeeping.run('record stale pending messages')
   const runningAtStop = [...running]
   await housekeeping.stop()
 

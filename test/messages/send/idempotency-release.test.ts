@@ -32,6 +32,7 @@ function listKeys(accountId: string): Promise<{ key: string; message_id: string 
     .selectFrom('idempotency_keys')
     .select(['key', 'message_id'])
     .where('account_id', '=', accountId)
+    .orderBy('key')
     .execute()
 }
 

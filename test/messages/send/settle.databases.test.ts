@@ -60,6 +60,7 @@ async function listKeys(): Promise<string[]> {
     .selectFrom('idempotency_keys')
     .select('key')
     .where('account_id', '=', account.accountId)
+    .orderBy('key')
     .execute()
   return rows.map((row) => row.key)
 }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type MessagePage, sendMessage } from '../../../contracts/api/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
 import { webhooks } from '../../../contracts/webhooks.ts'
-import { startHousekeeping } from '../../../src/http/ops/housekeeping.ts'
+import { createHousekeeping } from '../../../src/http/ops/housekeeping.ts'
 import { registerOutcomesUnknownMetric } from '../../../src/http/ops/metrics.ts'
 import { reportUnknownOutcomes, resolveMessage } from '../../../src/messages/status/outcome-unknown.ts'
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
@@ -124,20 +124,17 @@ test('reports many messages in batches and skips those with a status', async () 
 test('reports unknown outcomes during maintenance and counts them in a metric', async () => {
   const { messageId } = await sendUnanswered('housekeeping', { secondsAgo: 120 })
   const registry = new Registry()
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
-  const housekeeping = startHousekeeping(server.deps, {
+  const housekeeping = createHousekeeping(server.deps, {
     retentionDays: 30,
     outcomeUnknownAfterSeconds: 60,
     onOutcomesUnknown,
   })
-  vi.advanceTimersByTime(10_000)
-  await housekeeping.stop()
-  vi.useRealTimers()
+  await housekeeping.run('report messages with an unknown outcome')
 
-  await expect.poll(() => listEvents(messageId)).toHaveLength(1)
+  expect(await listEvents(messageId)).toHaveLength(1)
   // Includes messages of earlier tests.
-  await expect.poll(() => registry.metrics()).toMatch(/^waybill_messages_outcome_unknown_total [1-9]/m)
+  expect(await registry.metrics()).toMatch(/^waybill_messages_outcome_unknown_total [1-9]/m)
 })
 
 test('allows a resend with the same key after a message was resolved as failed', async () => {

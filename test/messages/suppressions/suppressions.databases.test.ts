@@ -430,7 +430,11 @@ const eraseNumber = (number: string, accountId?: string) =>
   eraseRecipient(server.deps, { number, accountId }, { audited: (_accountId, _what, run) => run() })
 
 async function storedSuppressions(): Promise<string> {
-  const rows = await server.deps.db.selectFrom('suppressions').selectAll().execute()
+  const rows = await server.deps.db
+    .selectFrom('suppressions')
+    .selectAll()
+    .orderBy(['account_id', 'number_key'])
+    .execute()
   return JSON.stringify(rows)
 }
 

@@ -53,10 +53,10 @@ test.each([
 
 test('closes a connection whose statement timed out', async (context) => {
   if (database.url === undefined) return context.skip()
-  const pool = new pg.Pool({ Client: PreparedClient, connectionString: database.url, max: 1, query_timeout: 200 })
+  const pool = new pg.Pool({ Client: PreparedClient, connectionString: database.url, max: 1, query_timeout: 1_000 })
   pool.on('connect', (client) => client.on('error', () => {}))
   const client = await pool.connect()
-  const unanswered = await client.query('select pg_sleep(3)', []).catch((error: unknown) => error)
+  const unanswered = await client.query('select pg_sleep(60)', []).catch((error: unknown) => error)
   expect(isDatabaseUnavailable(unanswered)).toBe(true)
   const afterwards = await client.query('rollback').catch((error: unknown) => error)
   expect(isDatabaseUnavailable(afterwards)).toBe(true)
@@ -68,13 +68,13 @@ test('closes a connection whose statement timed out', async (context) => {
 
 test('waits for a statement that may run longer', async (context) => {
   if (database.url === undefined) return context.skip()
-  const client = new PreparedClient({ connectionString: database.url, query_timeout: 200 })
+  const client = new PreparedClient({ connectionString: database.url, query_timeout: 1_000 })
   await client.connect()
   await client.query(disableStatementTimeout)
-  await client.query('select pg_sleep(0.5)')
+  await client.query('select pg_sleep(1.5)')
   await client.query(resetStatementTimeout)
 
-  await expect(client.query('select pg_sleep(0.5)')).rejects.toThrow('Query read timeout')
+  await expect(client.query('select pg_sleep(60)')).rejects.toThrow('Query read timeout')
 })
 
 test.each([

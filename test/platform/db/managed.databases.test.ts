@@ -283,7 +283,7 @@ describe.runIf(inject('database').kind === 'postgres')('a managed PostgreSQL', (
   test('receives the configured statement timeout, except for migrations', async () => {
     const config = { url: urlOf({}), statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 }
     await withDatabase(config, async (db) => {
-      await expect(sql`select pg_sleep(3)`.execute(db)).rejects.toMatchObject({ code: '57014' })
+      await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' })
       const { rows } = await sql<{ lock: string }>`select current_setting('lock_timeout') as lock`.execute(db)
       expect(rows).toEqual([{ lock: '1s' }])
     })

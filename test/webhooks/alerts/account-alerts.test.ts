@@ -6,7 +6,7 @@ import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
-import { startHousekeeping } from '../../../src/http/ops/housekeeping.ts'
+import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
@@ -55,22 +55,27 @@ async function metric(): Promise<string | undefined> {
 
 const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
 
-test('reports a token that is revoked under load within 10 seconds everywhere', async () => {
-  const housekeeping = startHousekeeping(server.deps, { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 })
+test('reports a token that is revoked under load everywhere, at the next of checks every three seconds', async () => {
+  const intervals: number[] = []
+  const jobs: JobLog = { start: (_name, everySeconds) => (intervals.push(everySeconds), () => {}) }
+  const retention = { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 }
+  const housekeeping = createHousekeeping(server.deps, { ...retention, jobs })
   const load = setInterval(() => void account.post('/api/v1/message/send', message), 50)
   try {
-    await expect.poll(async () => (await account.post('/api/v1/message/send', message)).statusCode).toBe(200)
-    const revokedAt = performance.now()
+    expect((await account.post('/api/v1/message/send', message)).statusCode).toBe(200)
     const { phoneNumberId, wabaId } = account
     server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
+    expect((await account.post('/api/v1/message/send', message)).statusCode).not.toBe(200)
+    await housekeeping.run('announce changes of WhatsApp accounts')
 
-    await expect.poll(listQueued).toMatchObject([
+    expect(intervals).toEqual([3])
+    expect(await listQueued()).toMatchObject([
       {
         type: 'whatsapp_account.inactive',
         data: { accountId: account.whatsAppAccountId, by: 'whatsapp', isDefault: true },
       },
     ])
-    await expect.poll(() => logged('it cannot send until').length).toBe(1)
+    expect(logged('it cannot send until')).toHaveLength(1)
     expect(await metric()).toMatch(/ 0$/)
     const health = (await account.get('/api/v1/account/health')).json().data
     expect(health).toMatchObject({
@@ -78,10 +83,8 @@ test('reports a token that is revoked under load within 10 seconds everywhere', 
       healthy: false,
       whatsAppAccounts: [{ findings: [{ code: 'rejected' }] }],
     })
-    expect(performance.now() - revokedAt).toBeLessThan(10_000)
   } finally {
     clearInterval(load)
-    await housekeeping.stop()
   }
 })
 

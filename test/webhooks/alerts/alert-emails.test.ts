@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { recordDisplacementIn } from '../../../src/http/displacement.ts'
-import { startHousekeeping } from '../../../src/http/ops/housekeeping.ts'
 import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
@@ -77,19 +76,18 @@ test('mails members about a token that is revoked during sends', async () => {
   const account = await server.account()
   const { email } = await signedInOwner(server, account.accountId)
   smtp.received.length = 0
-  const housekeeping = startHousekeeping(server.deps, { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 })
   const { phoneNumberId, wabaId } = account
   server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
   const send = { to: '34600111222', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'A-1' } }
 
   await Promise.all(Array.from({ length: 5 }, () => account.post('/api/v1/message/send', send)))
+  await announce()
 
   await eventually(() =>
     expect(subjects().filter((subject) => subject.startsWith(email))).toEqual([
       `${email}: +1 555-010-0001 cannot send any more`,
     ]),
   )
-  await housekeeping.stop()
 })
 
 test('mails each notice of the expiry of a token once', async () => {

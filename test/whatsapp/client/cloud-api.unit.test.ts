@@ -9,6 +9,7 @@ import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/reci
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
+import { freePort } from '../../support/postgres.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp
@@ -514,12 +515,3 @@ test('does not report an unreachable server as a rejection', async () => {
   })
   await unreachable.close()
 })
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // A TCP server always has an address of this type.
-  server.close()
-  await once(server, 'close')
-  return port
-}

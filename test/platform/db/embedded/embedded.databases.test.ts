@@ -84,9 +84,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
       expect(failure).toBeInstanceOf(NotStartedError)
       expect(isDatabaseUnavailable(failure)).toBe(true)
       expect(isOutcomeUnknown(failure)).toBe(false)
-      const startedAt = performance.now()
       expect(await isReady(db)).toBe(false)
-      expect(performance.now() - startedAt).toBeLessThan(4_000)
     }
     expect(await isReady(db)).toBe(true)
     expect((await sql`select * from notes`.execute(db)).rows).toEqual([])

@@ -129,14 +129,14 @@ test('restores the trigger function that counts messages if it has other calling
 test.runIf(onPostgres)("waits for another process's migration longer than the statement timeout", async () => {
   const other = await connect()
   await other.query('select pg_advisory_lock(9292455)')
-  const url = `${database.url}?statement_timeout=200&query_timeout=400`
+  const url = `${database.url}?statement_timeout=1000&query_timeout=1500`
   const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
 
   const states: MigrationProgress[] = []
   const migrated = migrate(db, { onProgress: (progress) => states.push(progress) })
   await expect.poll(() => states).toEqual([{ state: 'waiting for another process' }])
   // Longer than both timeouts, whichever of them would end the wait.
-  await other.query('select pg_sleep(0.5)')
+  await other.query('select pg_sleep(2)')
   await other.end()
 
   expect(await migrated).toEqual([])
@@ -196,7 +196,10 @@ test.runIf(onPostgres)('lets a transaction continue that waits for the migration
 
 async function waitsFor(client: pg.Client, table: string): Promise<boolean | undefined> {
   const { rows } = await client.query<{ waits: boolean }>(
-    `select exists (select from pg_locks where not granted and relation = $1::regclass) as waits`,
+    `select exists (
+      select from pg_locks join pg_database on pg_database.oid = pg_locks.database
+      where datname = current_database() and not granted and relation = $1::regclass
+    ) as waits`,
     [table],
   )
   return rows[0]?.waits
