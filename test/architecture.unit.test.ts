@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { equivalents } from './mutation/equivalent.ts'
 import { groups } from './mutation/files.ts'
 
 /**
@@ -244,19 +243,11 @@ test.each(areas)('%s has only allowed imports', (area) => {
   expect(files.filter((file) => areaOf(file) === area).flatMap((file) => listForbidden(file, area))).toEqual([])
 })
 
-test('the mutation tests name files and lines that exist', () => {
+test('the mutation tests name files that exist', () => {
   const mutated = Object.values(groups).flatMap(({ files: tests }) => Object.entries(tests).flat(2))
-  const outdated = equivalents.filter(({ file, line }) => !listLines(file).includes(line))
 
   expect(mutated.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
-  expect(outdated.map(({ file, line }) => `${file}: ${line}`)).toEqual([])
 })
-
-function listLines(file: string): string[] {
-  return readFileSync(path.join(root, file), 'utf8')
-    .split('\n')
-    .map((line) => line.trim())
-}
 
 function areaOf(file: string): Area | undefined {
   return areas.find((area) => file === area || file.startsWith(`${area}/`))

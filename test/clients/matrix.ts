@@ -23,21 +23,6 @@ export async function writeTable(rows: readonly Row[]): Promise<void> {
   )
 }
 
-/** Returns the rows of this run that the guide does not have, and, of a complete run, those that only the guide has. */
-export async function compareTable(rows: readonly Row[]): Promise<string[]> {
-  const [, , table = ''] = block.exec(await readFile(guide, 'utf8')) ?? []
-  const documented = new Set(table.split('\n').map(withoutPadding))
-  return print(rows)
-    .split('\n')
-    .map(withoutPadding)
-    .filter((line) => !documented.has(line))
-}
-
-/** The formatter aligns the columns of the guide. */
-function withoutPadding(line: string): string {
-  return line.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
-}
-
 function print(rows: readonly Row[]): string {
   const head = ['Language', 'Generator', 'OpenAPI', ...checks]
   return [head, head.map(() => '-'), ...rows.map(toCells)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')

@@ -1,6 +1,6 @@
 /**
  * Mutants that no test can notice, because they behave the same (2026-11-22). A test of speed would notice some of them,
- * and be flaky.
+ * and be flaky. A mutation run names the entries whose line has changed since.
  */
 export interface Equivalent {
   file: string
