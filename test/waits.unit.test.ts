@@ -3,30 +3,60 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 /**
- * A test waits for a condition, for as long as `patience.ts` allows. A bound or a pause of its own is a guess about the
- * machine: it fails where other programs run, and takes its time everywhere else.
+ * A test waits for a condition, for as long as `patience.ts` allows. A bound or a pause of its own, and a time that it
+ * asserts, is a guess about the machine: it fails where other programs run. Each kind lists the files that may have it.
  */
-const guesses = {
-  'a bound of its own for a wait':
-    /\bpoll\([^\n]*\{[^{}\n]*\btimeout:|^\s+\{ timeout: [\d_]+.*\},?$|\bvi\.wait(?:For|Until)\(/m,
-  'a bound of its own for a test':
-    /^(?:\}| {2}\}), [\d_]+\)$|^\s*(?:\]\))?(?:test|beforeAll|afterAll)?\([^\n]*\{ timeout: [\d_]+ \}/m,
-} as const
-
-/** Where waiting is the subject, with the reason. */
-const exceptions = new Set<string>([
-  // Defines the bound.
-  'test/support/eventually.ts',
-  // Installs and runs the whole of `npm test` on another machine.
-  'test/fresh/fresh.test.ts',
-])
+const guesses = [
+  {
+    what: 'a bound of its own for a wait',
+    pattern: /\bpoll\([^\n]*\{[^{}\n]*\btimeout:|^\s+\{ timeout: [\d_]+.*\},?$|\bvi\.wait(?:For|Until)\(/m,
+    // It defines the bound.
+    allowed: ['test/support/eventually.ts'],
+  },
+  {
+    what: 'a bound of its own for a test',
+    pattern: /^(?:\}| {2}\}), [\d_]+\)$|^\s*(?:\]\))?(?:test|beforeAll|afterAll)?\([^\n]*\{ timeout: [\d_]+ \}/m,
+    allowed: [],
+  },
+  {
+    what: 'a pause',
+    pattern:
+      /\bnew Promise(?:<[^>]*>)?\(\(?resolve\)? => setTimeout\(|\bpg_sleep\(|\bsetTimeout as \w+ \} from 'node:timers\/promises'/,
+    allowed: [
+      // Its clock is fake.
+      'test/http/read-limit.test.ts',
+      // Whether a timer fires is the subject.
+      'test/platform/db/embedded.test.ts',
+      // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.
+      'test/platform/db/database.test.ts',
+      'test/platform/db/managed.test.ts',
+      'test/platform/db/migrate.test.ts',
+      'test/upgrade/beside.ts',
+      'test/upgrade/migrations.test.ts',
+      // It ends when its process does.
+      'test/package/server.ts',
+      // Clients pause between their sends.
+      'test/faults/failover.test.ts',
+      'test/upgrade/traffic.ts',
+    ],
+  },
+  {
+    what: 'an assertion about elapsed time',
+    pattern:
+      /\bexpect\((?:Math\.abs\()?\(*(?:Date|performance)\.now\(\) - [^\n]*\.toBeLess|\w*[mM]illiseconds\)\.toBeLess/,
+    // CPU time of the attacked process, with a tenfold margin.
+    allowed: ['test/faults/callback-attack.test.ts'],
+  },
+] as const
 
 const root = path.resolve(import.meta.dirname, '..')
 const files = globSync('test/**/*.ts', {
   cwd: root,
   exclude: ['test/{bench,chaos,gallery,generated-client}/**'],
-}).filter((file) => !exceptions.has(file) && !file.includes('node_modules'))
+}).filter((file) => !file.includes('node_modules'))
 
-test.each(Object.entries(guesses))('no test has %s', (_, guess) => {
-  expect(files.filter((file) => guess.test(readFileSync(path.join(root, file), 'utf8')))).toEqual([])
+test.each(guesses)('only listed files have $what', ({ pattern, allowed }) => {
+  expect(files.filter((file) => pattern.test(readFileSync(path.join(root, file), 'utf8'))).toSorted()).toEqual(
+    allowed.toSorted(),
+  )
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parse } from 'protobufjs'
+import { eventually } from './eventually.ts'
 
 /** The messages of opentelemetry-proto 1.9 that an exporter of spans and metrics sends, with their field numbers. */
 const { root } = parse(`
@@ -122,20 +122,16 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   }
 }
 
-/** Waits until the received data meets a condition; after a timeout, the error shows the received spans. */
-export async function untilReceived<Found>(
+/** Waits until the received data meets a condition. The error shows the received spans. */
+export function untilReceived<Found>(
   { spans }: Pick<OtlpReceiver, 'spans'>,
   find: () => Found | undefined,
-  milliseconds = 90_000,
 ): Promise<Found> {
-  const deadline = Date.now() + milliseconds
-  for (;;) {
+  return eventually(() => {
     const found = find()
     if (found !== undefined) return found
-    if (Date.now() > deadline)
-      throw new Error(`not received; the spans are:\n${spans.map((span) => `${span.traceId} ${span.name}`).join('\n')}`)
-    await delay(20)
-  }
+    throw new Error(`not received; the spans are:\n${spans.map((span) => `${span.traceId} ${span.name}`).join('\n')}`)
+  })
 }
 
 interface RawValue {

@@ -366,7 +366,7 @@ test('reports a database failure as an internal error and logs no row data', asy
   const node = await startTestServer()
   const { accountId } = await node.account()
   const owner = await signedInOwner(node, accountId)
-  const printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
+  using printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
   await sql`alter table owner_sessions add constraint none_at_all check (id = '') not valid`.execute(node.deps.db)
 
   const { statusCode, text } = await owner.inOtherBrowser().signIn()
@@ -375,7 +375,6 @@ test('reports a database failure as an internal error and logs no row data', asy
   expect(JSON.parse(text)).toMatchObject({ error: { code: 'INTERNAL_ERROR' } })
   expect(printed).not.toHaveBeenCalled()
   expect(node.log.join('')).not.toMatch(/Failing row|none_at_all/)
-  printed.mockRestore()
   await node.close()
 })
 

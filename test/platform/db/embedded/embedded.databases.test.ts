@@ -43,7 +43,7 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
   })
 
   test('flushes the write-ahead log before a data file that depends on it', async () => {
-    const flushes = vi.spyOn(fs, 'fdatasyncSync')
+    using flushes = vi.spyOn(fs, 'fdatasyncSync')
     // Uses one connection, so that no other statement waits for a flush in between.
     await db.connection().execute(async (connection) => {
       await sql`insert into notes values (-1, 'in the log')`.execute(connection)
@@ -51,7 +51,6 @@ describe.runIf(inject('database').kind === 'pglite')('PGlite in a folder', () =>
       await sql`checkpoint`.execute(connection)
       expect(flushes).toHaveBeenCalled()
     })
-    flushes.mockRestore()
     await sql`delete from notes`.execute(db)
   })
 
