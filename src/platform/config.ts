@@ -340,6 +340,8 @@ interface PostgresSettings {
   passwordFile?: string | undefined
   statementTimeoutSeconds?: number
   lockTimeoutSeconds?: number
+  /** Maximum wait for a connection of the pool; then the response is SERVICE_UNAVAILABLE. */
+  connectTimeoutSeconds?: number
 }
 
 export interface WebhookConfig {

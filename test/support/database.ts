@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
 import { inject } from 'vitest'
-import type { PostgresConfig } from '../../src/platform/config.ts'
 import { openDatabase, openPGlite } from '../../src/platform/db/database.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { run, withDatabase } from './postgres.ts'
@@ -15,13 +14,11 @@ export interface TestDatabase {
   close: () => Promise<void>
 }
 
-/** Of statements and locks: much longer than a statement takes, because a busy machine must not cancel one. */
-export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds: 60 }
+/** Much longer than a statement takes, because a busy machine must not cancel one. */
+export const patientSeconds = { statementTimeoutSeconds: 60, lockTimeoutSeconds: 60, connectTimeoutSeconds: 60 }
 
 /** Creates a migrated database for one test file, of the kind that the vitest project selects. */
-export async function openTestDatabase(
-  timeouts: Pick<PostgresConfig, 'statementTimeoutSeconds' | 'lockTimeoutSeconds'> = patientSeconds,
-): Promise<TestDatabase> {
+export async function openTestDatabase(): Promise<TestDatabase> {
   const source = inject('database')
   if (source.kind === 'pglite') {
     const db = openPGlite(await borrowPGlite(source.template))
@@ -30,7 +27,7 @@ export async function openTestDatabase(
   const name = `waybill_test_${randomBytes(6).toString('hex')}`
   await run(source.adminUrl, `create database ${name} template ${source.template} ${source.strategy}`)
   const url = withDatabase(source.adminUrl, name)
-  const db = openDatabase({ kind: 'postgres', url, ...timeouts }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url, ...patientSeconds }, pino({ level: 'silent' }))
   return {
     db,
     url,

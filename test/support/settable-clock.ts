@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { pino } from 'pino'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
-import type { TestDatabase } from './database.ts'
+import { patientSeconds, type TestDatabase } from './database.ts'
 
 /** Functions that shadow PostgreSQL's own, so that statements and column defaults see the time that a test sets. */
 const statements = [
@@ -38,7 +38,7 @@ export async function withSettableClock(database: TestDatabase): Promise<TestDat
   const { url } = database
   // PGlite has a single connection, which is already set up.
   if (url === undefined) return database
-  const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  const db = openDatabase({ kind: 'postgres', url, ...patientSeconds }, pino({ level: 'silent' }))
   return {
     db,
     url,

@@ -11,8 +11,7 @@ import type { Database } from './schema.ts'
 import { nameOf } from './statement.ts'
 import { setTracing, traceDialect } from './traced.ts'
 
-/** Maximum wait for a connection; then the response is SERVICE_UNAVAILABLE. */
-const connectTimeoutMilliseconds = 2_000
+const defaultConnectTimeoutSeconds = 2
 /**
  * Waybill's statements take less than a second. The server cancels one that takes this long, so that it has no later
  * effect.
@@ -37,18 +36,27 @@ export function openDatabase(config: DatabaseConfig, log: Logger, tracing?: Trac
 }
 
 function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | undefined): Kysely<Database> {
-  const { statementTimeoutSeconds = defaultStatementTimeoutSeconds, lockTimeoutSeconds = defaultLockTimeoutSeconds } =
-    config
+  const {
+    statementTimeoutSeconds = defaultStatementTimeoutSeconds,
+    lockTimeoutSeconds = defaultLockTimeoutSeconds,
+    connectTimeoutSeconds = defaultConnectTimeoutSeconds,
+  } = config
   const connection = connectionOptions(config)
   const pool = openPool(log, {
     ...connection,
     Client: PreparedClient,
     max: poolSize,
+    connectionTimeoutMillis: connectTimeoutSeconds * 1000,
     statement_timeout: statementTimeoutSeconds * 1000,
     lock_timeout: lockTimeoutSeconds * 1000,
     query_timeout: (statementTimeoutSeconds + readTimeoutMarginSeconds) * 1000,
   })
-  const reserve = openPool(log, { ...connection, max: 1, query_timeout: readinessTimeoutMilliseconds })
+  const reserve = openPool(log, {
+    ...connection,
+    max: 1,
+    connectionTimeoutMillis: defaultConnectTimeoutSeconds * 1000,
+    query_timeout: readinessTimeoutMilliseconds,
+  })
   const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
   const shared = new SharedPool(pool, close, connection.passwords)
   const db = openDialect(new PostgresDialect({ pool: shared }), tracing)
@@ -66,7 +74,6 @@ function openDialect(dialect: Dialect, tracing: Tracing | undefined): Kysely<Dat
 function openPool(log: Logger, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     ...options,
-    connectionTimeoutMillis: connectTimeoutMilliseconds,
     keepAlive: true,
     application_name: 'waybill',
   })

@@ -14,7 +14,7 @@ import { audited, listAudit } from '../../../src/users/audit/audit.ts'
 import { exportAudit } from '../../../src/users/audit/export.ts'
 import { expireAuditEntries, verifyAudit } from '../../../src/users/audit/verify.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openTestDatabase, patientSeconds, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
 let deps: Deps
@@ -290,7 +290,7 @@ test('appends one unbroken chain from many concurrent writers of an account', as
   const pools = [deps.db]
   if (database.url !== undefined)
     for (let count = 0; count < 2; count++)
-      pools.push(openDatabase({ kind: 'postgres', url: database.url }, pino({ level: 'silent' })))
+      pools.push(openDatabase({ kind: 'postgres', url: database.url, ...patientSeconds }, pino({ level: 'silent' })))
 
   await Promise.all(
     pools.flatMap((db) =>

@@ -182,16 +182,15 @@ describe('sign-ins', () => {
       Array.from({ length: 150 }, () => owner.inOtherBrowser().signIn('not the password')),
     )
 
-    const statuses = responses.map(({ statusCode }) => statusCode)
-    // One per checked password.
-    expect(statuses.filter((status) => status === 401)).toHaveLength(signInAttemptsPerAddress.max)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(150 - signInAttemptsPerAddress.max)
+    const countStatus = (status: number) => responses.filter(({ statusCode }) => statusCode === status).length
+    const checked = countStatus(401)
+    // More than the limit if the attempts take so long that some are allowed again.
+    expect(checked).toBeGreaterThanOrEqual(signInAttemptsPerAddress.max)
+    expect(countStatus(429)).toBe(150 - checked)
     const refused = (await entriesOf(owner, accountId)).filter(({ outcome }) => outcome === 'refused')
-    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(
-      signInAttemptsPerAddress.max,
-    )
+    expect(refused.filter(({ what }) => what === 'signed in with a password')).toHaveLength(checked)
     expect(refused.filter(({ what }) => what === 'was locked out after too many attempts')).toHaveLength(1)
-    expect(refused).toHaveLength(signInAttemptsPerAddress.max + 1)
+    expect(refused).toHaveLength(checked + 1)
     await resetAttempts()
   })
 
