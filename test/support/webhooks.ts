@@ -104,7 +104,8 @@ export async function startTestWebhooks(
       db
         .selectFrom('webhook_finished_deliveries')
         .select(['event_id', 'outcome', 'attempts'])
-        .orderBy(['event_id', 'endpoint_id'])
+        .orderBy('event_id')
+        .orderBy('endpoint_id')
         .execute(),
     attempts: (eventId) =>
       db

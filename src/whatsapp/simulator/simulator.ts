@@ -39,7 +39,8 @@ export interface SimulatorOptions {
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
 
 /** Returns a response in place of the simulator's, or undefined to let the simulator respond. */
-type Interceptor = (request: ReceivedRequest) => SimulatedResponse | undefined
+/** Undefined, also in a promise, responds as usual. */
+type Interceptor = (request: ReceivedRequest) => SimulatedResponse | undefined | Promise<SimulatedResponse | undefined>
 
 /** A simulator of the Graph API on a local port. It behaves as documented and can simulate failures. */
 export interface Simulator {
@@ -127,7 +128,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         // Without the bytes, because an uploaded sample can have 100 MB.
         if (requests.push({ ...received, bytes: Buffer.alloc(0) }) > maxRequests) requests.shift()
         const version = servedVersion(received.version, state.now())
-        const response = interceptor?.(received) ?? (await respondAs(version, received))
+        const response = (await interceptor?.(received)) ?? (await respondAs(version, received))
         respond(output, response, version === undefined ? {} : { 'facebook-api-version': version })
       })
       .catch(() => output.destroy())

@@ -15,7 +15,7 @@ let account: TestAccount
 let messageId: string
 let mediaId: unknown
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
+  server = await startTestServer()
   account = await server.account()
   await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
   await account.post('/api/v1/template/delete', { name: 'pick_up_point', language: 'en' })

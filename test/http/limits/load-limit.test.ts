@@ -8,6 +8,7 @@ import { generateApiKey } from '../../../src/accounts/api-key.ts'
 import { safe } from '../../../src/client/client.ts'
 import { startHeldNode } from '../../support/held-node.ts'
 import { signedInOwner } from '../../support/user.ts'
+import type { SimulatedResponse } from '../../../src/whatsapp/simulator/response.ts'
 import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 
 const example = sendMessage.example.input
@@ -80,10 +81,11 @@ test('keeps capacity for sends while WhatsApp responds slowly to the setup of nu
   const { accountId } = account
   const owner = await signedInOwner(node, accountId)
   let calls = 0
+  const dropped = Promise.withResolvers<SimulatedResponse>()
   node.simulator.intercept(({ path }) => {
     if (!/debug_token|subscribed_apps|phone_numbers/.test(path)) return undefined
     calls++
-    return { kind: 'late', delayMs: 6_000, response: { kind: 'drop' } }
+    return dropped.promise
   })
   const waiting: Promise<unknown>[] = []
   const call = async (name: string, input: object) => {
@@ -101,6 +103,7 @@ test('keeps capacity for sends while WhatsApp responds slowly to the setup of nu
   const unfinished = Symbol('unfinished')
   expect(await Promise.race([...waiting, Promise.resolve(unfinished)])).toBe(unfinished)
   node.simulator.intercept(undefined)
+  dropped.resolve({ kind: 'drop' })
   await Promise.all(waiting)
   expect(await readAtWork(node)).toBe('0')
   await node.close()

@@ -10,7 +10,7 @@ const example = sendMessage.example.input
 let server: TestServer
 let account: TestAccount
 beforeAll(async () => {
-  server = await startTestServer({ sendDeadlineMilliseconds: 1_500 })
+  server = await startTestServer()
   account = await server.account()
 })
 afterAll(() => server.close())
@@ -92,9 +92,10 @@ test('sends once for concurrent requests with one key, even on two nodes', async
 })
 
 test('reports a key as in use with Retry-After while its first request waits for WhatsApp', async () => {
-  const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
-  const to = '15559000001'
-  const first = through(slow, account).post(path, { ...example, to }, { 'idempotency-key': 'order-7' })
+  const to = '34600111777'
+  const answered = Promise.withResolvers<undefined>()
+  server.simulator.intercept(() => answered.promise)
+  const first = account.post(path, { ...example, to }, { 'idempotency-key': 'order-7' })
   await expect.poll(() => sendsTo(to)).toBe(1)
 
   const second = await account.post(path, { ...example, to }, { 'idempotency-key': 'order-7' })
@@ -102,8 +103,9 @@ test('reports a key as in use with Retry-After while its first request waits for
   expect(second.statusCode).toBe(409)
   expect(second.json().error.code).toBe('IDEMPOTENCY_KEY_IN_USE')
   expect(second.headers['retry-after']).toBe('1')
+  answered.resolve(undefined)
   expect((await first).statusCode).toBe(200)
-  await slow.close()
+  server.simulator.intercept(undefined)
 })
 
 test('replays a permanent rejection', async () => {

@@ -433,7 +433,8 @@ async function storedSuppressions(): Promise<string> {
   const rows = await server.deps.db
     .selectFrom('suppressions')
     .selectAll()
-    .orderBy(['account_id', 'number_key'])
+    .orderBy('account_id')
+    .orderBy('number_key')
     .execute()
   return JSON.stringify(rows)
 }
