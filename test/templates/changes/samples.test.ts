@@ -12,7 +12,7 @@ import { startTestServer, type TestAccount, type TestServer } from '../../suppor
 let server: TestServer
 let account: TestAccount
 let owner: TestOwner
-const media = createTestMedia({ stallMilliseconds: 2_000 })
+const media = createTestMedia()
 beforeAll(async () => {
   server = await startTestServer({ deps: { media } })
 })
@@ -38,7 +38,7 @@ interface Upload {
 
 const uploadsAtWhatsApp = () =>
   server.simulator.requests.filter((request) => request.path.startsWith('/upload:')).length
-const spooled = () => readdir(path.join(media.folder, 'spool')).catch(() => [])
+const spooled = ({ folder } = media) => readdir(path.join(folder, 'spool')).catch(() => [])
 
 test.each([
   { format: 'IMAGE', content: png() },
@@ -102,13 +102,16 @@ test.each([
 })
 
 /** Writes the head of an upload and a part of its body by hand. */
-function open(by: TestOwner, { bytes, length }: { bytes?: number; length?: number } = {}) {
+function open(
+  by: TestOwner,
+  { bytes, length, at = server }: { bytes?: number; length?: number; at?: TestServer } = {},
+) {
   const { body, contentType } = writeForm(fileOf(jpeg(100_000)))
-  const { host, port } = new URL(server.url)
+  const { host, port } = new URL(at.url)
   const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
   const target = pathOf({ accountId: account.accountId, format: 'IMAGE' })
   socket.write(
-    `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${server.url}\r\nCookie: ${by.cookie()}\r\nContent-Type: ${contentType}\r\nContent-Length: ${length ?? body.length}\r\n\r\n`,
+    `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${at.url}\r\nCookie: ${by.cookie()}\r\nContent-Type: ${contentType}\r\nContent-Length: ${length ?? body.length}\r\n\r\n`,
   )
   socket.write(body.subarray(0, bytes))
   return socket
@@ -117,19 +120,22 @@ function open(by: TestOwner, { bytes, length }: { bytes?: number; length?: numbe
 test('discards an upload that is interrupted, and frees its slot', async () => {
   const before = uploadsAtWhatsApp()
   const sockets = Array.from({ length: 8 }, () => open(owner, { bytes: 50_000 }))
-  await expect.poll(spooled).toHaveLength(8)
+  await expect.poll(() => spooled()).toHaveLength(8)
   expect((await upload(png())).json().error.code).toBe('RATE_LIMIT_EXCEEDED')
 
   for (const socket of sockets) socket.destroy()
 
-  await expect.poll(spooled).toEqual([])
+  await expect.poll(() => spooled()).toEqual([])
   expect(uploadsAtWhatsApp()).toBe(before)
   expect((await upload(png())).statusCode).toBe(200)
 })
 
 test('ends an upload that stalls', async () => {
-  expect(await text(open(owner, { bytes: 50_000 }))).toMatch(/^HTTP\/1\.1 400 [^]*its sender stalled/)
-  expect(await spooled()).toEqual([])
+  const hasty = createTestMedia({ stallMilliseconds: 200 })
+  const node = await startTestServer({ beside: server, deps: { media: hasty } })
+  expect(await text(open(owner, { bytes: 50_000, at: node }))).toMatch(/^HTTP\/1\.1 400 [^]*its sender stalled/)
+  expect(await spooled(hasty)).toEqual([])
+  await node.close()
 })
 
 test('rejects a body whose declared length is larger than any file', async () => {
