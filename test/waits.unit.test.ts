@@ -24,13 +24,13 @@ const guesses = [
       /\bnew Promise(?:<[^>]*>)?\(\(?resolve\)? => setTimeout\(|\bpg_sleep\(|\bsetTimeout as \w+ \} from 'node:timers\/promises'/,
     allowed: [
       // Its clock is fake.
-      'test/http/read-limit.test.ts',
+      'test/http/limits/read-limit.test.ts',
       // Whether a timer fires is the subject.
-      'test/platform/db/embedded.test.ts',
+      'test/platform/db/embedded/embedded.databases.test.ts',
       // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.
-      'test/platform/db/database.test.ts',
-      'test/platform/db/managed.test.ts',
-      'test/platform/db/migrate.test.ts',
+      'test/platform/db/database.databases.test.ts',
+      'test/platform/db/managed.databases.test.ts',
+      'test/platform/db/migrate/migrate.databases.test.ts',
       'test/upgrade/beside.ts',
       'test/upgrade/migrations.test.ts',
       // It ends when its process does.
