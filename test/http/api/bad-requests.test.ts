@@ -6,7 +6,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
-import { readAtWork, startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
+import {
+  readAtWork,
+  startTestServer,
+  type TestAccount,
+  type TestResponse,
+  type TestServer,
+} from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 
