@@ -37,7 +37,8 @@ export async function startWebhookReceiver({ port = 0 } = {}): Promise<WebhookRe
   const received: ReceivedWebhook[] = []
   const behaviours = new Map<string, Behaviour>()
   let otherwise = accept
-  const server = createServer((request, response) => {
+  // Closing idle connections would fail an attempt that uses one at the same time.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {

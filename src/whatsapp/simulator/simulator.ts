@@ -122,7 +122,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let interceptor: Interceptor | undefined
   let url = ''
 
-  const server = createServer((request, output) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMilliseconds }, (request, output) => {
     receive(request)
       .then(async (received) => {
         // Without the bytes, because an uploaded sample can have 100 MB.
@@ -294,6 +294,9 @@ const defaultNumber = {
   registrations: 0,
   wrongPins: 0,
 }
+
+/** Longer than a client keeps an idle connection: one that is closed while the client uses it again fails the request. */
+const keepAliveMilliseconds = 65_000
 
 async function listen(server: Server, { port = 0, host = '127.0.0.1' }: SimulatorOptions): Promise<string> {
   server.listen(port, host)
