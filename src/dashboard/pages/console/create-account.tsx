@@ -50,14 +50,14 @@ function Done({ created, onClose }: { created: Created; onClose: () => void }) {
       {ownerEmail !== '' &&
         (invitationLink === undefined ? (
           <Text size="sm">
-            <Trans>The invitation is on its way to {ownerEmail}. It works once and expires after one day.</Trans>
+            <Trans>The invitation is on its way to {ownerEmail}. It works once and expires after 24 hours.</Trans>
           </Text>
         ) : (
           <>
             <Text size="sm">
               <Trans>
                 This server does not send email. Send the link to {ownerEmail} yourself. Anyone who has it can join in
-                their place. It works once, expires after one day, and is not shown again.
+                their place. It works once, expires after 24 hours, and is not shown again.
               </Trans>
             </Text>
             <CopyField label={t`Invitation link`} value={invitationLink} />

@@ -39,14 +39,14 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
     <Stack>
       {link === undefined ? (
         <Text size="sm">
-          <Trans>The link is on its way to {email}. It works once and expires after one day.</Trans>
+          <Trans>The link is on its way to {email}. It works once and expires after 24 hours.</Trans>
         </Text>
       ) : (
         <>
           <Text size="sm">
             <Trans>
               This server does not send email. Send the link to {email} yourself. Anyone who has it can join in their
-              place. It works once, expires after one day, and is not shown again.
+              place. It works once, expires after 24 hours, and is not shown again.
             </Trans>
           </Text>
           <CopyField label={t`Invitation link`} value={link} />

@@ -28,7 +28,7 @@ export function CategoriesSection() {
   return (
     <Section
       title={t`Stopped categories`}
-      description={t`What everybody on the list no longer gets. Recipients whose messages are all stopped get nothing.`}
+      description={t`The categories that recipients on the list do not get. Recipients with “All messages” get none.`}
     >
       {stored.isPending && <LoadingSkeleton lines={3} />}
       {stored.isError && <ErrorAlert error={stored.error} onRetry={() => stored.refetch()} />}
