@@ -43,3 +43,30 @@ test('ignores a change whose account is null', () => {
 
   expect(part).toMatchObject({ accounts: [], ignored: 1 })
 })
+
+test.each([
+  'standby',
+  'messaging_handovers',
+  'history',
+  'smb_app_state_sync',
+  'smb_message_echoes',
+  'message_echoes',
+  'calls',
+  'business_username_updates',
+  'template_correct_category_detection',
+  'a_field_of_next_year',
+])('reads nothing from the field %s, even if it has statuses', (field) => {
+  const status = { id: 'wamid.A', status: 'delivered', timestamp: '1800000000' }
+  const value = { metadata: { phone_number_id: '1' }, statuses: [status], messages: [{ id: 'wamid.B' }] }
+  const parts = [...readCallback({ entry: [{ id: '1', changes: [{ field, value }] }] })]
+
+  expect(parts).toEqual([{ statuses: [], replies: [], preferences: [], templates: [], accounts: [], ignored: 1 }])
+})
+
+test('ignores clicks of the Marketing Messages API, which name no message', () => {
+  const action = { action_type: 'marketing_messages_link_click', timestamp: '1800000000' }
+  const value = { metadata: { phone_number_id: '1' }, user_actions: [action] }
+  const parts = [...readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })]
+
+  expect(parts).toMatchObject([{ statuses: [], replies: [], ignored: 0 }])
+})
