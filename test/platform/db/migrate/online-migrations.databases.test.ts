@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { createIndexOnline, fillInBatches } from '../../../../src/platform/db/migrate/online.ts'
 import type { Migrations } from '../../../../src/platform/db/migrate/migration.ts'
-import { migrate } from '../../../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, migrate } from '../../../../src/platform/db/migrate/migrate.ts'
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'
 
 let database: TestDatabase
@@ -33,6 +33,7 @@ test('fills a column in batches and continues after a failure', async () => {
   await insertKeys(2_500)
   const progress: number[] = []
   const fails: Migrations = {
+    ...allMigrations,
     '0901-fill': {
       run: (db, onProgress) =>
         fillInBatches(db, fill, (rows) => {
@@ -44,7 +45,10 @@ test('fills a column in batches and continues after a failure', async () => {
   await expect(migrate(database.db, { migrations: fails })).rejects.toThrow('0901-fill failed: the process ended')
   expect(await countUnfilled()).toBe(500)
 
-  const migrations: Migrations = { '0901-fill': { run: (db, onProgress) => fillInBatches(db, fill, onProgress) } }
+  const migrations: Migrations = {
+    ...allMigrations,
+    '0901-fill': { run: (db, onProgress) => fillInBatches(db, fill, onProgress) },
+  }
   const applied = await migrate(database.db, {
     migrations,
     onProgress: (state) => 'rows' in state && progress.push(state.rows),
