@@ -129,7 +129,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     trustedProxies: [],
     metricsToken: undefined,
     sandbox: true,
-    callbacks: deps.callbacks,
+    // On a busy machine, a callback that takes long is not left to Meta to send again.
+    callbacks: { handlingMilliseconds: 600_000, ...deps.callbacks },
     readState: () => 'serving',
     registry,
     requestLog,

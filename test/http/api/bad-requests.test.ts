@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
@@ -6,13 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
-import {
-  readAtWork,
-  startTestServer,
-  type TestAccount,
-  type TestResponse,
-  type TestServer,
-} from '../../support/server.ts'
+import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
 const path = '/api/v1/message/send'
 
@@ -322,13 +317,19 @@ test.each([path, '/trpc/message.send', '/settings/auth/sign-in/email'])(
   'does not report an aborted body at %s as a database failure',
   async (to) => {
     const from = server.log.length
+    const requests: IncomingMessage[] = []
+    const receive = (message: unknown) => void requests.push((message as { request: IncomingMessage }).request)
+    subscribe('http.server.request.start', receive)
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     const head = `POST ${to} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
     await new Promise((resolve) => socket.write(`${head}\r\nContent-Length: 500\r\n\r\n{`, resolve))
     // The server must start to read the body before it ends, and notice the end before the log is checked.
-    await expect.poll(() => readAtWork(server)).toBe('1')
+    const find = () => requests.find(({ url, method }) => url === to && method === 'POST')
+    await expect.poll(() => find()?.readableDidRead).toBe(true)
     socket.destroy()
-    await expect.poll(() => readAtWork(server)).toBe('0')
+    await expect.poll(() => find()?.closed).toBe(true)
+    unsubscribe('http.server.request.start', receive)
+    expect((await server.request('GET', '/healthz')).statusCode).toBe(200)
     expect(server.log.slice(from).filter((line) => line.includes('"level":"error"'))).toEqual([])
   },
 )

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import {
+  openDatabase,
   resetStatementTimeout,
   PreparedClient,
   disableStatementTimeout,
@@ -24,14 +26,17 @@ async function readTimeouts(db: TestDatabase['db']): Promise<object | undefined>
 }
 
 test('sets a server timeout below the client timeout, unless a statement may run longer', async () => {
-  const usual = database.url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
-  expect(await readTimeouts(database.db)).toEqual(usual)
+  const { url } = database
+  const usual = url === undefined ? { statement: '0', lock: '0' } : { statement: '8s', lock: '1s' }
+  const db = url === undefined ? database.db : openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  expect(await readTimeouts(db)).toEqual(usual)
 
-  await database.db.connection().execute(async (connection) => {
+  await db.connection().execute(async (connection) => {
     const unlimited = await withoutTimeout(connection, () => readTimeouts(connection))
     expect(unlimited).toEqual({ statement: '0', lock: '0' })
     expect(await readTimeouts(connection)).toEqual(usual)
   })
+  if (url !== undefined) await db.destroy()
 })
 
 test.each([
