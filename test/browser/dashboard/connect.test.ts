@@ -263,7 +263,7 @@ test.each(['light', 'dark'] as const)(
     await expectAccessible(page)
     await banner.getByRole('link', { name: 'See what to do' }).click()
     const token = step(page, 'Access token: to do')
-    await token.getByText('WhatsApp rejected this account').waitFor()
+    await token.getByText('WhatsApp rejects the access token').waitFor()
     await announceChanges(dashboard.server.deps)
     await token.getByText(/ Since /).waitFor()
     // The banner names the step of this page, not the page.

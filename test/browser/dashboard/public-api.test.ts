@@ -230,7 +230,7 @@ test('asks before a list excludes addresses that called the API recently, and ad
     })
     .execute()
   await openOfAccount('public-api')
-  await page.getByText(/^Highest minute since .*: 2 by the API, at .* No request was answered with 429\.$/).waitFor()
+  await page.getByText(/^Highest minute since .*: 2 by the API, at .* No request exceeded this limit\.$/).waitFor()
   const field = page.getByLabel('Address or range')
   await field.fill('192.0.2.0/24')
   await field.press('Enter')
