@@ -1,0 +1,53 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '..')
+const documents = globSync(['*.md', 'docs/**/*.md', 'src/client/*.md'], { cwd: root })
+
+function read(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8')
+}
+
+/** Anchors as Git hosts make them. */
+function listAnchors(file: string): string[] {
+  return [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  )
+}
+
+test.each(documents)('every link of %s leads to a file and a heading', (file) => {
+  const links = [...read(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  const dead = links.filter((link) => {
+    if (/^(https?:|mailto:|\/)/.test(link)) return false
+    const [target = '', anchor] = link.split('#')
+    const linked = target === '' ? file : path.join(path.dirname(file), target)
+    if (!existsSync(path.join(root, linked))) return true
+    return anchor !== undefined && linked.endsWith('.md') && !listAnchors(linked).includes(anchor)
+  })
+
+  expect(dead).toEqual([])
+})
+
+test.each(documents.filter((file) => /^(CONTRIBUTING|README)|contributing\/(README|changes|releasing)/.test(file)))(
+  'every file that %s names exists',
+  (file) => {
+    const named = [...read(file).matchAll(/`((?:src|test|contracts|docs)\/[\w./-]*[\w/])`/g)].map(
+      ([, name = '']) => name,
+    )
+
+    expect(named.filter((name) => !existsSync(path.join(root, name)))).toEqual([])
+  },
+)
+
+test('the top level of the repository has at most 22 entries', () => {
+  const ignored = readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n')
+  const entries = globSync('{*,.[!.]*}', { cwd: root }).filter(
+    (name) => name !== '.git' && !ignored.some((pattern) => path.matchesGlob(name, pattern.replace(/\/$/, ''))),
+  )
+
+  expect(entries.length, entries.join(' ')).toBeLessThanOrEqual(22)
+})
