@@ -113,7 +113,7 @@ const allowed = {
     packages: [],
   },
   // Every door runs its procedures through it, so it knows no door.
-  'src/pipeline': { folders: ['contracts'], packages: [] },
+  'src/pipeline': { folders: ['contracts', 'src/platform', 'src/users', 'src/templates', 'src/deps.ts'], packages: [] },
   'src/http': {
     folders: [
       'src/pipeline',
@@ -208,6 +208,7 @@ const allowed = {
       'src/platform',
       'src/whatsapp',
       'src/webhooks',
+      'src/pipeline',
       'src/http',
       'src/cli',
       'src/app.ts',

@@ -80,7 +80,7 @@ test.each([
   const successor = await startServe(environment)
   const retry = () => successor.send(apiKey, offer, headers)
   await expect
-    .poll(async () => (await retry()).body.error?.code, { timeout: 10_000, interval: 100 })
+    .poll(async () => (await retry()).body.error?.code, { interval: 100 })
     .toMatch(/^(SEND_OUTCOME_UNKNOWN|IDEMPOTENCY_KEY_IN_USE)$/)
   expect([sendsTo('marketing_messages'), sendsTo('messages')]).toEqual(sends)
   successor.kill('SIGTERM')

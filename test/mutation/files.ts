@@ -17,7 +17,7 @@ const pure: MutatedFiles = {
     'test/accounts/allow-list-ranges.unit.test.ts',
   ],
   'src/accounts/rate-limit.ts': ['test/accounts/budget.unit.test.ts'],
-  'src/http/limits/call-budget.ts': ['test/http/limits/call-budget.unit.test.ts'],
+  'src/pipeline/budgets.ts': ['test/pipeline/budgets.unit.test.ts'],
   'src/messages/status/advance.ts': [
     'test/messages/status/status.unit.test.ts',
     'test/messages/status/times.unit.test.ts',
