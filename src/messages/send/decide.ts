@@ -31,7 +31,7 @@ export interface SendingAccount {
   inactiveReason: string | undefined
 }
 
-interface SendableTemplate {
+export interface SendableTemplate {
   status: string
   parameterFormat: string
   components: StoredComponent[]

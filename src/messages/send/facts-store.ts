@@ -1,12 +1,13 @@
 import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { alwaysSuppressedCategory } from '../suppressions/check.ts'
 import type { Route } from '../../whatsapp/whatsapp.ts'
-import type { SendFacts } from './decide.ts'
+import type { SendableTemplate, SendFacts } from './decide.ts'
 
 interface SendFactsRow {
   whatsapp_account_id: string
@@ -17,7 +18,8 @@ interface SendFactsRow {
   inactive_reason: string | null
   template_status: string | null
   parameter_format: string
-  components: StoredComponent[]
+  /** JSON. */
+  components: string
   emits_sent_event: boolean
   category: string
   stops_category: boolean
@@ -43,7 +45,8 @@ export interface SendFactsQuery {
 }
 
 const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.switched_off,
-    wa.inactive_reason, t.status as template_status, t.parameter_format, t.components,
+    wa.inactive_reason, t.status as template_status, t.parameter_format,
+    t.components::text as components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)
     ) as emits_sent_event,
@@ -136,9 +139,20 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
       accessTokenEncrypted: row.access_token_encrypted,
       inactiveReason: whyInactive(row),
     },
-    template:
-      row.template_status === null
-        ? undefined
-        : { status: row.template_status, parameterFormat: row.parameter_format, components: row.components },
+    template: row.template_status === null ? undefined : toTemplate(row.template_status, row),
   }
+}
+
+/** A send reads the template each time; parsing it again would take as long as the rest of the decision. */
+const parsedTemplates = new BoundedMap<string, SendableTemplate>(256)
+
+/** What is derived from a template, such as its placeholders, is cached per object, so an unchanged one stays the same. */
+function toTemplate(status: string, row: Pick<SendFactsRow, 'parameter_format' | 'components'>): SendableTemplate {
+  const { components: json, parameter_format: parameterFormat } = row
+  const parsed = parsedTemplates.get(json)
+  if (parsed?.status === status && parsed.parameterFormat === parameterFormat) return parsed
+  // The column holds what the last sync has stored.
+  const template = { status, parameterFormat, components: JSON.parse(json) as StoredComponent[] }
+  parsedTemplates.set(json, template)
+  return template
 }

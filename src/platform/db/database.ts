@@ -8,7 +8,7 @@ import { AuthenticatedClient, connectionOptions } from './connect/connection.ts'
 import { EmbeddedDatabase } from './embedded/embedded.ts'
 import { SharedPool } from './connect/pool.ts'
 import type { Database } from './schema.ts'
-import { nameOf } from './statement.ts'
+import { nameOf, runDirectly } from './statement.ts'
 import { setTracing, traceDialect } from './traced.ts'
 
 const defaultConnectTimeoutSeconds = 2
@@ -60,6 +60,8 @@ function openPostgres(config: PostgresConfig, log: Logger, tracing: Tracing | un
   const close = async () => void (await Promise.all([pool.end(), reserve.end()]))
   const shared = new SharedPool(pool, close, connection.passwords)
   const db = openDialect(new PostgresDialect({ pool: shared }), tracing)
+  // Kysely's connections record the spans.
+  if (!tracing) runDirectly(db, (text, values) => shared.run(text, values))
   readinessChecks.set(db, () => reserve.query('select 1'))
   return db
 }

@@ -47,6 +47,18 @@ export class SharedPool implements PostgresPool {
     return Promise.resolve(new LazyClient(this))
   }
 
+  /** Runs one statement and returns its rows. */
+  async run(text: string, values: unknown[]): Promise<unknown[]> {
+    const usage = this.usageOf(text)
+    const client = await this.acquire(usage)
+    try {
+      return (await queryFirst(client, usage, text, values)).rows
+    } finally {
+      client.release()
+      this.release(usage)
+    }
+  }
+
   end(): Promise<void> {
     return this.#close()
   }
@@ -120,6 +132,22 @@ function waitForTurn({ waiting }: Usage): Promise<void> {
   return promise
 }
 
+async function queryFirst(
+  client: pg.PoolClient,
+  usage: Usage,
+  text: string,
+  values: unknown[],
+): Promise<pg.QueryResult<object>> {
+  try {
+    const result = await client.query<object>(text, values)
+    usage.isBlocked = false
+    return result
+  } catch (error) {
+    usage.isBlocked = !usage.isTransaction && !usage.isNamed && isLockTimeout(error)
+    throw error
+  }
+}
+
 /** Acquires its connection with the first statement and keeps it until it is released. */
 class LazyClient implements PostgresPoolClient {
   readonly #pool: SharedPool
@@ -142,14 +170,7 @@ class LazyClient implements PostgresPoolClient {
     const client = await this.#pool.acquire(usage)
     this.#usage = usage
     this.#client = client
-    try {
-      const result = await client.query(text, values)
-      usage.isBlocked = false
-      return result
-    } catch (error) {
-      usage.isBlocked = !usage.isTransaction && !usage.isNamed && isLockTimeout(error)
-      throw error
-    }
+    return queryFirst(client, usage, text, values)
   }
 
   release(destroy?: boolean): void {
