@@ -1,6 +1,8 @@
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { openDatabase } from '../../../src/platform/db/database.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 
 /** A lock that another transaction holds must delay only the requests that need it. */
@@ -8,10 +10,21 @@ import { startTestServer, type TestResponse, type TestServer } from '../../suppo
 const example = sendMessage.example.input
 
 let server: TestServer
+const resources = new AsyncDisposableStack()
+/** Waits for locks as long as in production, not as long as other tests. */
 beforeAll(async () => {
-  server = await startTestServer()
+  const patient = await startTestServer()
+  resources.defer(() => patient.close())
+  server = patient
+  const { url } = patient.database
+  if (url === undefined) return
+  const db = openDatabase({ kind: 'postgres', url }, pino({ level: 'silent' }))
+  resources.defer(() => db.destroy())
+  const impatient = await startTestServer({ beside: patient, deps: { db } })
+  resources.defer(() => impatient.close())
+  server = impatient
 })
-afterAll(() => server.close())
+afterAll(() => resources.disposeAsync())
 
 /** A lock held by another program of the operator until the end of the block. */
 async function lock(url: string, statement: string, values: unknown[] = []): Promise<AsyncDisposable> {
