@@ -274,7 +274,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     ],
     fixes: [
       'Open the link in a browser without being signed in, and use the address that it ends at.',
-      'Upload the file itself as `multipart/form-data`.',
+      'Upload the file itself with `POST /api/v1/media/upload`.',
     ],
     retry: 'Repeat the request after the link works.',
     guides: ['media.md'],

@@ -1,7 +1,7 @@
 import { getAccountHealth } from './api/account.ts'
 import { checkCode, sendCode } from './api/code.ts'
 import { listEvents } from './api/event.ts'
-import { deleteMedia, getMedia, uploadMedia } from './api/media.ts'
+import { deleteMedia, getMedia, importMedia, uploadMedia } from './api/media.ts'
 import { getMessage, listMessages, previewMessage, sendMessage } from './api/message.ts'
 import { addSuppression, importSuppressions, listSuppressions, removeSuppression } from './api/suppression.ts'
 import { createTemplate, deleteTemplate, duplicateTemplate, updateTemplate } from './api/template-changes.ts'
@@ -28,7 +28,7 @@ export const contracts = {
     import: importSuppressions,
   },
   account: { health: getAccountHealth },
-  media: { get: getMedia, delete: deleteMedia },
+  media: { import: importMedia, get: getMedia, delete: deleteMedia },
 } satisfies ProcedureTree<ApiProcedure>
 export type Contracts = typeof contracts
 

@@ -72,7 +72,7 @@ interface ApiDefinition<
   audit?: Audit<z.output<Input>>
   /** Accepts an `Idempotency-Key` header. */
   idempotent?: boolean
-  /** The part of a multipart/form-data body that contains the file, which a JSON body gives as `link`. */
+  /** The part of a multipart/form-data body that contains the file. The fields of the input are further parts. */
   fileField?: string
   example: {
     input: z.input<Input>
@@ -242,7 +242,7 @@ export const tags = {
   Events: 'The events that webhooks report.',
   Accounts: 'Health of the WhatsApp accounts.',
   Webhooks:
-    'What Waybill sends to the endpoints of the account, as soon as it happens. Each event is one POST, signed as Standard Webhooks says (standardwebhooks.com): to verify it, give the raw body, the three `webhook-` headers and the secret of the endpoint to a Standard Webhooks library, which exists for most languages. Answer 2xx within 15 seconds, and remember the `webhook-id` of what you have handled: an event can arrive more than once, and later than one that happened after it.',
+    'What Waybill sends to the endpoints of the account, as soon as it happens. Each event is one POST, signed as Standard Webhooks says (standardwebhooks.com): to verify it, give the raw body, the three `webhook-` headers and the secret of the endpoint to a Standard Webhooks library, which exists for most languages. Answer 2xx within 15 seconds, and remember the `webhook-id` of what you have handled: an event can arrive more than once, and later than one that happened after it. Anything else, or no complete response in time, is a failed attempt. It is retried, by default after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10 and 10 hours; a longer `Retry-After` is honoured. Redirects are not followed. An endpoint without a success for five days is disabled.',
 } as const
 
 export type Tag = keyof typeof tags

@@ -27,7 +27,12 @@ const Purpose = line(64)
   .describe('What the code is for. Codes for different purposes are independent; limits count them together.')
   .meta({ examples: ['sign-in'] })
 
+/** One pattern instead of the formats `ipv4` and `ipv6`, because generated clients would have a type for each. */
+const [ipv4, ipv6] = [z.regexes.ipv4, z.regexes.ipv6].map(({ source }) => source.replace(/^\^/, '').replace(/\$$/, ''))
+const address = new RegExp(`^(?:${ipv4}|${ipv6}|::(?:[fF]{4}(?::0{1,4})?:)?${ipv4})$`)
+
 const ClientIp = line(64)
+  .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
   .optional()
   .describe(
     'IP address of your user, not of your server. Requests are also limited by this address; an IPv6 address counts with its /64 network.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MessageEvent, messageEventTypes } from '../events.ts'
-import { Cursor, MessageId, NextCursor, PageLimit, Timestamp } from '../fields.ts'
+import { idCursor, MessageId, NextCursor, PageLimit, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 export const ListedEvent = z
@@ -42,9 +42,10 @@ export const listEvents = procedure({
     messageId: MessageId.optional().describe('Only events of this message.'),
     from: Timestamp.optional().describe('Only events recorded at or after this time.'),
     until: Timestamp.optional().describe('Only events recorded before this time.'),
-    cursor: Cursor.describe(
-      '`nextCursor` of the previous page, or the `eventId` of the last event seen. Leave out for the first page.',
-    )
+    cursor: idCursor('evt')
+      .describe(
+        '`nextCursor` of the previous page, or the `eventId` of the last event seen. Leave out for the first page.',
+      )
       .optional()
       .meta({ examples: ['evt_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
     limit: PageLimit,

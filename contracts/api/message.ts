@@ -2,9 +2,9 @@ import { z } from 'zod'
 import {
   AccountId,
   responseField,
-  Cursor,
   ExternalId,
   FailureCode,
+  idCursor,
   LanguageCode,
   MessageId,
   MessageIdInPath,
@@ -390,7 +390,9 @@ export const listMessages = procedure({
     ),
     from: Timestamp.optional().describe('Only messages recorded at or after this time.'),
     until: Timestamp.optional().describe('Only messages recorded before this time.'),
-    cursor: Cursor.optional().meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
+    cursor: idCursor('msg')
+      .optional()
+      .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] }),
     limit: PageLimit,
   }),
   output: MessagePage,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AccountId, Cursor, NextCursor, PageLimit, PhoneNumber, responseField, Timestamp } from '../fields.ts'
+import { AccountId, idCursor, NextCursor, PageLimit, PhoneNumber, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The reasons that come from the recipient, directly or through WhatsApp. */
@@ -73,7 +73,9 @@ export const listSuppressions = procedure({
   input: z.strictObject({
     to: PhoneNumber.optional().describe('Only this recipient number.'),
     reason: SuppressionReason.optional().describe('Only recipients with this reason.'),
-    cursor: Cursor.optional().meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
+    cursor: idCursor('sup')
+      .optional()
+      .meta({ examples: ['sup_01kah3bc4pj1m6x8z0v2t5r7qd'] }),
     limit: PageLimit,
   }),
   output: SuppressionPage,

@@ -50,7 +50,10 @@ const errors = [
   'WHATSAPP_UNAVAILABLE',
 ] as const
 
-/** The sandbox does not have a template of this name, so the example can be tried there. */
+/**
+ * The sandbox does not have a template of this name, so the example can be tried there. The templates of the other examples
+ * exist, and nothing else uses those that are changed and deleted.
+ */
 const example = {
   name: 'order_ready',
   language: 'en',
@@ -109,11 +112,11 @@ export const updateTemplate = procedure({
   output: TemplateChange,
   errors: [...errors, 'TEMPLATE_NOT_FOUND'],
   example: {
-    input: { ...example, name: 'order_shipped' },
-    output: { ...pending, name: 'order_shipped' },
+    input: { ...example, name: 'order_delayed' },
+    output: { ...pending, name: 'order_delayed' },
     errors: {
       VALIDATION_ERROR: invalid,
-      TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
+      TEMPLATE_NOT_FOUND: 'There is no template "order_delaid" in language en. Did you mean order_delayed?',
       RATE_LIMIT_EXCEEDED: limited,
     },
   },
@@ -151,11 +154,11 @@ export const deleteTemplate = procedure({
     .meta({ id: 'DeletedTemplate' }),
   errors: [...errors, 'TEMPLATE_NOT_FOUND'],
   example: {
-    input: { name: 'order_shipped', language: 'en' },
-    output: { name: 'order_shipped', languages: ['en'] },
+    input: { name: 'invoice_ready', language: 'en' },
+    output: { name: 'invoice_ready', languages: ['en'] },
     errors: {
       VALIDATION_ERROR: 'language: is required, or set allLanguages to true.',
-      TEMPLATE_NOT_FOUND: 'There is no template "order_shiped" in language en. Did you mean order_shipped?',
+      TEMPLATE_NOT_FOUND: 'There is no template "order_delaid" in language en. Did you mean order_delayed?',
       RATE_LIMIT_EXCEEDED:
         'This account may ask WhatsApp for 30 checks and changes per minute. Try again in 12 seconds.',
     },

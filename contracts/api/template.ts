@@ -6,6 +6,7 @@ import {
   LanguageCode,
   line,
   NextCursor,
+  notACursor,
   PageLimit,
   TemplateName,
   Timestamp,
@@ -206,7 +207,9 @@ export const listTemplates = procedure({
       .describe('Only templates with this status, such as `APPROVED`.')
       .meta({ examples: ['APPROVED'] }),
     accountId: AccountId.optional(),
-    cursor: Cursor.optional().meta({ examples: ['order_shipped.en'] }),
+    cursor: Cursor.regex(/^[^.\x00-\x1f\x7f]+[.][^.\x00-\x1f\x7f]+$/, notACursor)
+      .optional()
+      .meta({ examples: ['order_shipped.en'] }),
     limit: PageLimit,
   }),
   output: TemplatePage,

@@ -1,11 +1,10 @@
 import { createTRPCClient, httpLink, isTRPCClientError, safe as safeTrpc } from '@trpc/client'
-import type { z } from 'zod'
 import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
 import type { ApiProcedure } from '../../contracts/procedure.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import type { InputOfCall } from './templates.ts'
-import type { AppRouter } from './trpc.ts'
+import type { AppRouter, OutputOfCall } from './trpc.ts'
 
 export type { CallOptions, ClientOptions } from './options.ts'
 export { type MediaToUpload, uploadMedia } from './upload.ts'
@@ -27,7 +26,7 @@ type FunctionOf<C extends ApiProcedure> = C['kind'] extends 'query' ? { query: C
 type Calling<C extends ApiProcedure> = (
   input: InputOfCall<C>,
   options?: CallOptions,
-) => Call<z.output<C['output']>, C['errors'][number]>
+) => Call<OutputOfCall<C>, C['errors'][number]>
 
 declare const codes: unique symbol
 

@@ -1,4 +1,10 @@
-import type { TRPCBuiltRouter, TRPCErrorShape, TRPCMutationProcedure, TRPCQueryProcedure } from '@trpc/server'
+import type {
+  inferTransformedProcedureOutput,
+  TRPCBuiltRouter,
+  TRPCErrorShape,
+  TRPCMutationProcedure,
+  TRPCQueryProcedure,
+} from '@trpc/server'
 import type { z } from 'zod'
 import type { ApiErrorCode, ErrorData } from '../../contracts/errors.ts'
 import type { Contracts } from '../../contracts/index.ts'
@@ -18,6 +24,9 @@ interface TypesOf<C extends ApiProcedure> {
 type ProcedureOf<C extends ApiProcedure> = C['kind'] extends 'query'
   ? TRPCQueryProcedure<TypesOf<C>>
   : TRPCMutationProcedure<TypesOf<C>>
+
+/** What a call returns: the same type as that of `inferRouterOutputs<AppRouter>`, also with `exactOptionalPropertyTypes`. */
+export type OutputOfCall<C extends ApiProcedure> = inferTransformedProcedureOutput<RootTypesOf<object>, ProcedureOf<C>>
 
 export type RouterRecordOf<Tree> = {
   [Name in keyof Tree]: Tree[Name] extends ApiProcedure ? ProcedureOf<Tree[Name]> : RouterRecordOf<Tree[Name]>

@@ -1,10 +1,13 @@
 import { TRPCClientError } from '@trpc/client'
-import type { Media, uploadMedia as contract } from '../../contracts/api/media.ts'
+import type { uploadMedia as contract } from '../../contracts/api/media.ts'
 import type { ErrorCode, ErrorStatus } from '../../contracts/errors.ts'
 import type { BlobOfPlatform, ClientOptions } from './options.ts'
+import type { OutputOfCall } from './trpc.ts'
 
 /** Repeated here, because importing the contract would import zod. */
 const path: (typeof contract)['path'] = '/api/v1/media/upload'
+
+type Media = OutputOfCall<typeof contract>
 
 interface MediaDetails {
   /** Name that the recipient of a document sees. */
@@ -13,7 +16,7 @@ interface MediaDetails {
   accountId?: string | undefined
 }
 
-/** A file, or the public address of one. */
+/** A file. To import one by its `link`, prefer `client.media.import`. */
 export type MediaToUpload = MediaDetails & ({ file: BlobOfPlatform } | { link: string })
 
 /**

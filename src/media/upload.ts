@@ -1,4 +1,4 @@
-import type { Media, MediaFields, UploadMediaRequest } from '../../contracts/api/media.ts'
+import type { ImportMediaRequest, Media, MediaFields } from '../../contracts/api/media.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import { openActiveAccount } from '../whatsapp-accounts/active-account.ts'
@@ -12,11 +12,21 @@ import { finish, type MediaRow, renewSame, reserve } from './store.ts'
 import { StoreUnavailableError } from './store/object-store.ts'
 import { toMegabytes } from './types.ts'
 
-/** Downloads a file and stores it. */
+/** Downloads a file and stores it, under the upload limits of the account. */
+export async function importMedia(deps: Deps, caller: Caller, input: ImportMediaRequest): Promise<Media> {
+  const releaseSlot = deps.media.slots.take(caller.accountId)
+  try {
+    return await uploadLink(deps, caller, input)
+  } finally {
+    releaseSlot()
+  }
+}
+
+/** Downloads a file and stores it. The caller must hold an upload slot. */
 export async function uploadLink(
   deps: Deps,
   caller: Caller,
-  { link, filename, accountId }: UploadMediaRequest,
+  { link, filename, accountId }: ImportMediaRequest,
 ): Promise<Media> {
   const file = await spoolLink(deps, link)
   return storeUpload(deps, caller, file, { filename: filename ?? nameOfLink(link), accountId })

@@ -28,7 +28,7 @@ export function encodeCursor({ name, language }: { name: string; language: strin
 
 export function decodeCursor(cursor: string): { name: string; language: string } {
   const [name, language, ...rest] = cursor.split('.')
-  if (name === undefined || language === undefined || rest.length > 0)
+  if (!name || !language || rest.length > 0)
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   return { name, language }
 }

@@ -25,14 +25,17 @@ for (const client of clients) {
 
   test
     .skipIf(missing.length > 0)
-    .concurrent(`the ${language} client of ${generator} sends once, reads errors and lists every page`, async () => {
-      const { folder, command, args, environment } = await build()
-      const { environment: given, examine } = await prepareScenario(server)
+    .concurrent(
+      `the ${language} client of ${generator} sends once, reads errors, lists every page and uploads a file`,
+      async () => {
+        const { folder, command, args, environment } = await build()
+        const { environment: given, examine } = await prepareScenario(server)
 
-      const failed = examine(await run(folder, command, args, { ...environment, ...given }))
+        const failed = await examine(await run(folder, command, args, { ...environment, ...given }))
 
-      rows.set(name, { language, generator, document, failed: Object.keys(failed), lacks })
-      for (const check of checks) if (failed[check] !== undefined && lacks[check] === undefined) throw failed[check]
-      expect(Object.keys(failed)).toEqual(Object.keys(lacks))
-    })
+        rows.set(name, { language, generator, document, failed: Object.keys(failed), lacks })
+        for (const check of checks) if (failed[check] !== undefined && lacks[check] === undefined) throw failed[check]
+        expect(Object.keys(failed)).toEqual(Object.keys(lacks))
+      },
+    )
 }

@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { uploadMedia } from '../../contracts/api/media.ts'
+import type { OpenApiDocument } from '../../src/http/openapi/document.ts'
 import { openApiForms } from '../../src/http/openapi/forms.ts'
 import type { Check } from './scenario.ts'
 import {
@@ -129,10 +131,12 @@ export const clients: readonly Client[] = [
     generator: 'progenitor',
     document: '3.0',
     needs: ['cargo'],
+    lacks: { 'uploads a file': 'supports no forms: remove `uploadMedia` from the document' },
     build: async () => {
       const { program } = await copyProgram('rust-progenitor')
-      const form = openApiForms['openapi-3.0.json'](JSON.parse(await readFile(document, 'utf8')))
-      await writeFile(path.join(program, 'openapi-3.0.json'), form)
+      const reduced = JSON.parse(await readFile(document, 'utf8')) as OpenApiDocument
+      delete reduced.paths[uploadMedia.path]
+      await writeFile(path.join(program, 'openapi-3.0.json'), openApiForms['openapi-3.0.json'](reduced))
       return buildRust(program, 'sender-progenitor')
     },
   },

@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { messageEventTypes } from '../../contracts/events.ts'
 import { webhooks } from '../../contracts/webhooks.ts'
 import { insertEvents } from '../support/insert-events.ts'
+import { pdf } from '../support/media-files.ts'
 import type { TestAccount, TestServer } from '../support/server.ts'
 
 /** The input of a program with a generated client. */
@@ -12,6 +17,8 @@ interface Environment {
   WAYBILL_API_KEY: string
   /** The key of an account that may send one message per minute. */
   WAYBILL_LIMITED_API_KEY: string
+  /** Path of a PDF file. */
+  WAYBILL_FILE: string
 }
 
 const Failure = z.strictObject({ status: z.int(), code: z.string() })
@@ -29,6 +36,8 @@ const Report = z.strictObject({
   /** The IDs on all pages of two. */
   messages: z.array(z.string()),
   events: z.array(z.string()),
+  /** The media ID of the file, uploaded with the name `Invoice 7.pdf`. Null if the client cannot upload. */
+  uploaded: z.string().nullable(),
 })
 
 /** The checks of each client, in the columns of the table in the guide. */
@@ -38,13 +47,14 @@ export const checks = [
   'reads error codes',
   'reads `Retry-After`',
   'lists every page',
+  'uploads a file',
 ] as const
 export type Check = (typeof checks)[number]
 
 export interface Scenario {
   environment: Environment
   /** Compares the output of the program with the server's data; returns the failed checks with their reasons. */
-  examine(output: string): Partial<Record<Check, Error>>
+  examine(output: string): Promise<Partial<Record<Check, Error>>>
 }
 
 /** An account with four messages and an event of each type, for one program. */
@@ -57,14 +67,20 @@ export async function prepareScenario(server: TestServer): Promise<Scenario> {
     earlier.unshift(String(response.json().data['messageId']))
   }
   const events = await recordEvents(server, account)
+  const content = pdf()
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'waybill-client-')), 'invoice.pdf')
+  await writeFile(file, content)
   return {
     environment: {
       WAYBILL_URL: server.url,
       WAYBILL_API_KEY: account.apiKey,
       WAYBILL_LIMITED_API_KEY: limited.apiKey,
+      WAYBILL_FILE: file,
     },
-    examine: (output) => {
+    examine: async (output) => {
+      await rm(path.dirname(file), { recursive: true })
       const report = Report.parse(JSON.parse(output))
+      const uploaded = await account.get(`/api/v1/media/${report.uploaded}`)
       return collectFailures({
         sends: () => {
           expect(report.sent).toMatch(/^msg_[0-9a-z]{26}$/)
@@ -87,6 +103,12 @@ export async function prepareScenario(server: TestServer): Promise<Scenario> {
           expect(report.limited.retryAfter).toBeLessThanOrEqual(60)
         },
         'lists every page': () => expect(report).toMatchObject({ messages: [report.sent, ...earlier], events }),
+        'uploads a file': () =>
+          expect(uploaded.json().data).toMatchObject({
+            filename: 'Invoice 7.pdf',
+            type: 'application/pdf',
+            sha256: createHash('sha256').update(content).digest('hex'),
+          }),
       })
     },
   }

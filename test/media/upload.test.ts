@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,7 +11,7 @@ import { removeAccount } from '../../src/cli/account-data/remove.ts'
 import { isWaybillError, uploadMedia } from '../../src/client/client.ts'
 import { cleanUpMedia } from '../../src/media/clean-up.ts'
 import { createTestMedia } from '../support/media.ts'
-import { docx, jpeg, mp4, pdf, png, postForm, writeForm } from '../support/media-files.ts'
+import { docx, jpeg, mp4, pdf, png, postForm, startFileServer, writeForm } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../support/server.ts'
 
 let server: TestServer
@@ -117,6 +118,49 @@ test('uploads and throws typed errors with the client', async () => {
 
   const failed = await uploadMedia(options, { link: 'ftp://example.com/x' }).catch((error: unknown) => error)
   expect(isWaybillError(failed) && failed.data).toEqual({ code: 'VALIDATION_ERROR', httpStatus: 400 })
+})
+
+test('imports a file from a link by REST, tRPC and the body that media/upload also accepts', async () => {
+  const content = pdf()
+  const files = await startFileServer((_request, response) => response.end(content))
+  const input = { link: `${files.url}/invoice-7.pdf`, accountId: account.whatsAppAccountId }
+
+  const rest = await account.post('/api/v1/media/import', input)
+  const { expiresAt: _, ...media } = rest.json().data
+  expect(rest.statusCode).toBe(200)
+  expect(media).toMatchObject({ kind: 'document', size: content.length, filename: 'invoice-7.pdf' })
+  expect(await account.trpc.media.import.mutate(input)).toMatchObject(media)
+  expect((await account.post('/api/v1/media/upload', input)).json().data).toMatchObject(media)
+  expect(await listFiles()).toContain(media['mediaId'])
+
+  await files.close()
+  for (const path of ['import', 'upload'])
+    expect((await account.post(`/api/v1/media/${path}`, input)).json().error.code).toBe('MEDIA_DOWNLOAD_FAILED')
+  const text = await account.post('/api/v1/media/upload', 'x', { 'content-type': 'application/pdf' })
+  expect(text.json().error.message).toContain('multipart/form-data, in the part "file"')
+  const form = await account.post('/api/v1/media/import', 'x', { 'content-type': 'multipart/form-data; boundary=x' })
+  expect(form.json().error.code).toBe('UNSUPPORTED_MEDIA_TYPE')
+})
+
+test('an import takes an upload slot and no place among the concurrent requests', async () => {
+  const shared = createTestMedia({ maxUploads: 1, store: { kind: 'folder', path: path.join(media.folder, 'store') } })
+  const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 }, deps: { media: shared } })
+  const downloads: ServerResponse[] = []
+  const files = await startFileServer((_request, response) => downloads.push(response))
+  const caller = through(node, account)
+  const importing = caller.trpc.media.import.mutate({ link: `${files.url}/invoice.pdf` })
+  await expect.poll(() => downloads).toHaveLength(1)
+
+  expect((await caller.post('/api/v1/message/send', sendMessage.example.input)).statusCode).toBe(200)
+  expect((await caller.post('/api/v1/media/import', { link: `${files.url}/2.pdf` })).json().error).toEqual({
+    code: 'RATE_LIMIT_EXCEEDED',
+    message: 'This account already has 1 upload in progress, which is the limit. Try again in 5 seconds.',
+  })
+
+  downloads[0]?.end(pdf())
+  expect(await importing).toMatchObject({ kind: 'document' })
+  await files.close()
+  await node.close()
 })
 
 test('deletes a file in the store and at WhatsApp', async () => {

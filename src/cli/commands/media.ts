@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { type Media, UploadMediaRequest } from '../../../contracts/api/media.ts'
+import { ImportMediaRequest, type Media } from '../../../contracts/api/media.ts'
 import { changes } from '../../../contracts/dashboard/changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
 import { requireAccount } from '../../accounts/account.ts'
@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { deleteMedia, getMedia } from '../../media/media.ts'
 import { spool } from '../../media/spool.ts'
 import { cleanFilename } from '../../media/filename.ts'
-import { storeUpload, uploadLink } from '../../media/upload.ts'
+import { importMedia, storeUpload } from '../../media/upload.ts'
 import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 
@@ -32,7 +32,7 @@ export const mediaUpload = dataCommand({
     await requireAccount(deps.db, accountId)
     const { filename, 'whatsapp-account': whatsAppAccountId } = options
     const json = isLink(file)
-      ? await uploadLink(deps, { accountId }, parseLink(file, { filename, accountId: whatsAppAccountId }))
+      ? await importMedia(deps, { accountId }, parseLink(file, { filename, accountId: whatsAppAccountId }))
       : await uploadFile(deps, file, { accountId, whatsAppAccountId, filename })
     return { json, text: describe(json) }
   },
@@ -50,8 +50,8 @@ async function locateFile(file: string): Promise<string> {
   return path.resolve(file)
 }
 
-function parseLink(link: string, fields: Record<string, string | undefined>): UploadMediaRequest {
-  const parsed = UploadMediaRequest.safeParse({ link, ...fields })
+function parseLink(link: string, fields: Record<string, string | undefined>): ImportMediaRequest {
+  const parsed = ImportMediaRequest.safeParse({ link, ...fields })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw new UsageError(`${issue?.path.join('.')}: ${issue?.message}.`)

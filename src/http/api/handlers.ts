@@ -5,6 +5,7 @@ import { sendCode } from '../../messages/codes/send-code.ts'
 import { getMessage } from '../../messages/queries/get.ts'
 import { listMessages } from '../../messages/queries/list.ts'
 import { deleteMedia, getMedia } from '../../media/media.ts'
+import { importMedia } from '../../media/upload.ts'
 import { preview } from '../../messages/send/preview.ts'
 import { send } from '../../messages/send/send.ts'
 import {
@@ -63,6 +64,7 @@ export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
     health: (deps, { accountId }) => readAccountHealth(deps, accountId),
   },
   media: {
+    import: (deps, call, input) => importMedia(deps, call, input),
     get: (deps, call, input) => getMedia(deps, call, input),
     delete: (deps, call, input) => deleteMedia(deps, call, input),
   },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Media, MediaFields, UploadMediaRequest, uploadMedia } from '../../../contracts/api/media.ts'
+import { ImportMediaRequest, type Media, MediaFields, uploadMedia } from '../../../contracts/api/media.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
@@ -51,9 +51,15 @@ async function takeUpload(deps: Deps, call: ApiCall, request: FastifyRequest): P
 async function receive(deps: Deps, call: ApiCall, { raw, headers }: FastifyRequest): Promise<Media> {
   const { stallMilliseconds } = deps.media.limits
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = headers
-  if (contentType?.toLowerCase().startsWith('multipart/form-data') !== true) {
+  const type = contentType?.toLowerCase() ?? ''
+  if (!type.startsWith('multipart/form-data')) {
+    if (!type.startsWith('application/json'))
+      throw new ServiceError(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'The request body must be a form with the file: send it as multipart/form-data, in the part "file".',
+      )
     const body = await endIfStalled(raw, { stallMilliseconds }, readSmall(raw))
-    return uploadLink(deps, call, parseInput(UploadMediaRequest, parseJsonBody(body, { contentType, contentEncoding })))
+    return uploadLink(deps, call, parseInput(ImportMediaRequest, parseJsonBody(body, { contentType, contentEncoding })))
   }
   const form = await receiveForm(deps, raw, (file) => spool(file, deps.media.limits))
   const fields = parseFields(form.fields, form.file)

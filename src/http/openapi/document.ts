@@ -12,6 +12,8 @@ export interface OpenApiDocument {
     schemas: Record<string, Schema>
     responses: Record<string, Response>
     headers: Record<string, Header>
+    /** Of webhooks only. */
+    parameters?: Record<string, Parameter>
     securitySchemes: object
   }
 }
@@ -36,16 +38,16 @@ export interface Operation {
   description: string
   tags: string[]
   parameters?: Parameter[]
-  requestBody?: Body & { required: boolean }
+  requestBody?: RequestBody
   responses: Record<string, Response | Reference>
   /** The error codes that this operation can return. */
   'x-error-codes': readonly string[]
 }
 
 /** A request that we send. The receiver responds, and no API key is involved. */
-export interface WebhookOperation extends Omit<Operation, 'responses' | 'x-error-codes'> {
-  parameters: Parameter[]
-  requestBody: Body & { required: true }
+export interface WebhookOperation extends Omit<Operation, 'parameters' | 'responses' | 'x-error-codes'> {
+  parameters: Reference[]
+  requestBody: JsonBody & { required: true }
   responses: Record<string, { description: string }>
   security: []
 }
@@ -59,17 +61,19 @@ export interface Parameter {
   examples?: Record<string, Example>
 }
 
-export interface Response extends Body {
+export interface Response extends JsonBody {
   description: string
   headers: Record<string, Reference>
 }
 
-interface Body {
-  content: {
-    'application/json': { schema: Schema; examples?: Record<string, Example> }
-    /** Only for requests with a file. */
-    'multipart/form-data'?: { schema: Schema }
-  }
+interface JsonBody {
+  content: { 'application/json': { schema: Schema; examples?: Record<string, Example> } }
+}
+
+export interface RequestBody {
+  required: boolean
+  /** A form is a request with a file. */
+  content: JsonBody['content'] | { 'multipart/form-data': { schema: Schema } }
 }
 
 export interface Example {
@@ -101,6 +105,6 @@ export interface Schema {
   [keyword: string]: unknown
 }
 
-export function refer(kind: 'schemas' | 'responses' | 'headers', name: string): Reference {
+export function refer(kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string): Reference {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -4,10 +4,10 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
 import { draftDocument } from './draft.ts'
 import { headers } from './headers.ts'
-import { writeOperation } from './operation.ts'
+import { readJsonSchema, writeOperation } from './operation.ts'
 import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
-import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
+import { eventNames, webhookHeaders, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
 /** Generates the OpenAPI document of the public REST API and of the webhooks, from the contracts alone. */
 function generateOpenApi(): OpenApiDocument {
@@ -27,15 +27,8 @@ function generateOpenApi(): OpenApiDocument {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     externalDocs: { description: 'Guides and API reference.', url: '/docs' },
-    servers: [
-      { url: '/', description: 'The Waybill that serves this document.' },
-      {
-        url: '{baseUrl}',
-        description: 'Another Waybill. The default is the address of the sandbox.',
-        // No description: the first published schema of OpenAPI 3.1 forbids it here, and tools still use that schema.
-        variables: { baseUrl: { default: 'http://127.0.0.1:3000' } },
-      },
-    ],
+    // Only one: some clients choose any of several, and would send the key elsewhere.
+    servers: [{ url: '/', description: 'The Waybill that serves this document.' }],
     security: [{ ApiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
@@ -50,6 +43,7 @@ function generateOpenApi(): OpenApiDocument {
       },
       responses,
       headers,
+      parameters: webhookHeaders,
       securitySchemes: {
         ApiKey: {
           type: 'apiKey',
@@ -67,8 +61,26 @@ const description =
 
 /** Returns the exact content of `openapi.json`. */
 export function printOpenApi(): string {
-  return `${JSON.stringify(generateOpenApi(), null, 2)}\n`
+  return printJson(generateOpenApi())
 }
+
+function printJson(document: object): string {
+  return `${printCompact(document, '')}\n`
+}
+
+/** Short arrays and objects stay on one line, as formatters print them: a third of the size is indentation otherwise. */
+function printCompact(value: unknown, indent: string): string {
+  const flat = JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || flat.length + indent.length <= maxLine) return flat
+  const inner = `${indent}  `
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const lines = Array.isArray(value)
+    ? value.map((item) => inner + printCompact(item, inner))
+    : Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${printCompact(item, inner)}`)
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`
+}
+
+const maxLine = 160
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
   const paths: Record<string, PathItem> = {}
@@ -85,7 +97,8 @@ function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
 /** Returns the request body schemas by name. The generator writes them inline. */
 function collectBodies({ paths }: OpenApiDocument): Record<string, Schema> {
   const bodies = listProcedures(restContracts).flatMap(({ contract: { path, input } }) => {
-    const schema = paths[path]?.post?.requestBody?.content['application/json'].schema
+    const body = paths[path]?.post?.requestBody
+    const schema = body && readJsonSchema(body)
     const name = input.meta()?.id
     return schema && name !== undefined ? [[name, schema] as const] : []
   })

@@ -1,11 +1,11 @@
 import type {
-  Example,
   OpenApi30Document,
   OpenApiDocument,
   Operation,
   Parameter,
   PathItem,
   Reference,
+  RequestBody,
   Response,
   Schema,
 } from './document.ts'
@@ -18,7 +18,7 @@ import { mapValues } from './schemas.ts'
 export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
   const { summary: _summary, license, ...info } = document.info
   const { identifier, ...terms } = license
-  const { components } = document
+  const { parameters: _ofWebhooks, ...components } = document.components
   const used = new Set(Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)))
   return {
     ...document,
@@ -52,12 +52,8 @@ function convertOperation({ parameters, requestBody, responses, ...operation }: 
   }
 }
 
-/** Replaces `default` by status ranges: progenitor, the main Rust generator, which only reads 3.0, also applies `default` to successes. */
-function convertResponses({ default: other, ...responses }: Operation['responses']): Operation['responses'] {
-  const others = other && { '4XX': other, '5XX': other }
-  return mapValues({ ...responses, ...others }, (response) =>
-    isReference(response) ? response : convertResponse(response),
-  )
+function convertResponses(responses: Operation['responses']): Operation['responses'] {
+  return mapValues(responses, (response) => (isReference(response) ? response : convertResponse(response)))
 }
 
 function convertParameter(parameter: Parameter): Parameter {
@@ -68,10 +64,8 @@ function convertResponse(response: Response): Response {
   return { ...response, content: convertContent(response.content) }
 }
 
-function convertContent<
-  Content extends { 'application/json': { schema: Schema; examples?: Record<string, Example> } },
->({ 'application/json': body }: Content) {
-  return { 'application/json': { ...body, schema: convertSchema(body.schema) } }
+function convertContent<Content extends RequestBody['content']>(content: Content): Content {
+  return mapValues(content, (body) => ({ ...body, schema: convertSchema(body.schema) })) as Content
 }
 
 function isReference(response: Response | Reference): response is Reference {

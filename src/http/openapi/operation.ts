@@ -1,5 +1,5 @@
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
-import { type Operation, type Parameter, refer, type Schema } from './document.ts'
+import { type Operation, type Parameter, refer, type RequestBody, type Schema } from './document.ts'
 import { writeResponses } from './responses.ts'
 import { simplify } from './schemas.ts'
 
@@ -60,26 +60,23 @@ function inline(schema: Schema, schemas: Record<string, Schema>): Schema {
   return schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''] ?? schema
 }
 
-/** Replaces the body schema, which the generator inlines, by a reference to the named schema. */
-function writeRequestBody(draft: NonNullable<Operation['requestBody']>, { input, example, fileField }: ApiProcedure) {
+/** Replaces the body schema, which the generator inlines, by a reference to the named schema. A file comes in a form. */
+function writeRequestBody(draft: RequestBody, { input, example, fileField }: ApiProcedure): RequestBody {
   const name = input.meta()?.id
-  const inner = draft.content['application/json'].schema
+  const inner = readJsonSchema(draft) ?? {}
+  if (fileField !== undefined)
+    return { required: true, content: { 'multipart/form-data': { schema: writeForm(inner, fileField) } } }
   const schema = name === undefined ? inner : refer('schemas', name)
   return {
     required: true,
-    content: {
-      'application/json': { schema, examples: { default: { value: example.input } } },
-      ...(fileField !== undefined && { 'multipart/form-data': { schema: writeForm(inner, fileField) } }),
-    },
+    content: { 'application/json': { schema, examples: { default: { value: example.input } } } },
   }
 }
 
-/** The fields of the JSON body without `link`, and the file in its place. */
-function writeForm(json: Schema, fileField: string): Schema {
-  const { link: _link, ...fields } = json.properties ?? {}
+function writeForm(fields: Schema, fileField: string): Schema {
   return simplify({
     type: 'object',
-    properties: { [fileField]: { type: 'string', format: 'binary', description: 'The file.' }, ...fields },
+    properties: { [fileField]: { type: 'string', format: 'binary', description: 'The file.' }, ...fields.properties },
     required: [fileField],
     additionalProperties: false,
   })
@@ -87,4 +84,8 @@ function writeForm(json: Schema, fileField: string): Schema {
 
 function readSuccessSchema({ responses: { 200: success } }: Operation): Schema {
   return success && 'content' in success ? success.content['application/json'].schema : {}
+}
+
+export function readJsonSchema({ content }: RequestBody): Schema | undefined {
+  return 'application/json' in content ? content['application/json'].schema : undefined
 }

@@ -12,17 +12,10 @@ export function writeResponses(contract: ApiProcedure, success: Schema): Record<
   return {
     200: writeSuccess(contract, success),
     ...Object.fromEntries([...failures].map(([status, codes]) => [status, writeFailure(contract, status, codes)])),
-    default: otherFailure,
   }
 }
 
 const failureSchema = refer('schemas', 'ErrorResponse')
-
-const otherFailure: Response = {
-  description: 'Any other failure, such as a status that a later version adds.',
-  headers: { 'X-Request-Id': refer('headers', 'X-Request-Id') },
-  content: { 'application/json': { schema: failureSchema } },
-}
 
 /** Returns the schemas of a failure by name. */
 export function writeFailureSchemas(): Record<string, Schema> {
@@ -70,30 +63,51 @@ function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
 }
 
 /**
- * Replaces responses that are the same in every operation by references to a shared response, named after its HTTP
- * status. Returns the shared responses.
+ * Replaces responses that are the same in several operations by references to a shared response. If a status has several
+ * responses with the same codes, the most frequent one is shared. Returns the shared responses by name.
  */
 export function hoistSharedResponses(operations: Operation[]): Record<string, Response> {
-  const meanings = Map.groupBy(
-    operations.flatMap(({ responses }) => Object.entries(responses)),
-    ([status]) => status,
-  )
   const hoisted: Record<string, Response> = {}
-  for (const [status, entries] of meanings) {
-    const [first, ...others] = entries.map(([, response]) => response)
-    if (!first || isReference(first) || others.length === 0) continue
-    if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) continue
-    const name = nameStatus(status)
-    hoisted[name] = first
-    for (const { responses } of operations) if (status in responses) responses[status] = refer('responses', name)
+  const failures = operations.flatMap(({ responses, tags: [tag = ''] }) =>
+    Object.entries(responses).flatMap(([status, response]) =>
+      status === '200' || isReference(response) ? [] : [{ status, response, responses, tag }],
+    ),
+  )
+  const alike = [...Map.groupBy(failures, ({ response }) => JSON.stringify(response)).values()]
+  for (const same of alike.toSorted((one, other) => other.length - one.length)) {
+    const [first, second] = same
+    if (!first || !second) continue
+    const name = nameResponse(first, hoisted)
+    if (name in hoisted) continue
+    hoisted[name] = first.response
+    for (const { status, responses } of same) responses[status] = refer('responses', name)
   }
   return hoisted
 }
 
-/** 413 becomes `PayloadTooLarge`. */
-function nameStatus(status: string): string {
-  if (status === 'default') return 'OtherFailure'
-  return (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
+/**
+ * The most frequent response of a status is named after it, such as `NotFound`. Others are also named after their own
+ * codes, or after the group of their operations if only the examples differ.
+ */
+function nameResponse(
+  { status, response, tag }: { status: string; response: Response; tag: string },
+  hoisted: Record<string, Response>,
+): string {
+  const name = (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '')
+  const usual = hoisted[name]
+  if (!usual) return name
+  const usualCodes = listCodes(usual)
+  const own = listCodes(response).filter((code) => !usualCodes.includes(code))
+  return name + (own.map(toPascalCase).join('') || tag)
+}
+
+function listCodes({ content }: Response): string[] {
+  return Object.keys(content['application/json'].examples ?? {})
+}
+
+/** `NO_ACTIVE_ACCOUNT` becomes `NoActiveAccount`. */
+function toPascalCase(code: string): string {
+  return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function isReference(response: Response | Reference): response is Reference {

@@ -12,10 +12,10 @@ export function listNamedSchemas(schema: z.ZodType): Record<string, Schema> {
  * nothing to the format, and the names of JSON properties are always strings.
  */
 export function simplify(schema: Schema): Schema {
-  return rewrite(schema, (inner) => {
-    const redundant =
-      inner.format === 'date-time' || inner.format === 'date' ? ['pattern', 'propertyNames'] : ['propertyNames']
-    return Object.fromEntries(Object.entries(inner).filter(([keyword]) => !redundant.includes(keyword)))
+  return rewrite(schema, ({ propertyNames: _, pattern, ...inner }) => {
+    const isRedundant = inner.format === 'date-time' || inner.format === 'date'
+    // The source of a JavaScript expression escapes slashes, which generators copy into code that rejects the escape.
+    return pattern === undefined || isRedundant ? inner : { ...inner, pattern: pattern.replaceAll('\\/', '/') }
   })
 }
 

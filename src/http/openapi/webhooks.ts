@@ -37,8 +37,7 @@ const responses = {
   '2XX': { description: 'Received. Respond immediately and process the event afterwards; the body is not used.' },
   '410': { description: 'Gone: the endpoint is disabled until the account owner enables it again.' },
   default: {
-    description:
-      'Anything else, or no complete response in time (15 seconds by default), is a failed attempt. It is retried, by default after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10 and 10 hours; a longer `Retry-After` is honoured. Redirects are not followed. An endpoint without a success for five days is disabled.',
+    description: 'Anything else, or no complete response in time, is a failed attempt and is retried.',
   },
 }
 
@@ -51,7 +50,7 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
     description: `${summary}. ${description}`,
     tags: ['Webhooks'],
     security: [],
-    parameters: writeHeaders(),
+    parameters: Object.keys(webhookHeaders).map((name) => refer('parameters', name)),
     requestBody: {
       required: true,
       content: {
@@ -65,20 +64,24 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
   }
 }
 
-function writeHeaders(): Parameter[] {
-  return Object.entries(WebhookHeaders.shape).map(([name, field]) => ({
+/** The header fields of every event, as parameters that they share. */
+export const webhookHeaders: Record<string, Parameter> = Object.fromEntries(
+  Object.entries(WebhookHeaders.shape).map(([name, field]) => [
     name,
-    in: 'header',
-    required: true,
-    description: field.description ?? '',
-    schema: { type: 'string' },
-    examples: { default: { value: field.meta()?.examples?.[0] } },
-  }))
-}
+    {
+      name,
+      in: 'header',
+      required: true,
+      description: field.description ?? '',
+      schema: { type: 'string' },
+      examples: { default: { value: field.meta()?.examples?.[0] } },
+    },
+  ]),
+)
 
-/** `message.delivered` becomes `onMessageDelivered`. */
+/** `message.outcome_unknown` becomes `onMessageOutcomeUnknown`. */
 function nameOperation(type: string): string {
-  return `on${type.split('.').map(capitalize).join('')}`
+  return `on${type.split(/[._]/).map(capitalize).join('')}`
 }
 
 /** Inlines the schema of an event that no path returns, because tools omit components that no path uses. */

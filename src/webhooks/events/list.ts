@@ -1,13 +1,9 @@
 import type { EventPage, listEvents as contract } from '../../../contracts/api/event.ts'
-import { invalidField } from '../../../contracts/errors.ts'
 import { MessageEvent } from '../../../contracts/events.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { findEvents } from './store.ts'
-
-/** A cursor is the ID of the last event seen. */
-const cursorPattern = /^evt_[0-9a-z]{26}$/
 
 /**
  * Events become visible in the order of their IDs (see `recordEvents`), so a reader that continues after its last event
@@ -19,11 +15,6 @@ export async function listEvents(
   input: InputOf<typeof contract>,
 ): Promise<EventPage> {
   const { cursor, limit, from, until, type, messageId } = input
-  if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw invalidField(
-      'cursor',
-      'must be the nextCursor of the previous page, or the eventId of the last event seen. Leave it out for the first page.',
-    )
   const rows = await findEvents(
     deps.db,
     caller.accountId,

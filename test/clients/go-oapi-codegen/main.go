@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"strconv"
@@ -56,6 +59,23 @@ func fail(client *waybill.ClientWithResponses, request waybill.SendMessageReques
 	return found
 }
 
+// The generated client takes the form as a stream.
+func upload(client *waybill.ClientWithResponses) string {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	check(form.WriteField("filename", "Invoice 7.pdf"))
+	part, err := form.CreateFormFile("file", "invoice.pdf")
+	check(err)
+	file, err := os.Open(os.Getenv("WAYBILL_FILE"))
+	check(err)
+	_, err = io.Copy(part, file)
+	check(err)
+	check(form.Close())
+	response, err := client.UploadMediaWithBodyWithResponse(ctx, form.FormDataContentType(), &body)
+	check(err)
+	return response.JSON200.Data.MediaId
+}
+
 func main() {
 	client := connect("WAYBILL_API_KEY")
 	report := map[string]any{"sent": send(client), "repeated": send(client)}
@@ -91,7 +111,7 @@ func main() {
 			break
 		}
 	}
-	report["messages"], report["events"] = messages, events
+	report["messages"], report["events"], report["uploaded"] = messages, events, upload(client)
 	text, err := json.Marshal(report)
 	check(err)
 	fmt.Println(string(text))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	ht "github.com/ogen-go/ogen/http"
+
 	"example.com/sender/waybill"
 )
 
@@ -56,6 +58,18 @@ func fail(client *waybill.Client, request *waybill.SendMessageRequest) *failure 
 	}
 }
 
+func upload(client *waybill.Client) string {
+	file, err := os.Open(os.Getenv("WAYBILL_FILE"))
+	check(err)
+	request := &waybill.UploadMediaReq{
+		File:     ht.MultipartFile{Name: "invoice.pdf", File: file},
+		Filename: waybill.NewOptString("Invoice 7.pdf"),
+	}
+	response, err := client.UploadMedia(ctx, request)
+	check(err)
+	return response.(*waybill.MediaResponseHeaders).Response.Data.MediaId
+}
+
 func main() {
 	client := connect("WAYBILL_API_KEY")
 	report := map[string]any{"sent": send(client), "repeated": send(client)}
@@ -93,7 +107,7 @@ func main() {
 			break
 		}
 	}
-	report["messages"], report["events"] = messages, events
+	report["messages"], report["events"], report["uploaded"] = messages, events, upload(client)
 	text, err := json.Marshal(report)
 	check(err)
 	fmt.Println(string(text))

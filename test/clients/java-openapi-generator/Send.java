@@ -1,4 +1,5 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -6,6 +7,7 @@ import java.util.Map;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.EventsApi;
+import org.openapitools.client.api.MediaApi;
 import org.openapitools.client.api.MessagesApi;
 import org.openapitools.client.model.ErrorResponse;
 import org.openapitools.client.model.SendMessageRequest;
@@ -76,6 +78,8 @@ public class Send {
       cursor = page.getNextCursor();
     } while (cursor != null);
     report.put("events", events);
+    var file = new File(System.getenv("WAYBILL_FILE"));
+    report.put("uploaded", new MediaApi(client).uploadMedia(file, "Invoice 7.pdf", null).getData().getMediaId());
     System.out.println(new ObjectMapper().writeValueAsString(report));
   }
 }

@@ -1,6 +1,7 @@
 <?php
 
 use OpenAPI\Client\Api\EventsApi;
+use OpenAPI\Client\Api\MediaApi;
 use OpenAPI\Client\Api\MessagesApi;
 use OpenAPI\Client\ApiException;
 use OpenAPI\Client\Configuration;
@@ -80,4 +81,6 @@ $report['events'] = pages(
     fn ($cursor) => $events->listEvents(cursor: $cursor, limit: 2),
     fn ($event) => $event->getEventId(),
 );
+$media = new MediaApi(null, $configuration);
+$report['uploaded'] = $media->uploadMedia(new SplFileObject(getenv('WAYBILL_FILE')), 'Invoice 7.pdf')->getData()->getMediaId();
 echo json_encode($report), "\n";

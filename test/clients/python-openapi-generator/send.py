@@ -2,7 +2,7 @@ import json
 import os
 
 import openapi_client
-from openapi_client import ApiException, EventsApi, MessagesApi, SendMessageRequest
+from openapi_client import ApiException, EventsApi, MediaApi, MessagesApi, SendMessageRequest
 
 
 def connect(key):
@@ -53,4 +53,5 @@ report["limited"] = {**describe(limited), "retryAfter": int(limited.headers["Ret
 
 report["messages"] = pages(messages.list_messages, lambda message: message.message_id)
 report["events"] = pages(EventsApi(client).list_events, lambda event: event.event_id)
+report["uploaded"] = MediaApi(client).upload_media(os.environ["WAYBILL_FILE"], "Invoice 7.pdf").data.media_id
 print(json.dumps(report))

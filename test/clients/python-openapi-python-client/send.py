@@ -3,9 +3,10 @@ import os
 
 from waybill_client import AuthenticatedClient
 from waybill_client.api.events import list_events
+from waybill_client.api.media import upload_media
 from waybill_client.api.messages import list_messages, send_message
-from waybill_client.models import SendMessageRequest, Variables
-from waybill_client.types import UNSET
+from waybill_client.models import SendMessageRequest, UploadMediaBody, Variables
+from waybill_client.types import UNSET, File
 
 
 def connect(key):
@@ -51,4 +52,7 @@ report["limited"] = {**describe(limited), "retryAfter": int(limited.headers["Ret
 
 report["messages"] = pages(list_messages, lambda message: message.message_id)
 report["events"] = pages(list_events, lambda event: event.event_id)
+with open(os.environ["WAYBILL_FILE"], "rb") as content:
+    body = UploadMediaBody(file=File(content, "invoice.pdf", "application/pdf"), filename="Invoice 7.pdf")
+    report["uploaded"] = upload_media.sync(client=client, body=body).data.media_id
 print(json.dumps(report))

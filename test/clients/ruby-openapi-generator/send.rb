@@ -58,4 +58,6 @@ report[:limited] = describe(limited).merge(retryAfter: limited.response_headers[
 
 report[:messages] = pages { |options| messages.list_messages(options) }.map(&:message_id)
 report[:events] = pages { |options| events.list_events(options) }.map(&:event_id)
+media = OpenapiClient::MediaApi.new(client)
+report[:uploaded] = media.upload_media(File.open(ENV.fetch('WAYBILL_FILE')), filename: 'Invoice 7.pdf').data.media_id
 puts JSON.generate(report)

@@ -1,5 +1,5 @@
 import { createClient } from './generated/hey-api/client/index.js'
-import { listEvents, listMessages, sendMessage } from './generated/hey-api/index.js'
+import { listEvents, listMessages, sendMessage, uploadMedia } from './generated/hey-api/index.js'
 import { printReport } from './report.js'
 
 await printReport((apiKey) => {
@@ -14,6 +14,10 @@ await printReport((apiKey) => {
       if (data) return { messageId: data.data.messageId }
       if (!response) throw new Error('no response')
       return { status: response.status, code: error.error.code, retryAfter: response.headers.get('Retry-After') }
+    },
+    upload: async (file, filename) => {
+      const { data } = await uploadMedia({ client, body: { file, filename }, throwOnError: true })
+      return data.data.mediaId
     },
     listMessages: async (cursor) => {
       const { data } = await listMessages({ client, query: { cursor, limit: 2 }, throwOnError: true })

@@ -13,6 +13,19 @@ await printReport((apiKey) => {
       if (data) return { messageId: data.data.messageId }
       return { status: response.status, code: error.error.code, retryAfter: response.headers.get('Retry-After') }
     },
+    upload: async (file, filename) => {
+      const { data } = await client.POST('/api/v1/media/upload', {
+        // The generated type of a file is text.
+        body: { file: file as unknown as string, filename },
+        bodySerializer: (fields) => {
+          const form = new FormData()
+          for (const [name, value] of Object.entries(fields)) form.append(name, value)
+          return form
+        },
+      })
+      if (!data) throw new Error('not stored')
+      return data.data.mediaId
+    },
     listMessages: async (cursor) => {
       const { data } = await client.GET('/api/v1/message', { params: { query: { cursor, limit: 2 } } })
       if (!data) throw new Error('no page')

@@ -1,4 +1,4 @@
-import { listEvents, listMessages, sendMessage } from './generated/orval.js'
+import { listEvents, listMessages, sendMessage, uploadMedia } from './generated/orval.js'
 import { printReport } from './report.js'
 
 // orval's client has paths only; its base address belongs to the generator's options, which a test does not know.
@@ -17,6 +17,11 @@ await printReport((apiKey) => {
       if (answer.status === 200) return { messageId: answer.data.data.messageId }
       const retryAfter = answer.headers.get('Retry-After')
       return { status: answer.status, code: answer.data.error.code, retryAfter }
+    },
+    upload: async (file, filename) => {
+      const answer = await uploadMedia({ file, filename }, { headers })
+      if (answer.status !== 200) throw new Error(answer.data.error.code)
+      return answer.data.data.mediaId
     },
     listMessages: async (cursor) => {
       const answer = await listMessages({ cursor, limit: 2 }, { headers })

@@ -1,7 +1,10 @@
+import { openAsBlob } from 'node:fs'
+
 /** What differs between the clients: everything else of the program is the same. */
 export interface Client {
   send(to: string, template: string, idempotencyKey?: string): Promise<Outcome>
   listMessages(cursor: string | undefined): Promise<{ ids: string[]; nextCursor?: string }>
+  upload(file: Blob, filename: string): Promise<string>
   listEvents(cursor: string | undefined): Promise<{ ids: string[]; nextCursor?: string }>
 }
 
@@ -34,6 +37,7 @@ export async function printReport(connect: (apiKey: string) => Client): Promise<
     limited: { status: limited?.status, code: limited?.code, retryAfter: Number(limited?.retryAfter) },
     messages: await listAll((cursor) => client.listMessages(cursor)),
     events: await listAll((cursor) => client.listEvents(cursor)),
+    uploaded: await client.upload(await openAsBlob(process.env['WAYBILL_FILE'] ?? ''), 'Invoice 7.pdf'),
   }
   console.log(JSON.stringify(report))
 }

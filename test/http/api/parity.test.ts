@@ -5,7 +5,7 @@ import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { safe } from '../../../src/client/client.ts'
-import { jpeg, postForm } from '../../support/media-files.ts'
+import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
 /** REST and tRPC return the same data and the same error codes. */
@@ -14,7 +14,10 @@ let server: TestServer
 let account: TestAccount
 let messageId: string
 let mediaId: unknown
+let files: Awaited<ReturnType<typeof startFileServer>>
 beforeAll(async () => {
+  const photo = jpeg()
+  files = await startFileServer((_request, response) => response.end(photo))
   server = await startTestServer()
   account = await server.account()
   await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
@@ -24,7 +27,10 @@ beforeAll(async () => {
   mediaId = await upload()
   await account.post('/api/v1/suppression/add', { to: suppressed })
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await files.close()
+})
 
 async function upload(): Promise<unknown> {
   const form = await postForm({ url: server.url, apiKey: account.apiKey }, [{ name: 'file', content: jpeg() }])
@@ -96,6 +102,7 @@ const good: Record<string, () => Input | Promise<Input>> = {
   'template.delete': () => ({ name: 'pick_up_point', language: 'en' }),
   'template.duplicate': () => copy,
   'account.health': () => ({}),
+  'media.import': () => ({ link: `${files.url}/photo.jpg` }),
   'media.get': () => ({ mediaId }),
   // A file can be deleted once.
   'media.delete': async () => ({ mediaId: await upload() }),
@@ -188,6 +195,8 @@ const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown
   { name: 'suppression.import', contract: contracts.suppression.import, input: { recipients: [] } },
   { name: 'message.get', contract: contracts.message.get, input: { messageId: 'msg_unknown' } },
   { name: 'message.list', contract: contracts.message.list, input: { limit: 1000 } },
+  { name: 'media.import', contract: contracts.media.import, input: { link: 'ftp://example.com/x' } },
+  { name: 'media.import', contract: contracts.media.import, input: { link: 'http://127.0.0.1:1/photo.jpg' } },
   { name: 'media.get', contract: contracts.media.get, input: { mediaId: 'med_unknown' } },
   { name: 'media.delete', contract: contracts.media.delete, input: { mediaId: 'med_unknown' } },
   { name: 'media.delete', contract: contracts.media.delete, input: {} },

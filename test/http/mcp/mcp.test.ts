@@ -104,6 +104,7 @@ test('announces sends and changes as destructive, and a send as repeatable with 
     ['suppression_add', true],
     ['suppression_remove', true],
     ['suppression_import', true],
+    ['media_import', true],
     ['media_delete', true],
   ])
 })

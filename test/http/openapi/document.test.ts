@@ -4,18 +4,24 @@ import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { openApiForms } from '../../../src/http/openapi/forms.ts'
 import { compileSchemaAt, openApi, pointTo, resolveResponse } from '../../contracts/document.ts'
-import { jpeg, postForm } from '../../support/media-files.ts'
+import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
 let account: TestAccount
+let files: Awaited<ReturnType<typeof startFileServer>>
 
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
+  const photo = jpeg()
+  files = await startFileServer((_request, response) => response.end(photo))
 })
 
-afterAll(() => server?.close())
+afterAll(async () => {
+  await server?.close()
+  await files?.close()
+})
 
 /** The body matches the schema documented for its status, and all headers are documented. */
 function expectDocumented(contract: ApiProcedure, response: TestResponse): void {
@@ -66,6 +72,7 @@ test.each(procedures)('documents the response of $name to its example', async ({
     ...contract.example.input,
     ...('messageId' in contract.input.shape && { messageId }),
     ...('mediaId' in contract.input.shape && { mediaId }),
+    ...('link' in contract.input.shape && { link: `${files.url}/invoice.pdf` }),
     // The template of the example exists.
     ...(contract === contracts.template.create && { name: 'order_shipped_2' }),
   }

@@ -1,5 +1,6 @@
 use openapi::apis::configuration::{ApiKey, Configuration};
 use openapi::apis::events_api::list_events;
+use openapi::apis::media_api::upload_media;
 use openapi::apis::messages_api::{list_messages, send_message, SendMessageError};
 use openapi::apis::Error;
 use openapi::models::SendMessageRequest;
@@ -80,9 +81,11 @@ async fn main() {
             break;
         }
     }
+    let file = std::env::var("WAYBILL_FILE").expect("a file").into();
+    let media = upload_media(&client, file, Some("Invoice 7.pdf"), None).await.expect("a file is stored").data;
     let report = json!({
         "sent": sent, "repeated": repeated, "unknownTemplate": unknown_template, "invalid": invalid,
-        "limited": limited, "messages": messages, "events": events,
+        "limited": limited, "messages": messages, "events": events, "uploaded": media.media_id,
     });
     println!("{report}");
 }

@@ -84,7 +84,7 @@ async fn main() {
     }
     let report = json!({
         "sent": sent, "repeated": repeated, "unknownTemplate": unknown_template, "invalid": invalid,
-        "limited": limited, "messages": messages, "events": events,
+        "limited": limited, "messages": messages, "events": events, "uploaded": null,
     });
     println!("{report}");
 }
