@@ -29,6 +29,7 @@ import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.t
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { isSampleUpload } from './dashboard/sample-upload.ts'
 import { registerDashboard, dashboardTrpcPath } from './dashboard/trpc.ts'
+import { registerClientPackage } from './docs/client-package.ts'
 import { registerDocs } from './docs/docs.ts'
 import { registerHome } from './docs/home.ts'
 import { withoutPorts } from './forwarded-for.ts'
@@ -162,6 +163,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built and is not served; build it with: npm run dashboard')
   registerDocs(app, { isSimulated: options.sandbox })
+  registerClientPackage(app, deps.log)
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)
   await app.register(async (limited) => {

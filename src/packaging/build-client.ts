@@ -1,27 +1,52 @@
 import { execFileSync } from 'node:child_process'
-import { copyFile, glob, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createTarball } from './tar.ts'
 
 /**
  * Builds `src/client/dist/` for the package `waybill-client`: the sources as ES modules and as CommonJS, each with its own
- * declarations. They are not bundled, because a bundle would repeat the contracts in every entry.
+ * declarations. They are not bundled, because a bundle would repeat the contracts in every entry. With `--pack FILE`, it
+ * writes the whole package to an archive instead, and changes nothing else.
  */
 const root = path.resolve(import.meta.dirname, '../..')
 const client = path.join(root, 'src/client')
-const dist = path.join(client, 'dist')
+const {
+  values: { pack },
+} = parseArgs({ options: { pack: { type: 'string' } } })
+const folder = pack === undefined ? client : await mkdtemp(path.join(tmpdir(), 'waybill-client-'))
+const dist = path.join(folder, 'dist')
 
 await rm(dist, { recursive: true, force: true })
-compile('tsconfig.json')
-compile('tsconfig.cjs.json')
+compile('tsconfig.json', 'esm')
+compile('tsconfig.cjs.json', 'cjs')
 await writeFile(path.join(dist, 'cjs/package.json'), '{ "type": "commonjs" }\n')
 await shareTemplates()
 await nameCompiledFiles()
-await copyFile(path.join(root, 'LICENSE'), path.join(client, 'LICENSE'))
+await copyFile(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'))
+if (pack !== undefined) {
+  await writeArchive(pack)
+  await rm(folder, { recursive: true })
+}
 
-function compile(project: string): void {
+function compile(project: string, format: string): void {
   const tsc = path.join(path.dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', project], { cwd: client, stdio: 'inherit' })
+  const args = [tsc, '-p', project, '--outDir', path.join(dist, format)]
+  execFileSync(process.execPath, args, { cwd: client, stdio: 'inherit' })
+}
+
+/** The files that `npm pack` would include. npm expects all of them in a folder with this name. */
+async function writeArchive(file: string): Promise<void> {
+  for (const name of ['package.json', 'README.md', 'CHANGELOG.md'])
+    await copyFile(path.join(client, name), path.join(folder, name))
+  const paths = await Array.fromAsync(glob('**/*.*', { cwd: folder, exclude: (name) => name === 'node_modules' }))
+  const files = ['LICENSE', ...paths].map(async (name) => ({
+    path: `package/${name.replaceAll(path.sep, '/')}`,
+    content: await readFile(path.join(folder, name)),
+  }))
+  await writeFile(file, createTarball(await Promise.all(files)))
 }
 
 /** Makes both formats share the interface `ApprovedTemplates`, because a project extends it only once. */

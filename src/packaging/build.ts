@@ -31,6 +31,7 @@ await copyDashboard()
 await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
 await copyScalar()
 await renderGuides()
+packClient()
 await describePackages()
 await writePackageJson()
 await chmod(command, 0o755)
@@ -67,6 +68,12 @@ async function renderGuides(): Promise<void> {
   const file = path.join(dist, 'src/http/docs/site', path.basename(renderedPagesFile.pathname))
   await mkdir(path.dirname(file), { recursive: true })
   await writeFile(file, JSON.stringify(renderPages()))
+}
+
+/** Writes the archive of the client, which the server serves. */
+function packClient(): void {
+  const file = path.join(dist, 'src/http/docs/waybill-client.tgz')
+  execFileSync(process.execPath, [path.join(import.meta.dirname, 'build-client.ts'), '--pack', file])
 }
 
 /** Writes the software bill of materials, for vulnerability scanners, and the licences of bundled packages. */

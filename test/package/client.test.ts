@@ -301,3 +301,22 @@ async function compile(
     (error: { stdout: string }) => error.stdout,
   )
 }
+
+test('npm installs the client from a running server, and npx runs its command', async () => {
+  const empty = path.join(folder, 'empty')
+  await mkdir(empty)
+  const port = String(await freePort())
+  const environment = { PORT: port, WAYBILL_DATA_DIR: path.join(folder, 'sandbox') }
+  const server = await startServer(repository, [process.execPath, 'src/cli/waybill.js', 'sandbox'], environment)
+  try {
+    const archive = `http://127.0.0.1:${port}/client/waybill-client.tgz`
+    await run(empty, 'npm', ['install', archive])
+    const code = "import('waybill-client/webhook').then(({ verifyWebhook }) => console.log(typeof verifyWebhook))"
+    expect(await run(empty, process.execPath, ['--eval', code])).toBe('function\n')
+    expect(await run(folder, 'npx', ['--yes', `--package=${archive}`, 'waybill-client', '--help'])).toContain(
+      'waybill-client types --url URL',
+    )
+  } finally {
+    await server.stop()
+  }
+})

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { build } from 'rolldown'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
@@ -137,8 +139,8 @@ test.each([
   { what: 'an empty body', change: () => sign(''), message: 'The body is correctly signed, but is not JSON' },
   {
     what: 'a known type without its data',
-    change: () => sign({ ...delivered, data: { status: 'delivered' } }),
-    message: 'The body is correctly signed, but is not a valid event: data.messageId ',
+    change: () => sign({ ...delivered, data: null }),
+    message: 'The body is correctly signed, but is not a valid event: data must be an object',
   },
 ])('rejects $what', ({ change, message }) => {
   const { body, headers } = change(sign(delivered))
@@ -146,6 +148,16 @@ test.each([
 
   expect(verify).toThrow(WebhookVerificationError)
   expect(verify).toThrow(message)
+})
+
+test('loads neither zod nor more than 12 kB, minified and compressed', async () => {
+  const input = new URL('../../src/receiver/webhook.ts', import.meta.url).pathname
+  const { output } = await build({ input, platform: 'node', output: { minify: true }, write: false })
+  const [{ code, moduleIds }] = output
+
+  expect(moduleIds.some((id) => id.includes('standardwebhooks'))).toBe(true)
+  expect(moduleIds.filter((id) => id.includes('/zod/'))).toEqual([])
+  expect(gzipSync(code).length).toBeLessThanOrEqual(12_000)
 })
 
 test('reads a repeated header once', () => {

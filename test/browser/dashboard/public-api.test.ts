@@ -99,7 +99,7 @@ test('fills a template and a recipient into the examples of all languages', asyn
 
   const clients = page.getByRole('region', { name: 'Clients and types', exact: true })
   expect(await clients.getByRole('textbox', { name: 'Types of your templates' }).inputValue()).toBe(
-    `npx waybill-client types --url ${dashboard.server.url}`,
+    `npx --package=${dashboard.server.url}/client/waybill-client.tgz waybill-client types --url ${dashboard.server.url}`,
   )
   await clients.getByRole('combobox', { name: 'Generated client' }).click()
   await page.getByRole('option', { name: /^Python/ }).click()

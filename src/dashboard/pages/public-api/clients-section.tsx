@@ -51,7 +51,7 @@ export function ClientsSection() {
         <CopyField
           label={t`Types of your templates`}
           description={t`With the TypeScript client, a misspelled template or a missing variable then does not compile.`}
-          value={`npx waybill-client types --url ${url}`}
+          value={`npx --package=${url}/client/waybill-client.tgz waybill-client types --url ${url}`}
         />
         <Select
           label={t`Generated client`}

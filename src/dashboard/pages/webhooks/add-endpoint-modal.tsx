@@ -144,7 +144,7 @@ function ReceiverExample() {
       <Text size="sm">
         <Trans>In TypeScript or JavaScript, use the Waybill package:</Trans>
       </Text>
-      <CodeBlock label={t`Example receiver`} code={example} />
+      <CodeBlock label={t`Example receiver`} code={writeReceiver(location.origin)} />
       <Text size="sm" c="dimmed">
         <Trans>
           In other languages, pass the raw body, the <Code>webhook-</Code> headers and the secret to a{' '}
@@ -158,8 +158,9 @@ function ReceiverExample() {
   )
 }
 
-/** A minimal receiver that uses our package. */
-const example = `import { createFetchWebhookHandler } from 'waybill/webhook'
+/** A minimal receiver that uses the package that this server serves. */
+const writeReceiver = (url: string) => `// npm install ${url}/client/waybill-client.tgz
+import { createFetchWebhookHandler } from 'waybill-client/webhook'
 
 export const POST = createFetchWebhookHandler({
   secret: process.env.WEBHOOK_SECRET ?? '',
