@@ -12,6 +12,7 @@ import {
   listOwnedAccounts,
   registerNumber,
 } from './onboarding/onboarding.ts'
+import { handleBusinessProfile } from './onboarding/business-profile.ts'
 import { getPhoneNumber, listPhoneNumbers } from './onboarding/phone-numbers.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
@@ -107,6 +108,9 @@ function routeNumberEdge(
       return findRefusal(access, call) ?? registerNumber(number, request)
     case 'POST deregister':
       return findRefusal(access, call) ?? deregisterNumber(number)
+    case 'GET whatsapp_business_profile':
+    case 'POST whatsapp_business_profile':
+      return findRefusal(access, call) ?? handleBusinessProfile(number, request)
     default:
       return undefined
   }

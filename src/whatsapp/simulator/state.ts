@@ -1,3 +1,4 @@
+import type { BusinessProfile } from './onboarding/business-profile.ts'
 import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
@@ -23,6 +24,8 @@ export interface SimulatedNumber {
   pin?: string
   /** Why the number cannot send, as `health_status` reports it. */
   blockedBy?: { error_code: number; error_description: string; possible_solution: string }
+  /** What recipients see of the business. */
+  profile?: BusinessProfile
   registrations: number
   wrongPins: number
 }

@@ -502,3 +502,21 @@ test('closes waiting connections when it stops', async () => {
   await brief.stop()
   expect(await waiting).toBe('let go')
 })
+
+test('keeps the business profile of a number, and returns the fields that are asked for', async () => {
+  const path = `${simulator.phoneNumberId}/whatsapp_business_profile`
+  const update = (profile: object) =>
+    call(path, { method: 'POST', body: { messaging_product: 'whatsapp', ...profile } })
+
+  expect(await update({ about: 'Plants by post', websites: ['https://example.com/'] })).toMatchObject({
+    status: 200,
+    body: { success: true },
+  })
+  await update({ email: 'shop@example.com' })
+
+  expect((await call(path)).body.data).toEqual([{ messaging_product: 'whatsapp' }])
+  expect((await call(`${path}?fields=about,email,vertical`)).body.data).toEqual([
+    { about: 'Plants by post', email: 'shop@example.com' },
+  ])
+  expect(await update({ about: '' })).toMatchObject({ status: 400, body: { error: { code: 100 } } })
+})
