@@ -12,7 +12,7 @@ export function listNamedSchemas(schema: z.ZodType): Record<string, Schema> {
  * nothing to the format, and the names of JSON properties are always strings.
  */
 export function simplify(schema: Schema): Schema {
-  return rewrite(schema, ({ propertyNames: _, pattern, ...inner }) => {
+  return rewrite(schema, ({ propertyNames: _propertyNames, pattern, ...inner }) => {
     const isRedundant = inner.format === 'date-time' || inner.format === 'date'
     // The source of a JavaScript expression escapes slashes, which generators copy into code that rejects the escape.
     return pattern === undefined || isRedundant ? inner : { ...inner, pattern: pattern.replaceAll('\\/', '/') }

@@ -120,7 +120,7 @@ const exceptions: readonly string[] = [
   'curl ',
   'pages/public-api/clients-section.tsx',
   'pages/public-api/fill-snippet.ts',
-  '// npm install ',
+  "import { createFetchWebhookHandler } from 'waybill-client/webhook'",
   'lingui.config.ts',
   // Parts of server texts, which are matched and replaced.
   'api/upload-sample.ts Must',

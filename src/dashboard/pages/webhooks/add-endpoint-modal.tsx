@@ -159,8 +159,8 @@ function ReceiverExample() {
 }
 
 /** A minimal receiver that uses the package that this server serves. */
-const writeReceiver = (url: string) => `// npm install ${url}/client/waybill-client.tgz
-import { createFetchWebhookHandler } from 'waybill-client/webhook'
+const writeReceiver = (url: string) => `import { createFetchWebhookHandler } from 'waybill-client/webhook'
+// npm install ${url}/client/waybill-client.tgz
 
 export const POST = createFetchWebhookHandler({
   secret: process.env.WEBHOOK_SECRET ?? '',

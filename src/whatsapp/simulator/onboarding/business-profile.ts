@@ -3,7 +3,6 @@ import { pickFields } from '../fields.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import type { RoutedRequest } from '../request.ts'
 import { ok, type SimulatedResponse } from '../response.ts'
-import type { SimulatedNumber } from '../state.ts'
 
 /** What recipients see of a business: reference 2, section 5.3. */
 const Profile = z.object({
@@ -21,7 +20,7 @@ const Update = Profile.extend({ messaging_product: z.literal('whatsapp') })
 
 /** `GET` and `POST /<phone number id>/whatsapp_business_profile`. Fields that an update leaves out keep their value. */
 export function handleBusinessProfile(
-  number: SimulatedNumber,
+  number: { profile?: BusinessProfile },
   { method, query, body }: RoutedRequest,
 ): SimulatedResponse {
   if (method === 'GET') {
