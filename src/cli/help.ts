@@ -39,7 +39,8 @@ export function describeUnknownCommand(
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const unknown = `Unknown command "${given}".`
   const names = commands.flatMap(({ name, alias }) => [name, alias ?? []].flat())
-  const nearest = suggestCommand(words, names)
+  // The words already name the group, so only its commands are closer.
+  const nearest = suggestCommand(words, group.length > 0 ? names : [...names, ...listFirstWords(names)])
   const help = 'Run waybill --help for all commands.'
   if (nearest !== undefined) return `${unknown} Did you mean "waybill ${nearest}"?\n${help}`
   if (group.length > 0)
@@ -47,17 +48,16 @@ export function describeUnknownCommand(
   return `${unknown} Commands start with ${new Intl.ListFormat('en', { type: 'disjunction' }).format(listFirstWords(names))}.\n${help}`
 }
 
-/** The most similar command or, if only its first word was given, the most similar group. */
+/** The name that is most similar to the first words. */
 function suggestCommand(words: readonly string[], names: readonly string[]): string | undefined {
-  const candidates = [...names, ...listFirstWords(names)]
-  const [nearest] = candidates
+  const [nearest] = names
     .map((name) => {
       const given = words.slice(0, name.split(' ').length).join(' ')
       return { name, given, distance: editDistance(name, given) }
     })
     .filter(({ given, distance }) => isMisspelling(given, distance))
     .toSorted((a, b) => a.distance - b.distance || b.name.length - a.name.length)
-  return nearest?.distance === 0 ? undefined : nearest?.name
+  return nearest?.name
 }
 
 function listFirstWords(names: readonly string[]): string[] {
