@@ -9,10 +9,11 @@ import { renderedPagesFile } from '../http/docs/site/site.ts'
 import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
 import { bundleServer } from './bundle-server.ts'
 import { formatLicenses } from './bundled-packages.ts'
+import { type RepositoryManifest, writeManifest } from './manifest.ts'
 import { createSbom } from './sbom.ts'
 
 /**
- * Builds `dist/` for the package and the container image: the server as a bundle, and the exported modules unbundled with
+ * Builds `dist/`, the root of the package and part of the container image: the server as a bundle, and the exported modules unbundled with
  * their types. The repository itself runs from source.
  */
 const root = path.resolve(import.meta.dirname, '../..')
@@ -33,7 +34,7 @@ await copyScalar()
 await renderGuides()
 packClient()
 await describePackages()
-await writePackageJson()
+await completePackage()
 await chmod(command, 0o755)
 await startOnce()
 
@@ -80,15 +81,25 @@ function packClient(): void {
 async function describePackages(): Promise<void> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
-  const sbom = createSbom(packages, { server, dashboard, docs: [scalar] })
+  const { dependencies, devDependencies } = packages['']
+  const published = {
+    ...packages[''],
+    dependencies: writeManifest(await readManifest()).dependencies,
+    devDependencies: { ...dependencies, ...devDependencies },
+  }
+  const sbom = createSbom({ ...packages, '': published }, { server, dashboard, docs: [scalar] })
   await writeFile(path.join(dist, 'sbom.cdx.json'), JSON.stringify(sbom, null, 2) + '\n')
   await writeFile(path.join(dist, 'licenses.txt'), await formatLicenses([...server, ...dashboard, scalar]))
 }
 
-/** Exported modules import the version from this file. The other fields are not needed at run time. */
-async function writePackageJson(): Promise<void> {
-  const { name, version, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
-  await writeFile(path.join(dist, 'package.json'), JSON.stringify({ name, version, type }, null, 2) + '\n')
+/** Makes `dist/` the package that `npm pack ./dist` packs. */
+async function completePackage(): Promise<void> {
+  await writeFile(path.join(dist, 'package.json'), JSON.stringify(writeManifest(await readManifest()), null, 2) + '\n')
+  for (const name of ['LICENSE', 'README.md']) await copyFile(path.join(root, name), path.join(dist, name))
+}
+
+async function readManifest(): Promise<RepositoryManifest> {
+  return JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
 }
 
 /** Starts and stops the built server: the build fails if it does not start, and the image keeps Node's compile cache. */

@@ -4,9 +4,12 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
+import { writeManifest } from '../../src/packaging/manifest.ts'
 import { freePort } from '../support/postgres.ts'
 import { measureMegabytes, repository, run } from './run.ts'
 import { startServer, type Server } from './server.ts'
+
+const manifest = writeManifest(packageJson)
 
 const Packed = z.tuple([
   z.object({ filename: z.string(), size: z.number(), files: z.array(z.object({ path: z.string() })) }),
@@ -23,9 +26,9 @@ let packed: z.output<typeof Packed>[0]
 /** A customer's project that has only the packed archive from this repository. */
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'waybill-package-'))
-  const response = await run(repository, 'npm', ['pack', '--json', '--pack-destination', folder])
-  // The build prints its output first.
-  packed = Packed.parse(JSON.parse(response.slice(response.indexOf('[\n'))))[0]
+  await run(repository, 'npm', ['run', 'build'])
+  const response = await run(repository, 'npm', ['pack', './dist', '--json', '--pack-destination', folder])
+  packed = Packed.parse(JSON.parse(response))[0]
   await writeFile(
     path.join(folder, 'package.json'),
     JSON.stringify({ name: 'customer', private: true, type: 'module' }),
@@ -37,10 +40,24 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('the archive', () => {
   test('contains only build output', () => {
-    const others = packed.files.map((file) => file.path).filter((file) => !file.startsWith('dist/'))
+    const names = packed.files.map((file) => file.path)
 
-    expect(others.filter((file) => file !== 'README.md').toSorted()).toEqual(['LICENSE', 'package.json'])
-    expect(packed.files.filter((file) => /(^|\/)test\/|\.test\.|\.env|secret\.key|\.map$/.test(file.path))).toEqual([])
+    expect([...new Set(names.map((name) => name.split('/')[0]))].toSorted()).toEqual([
+      'LICENSE',
+      'README.md',
+      'contracts',
+      'docs',
+      'licenses.txt',
+      'openapi.json',
+      'package.json',
+      'sbom.cdx.json',
+      'src',
+    ])
+    expect(
+      names.filter((name) =>
+        /(^|\/)test\/|\.test\.|\.env|secret\.key|\.map$|\.tsx?$/.test(name.replace(/\.d\.ts$/, '')),
+      ),
+    ).toEqual([])
   })
 
   test('is small enough to install only for the client', () => {
@@ -49,11 +66,11 @@ describe('the archive', () => {
 
   test('contains a file for every export and for the command', () => {
     const files = packed.files.map((file) => `./${file.path}`)
-    const exported = Object.values(packageJson.exports).flatMap((target) =>
+    const exported = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
     )
 
-    const missing = [...exported, `./${packageJson.bin.waybill}`].filter((target) => {
+    const missing = [...exported, `./${manifest.bin.waybill}`].filter((target) => {
       const [start = '', end = ''] = target.split('*')
       return !files.some((file) => file.startsWith(start) && file.endsWith(end))
     })
@@ -63,13 +80,13 @@ describe('the archive', () => {
 
 describe('the software bill of materials', () => {
   test('is in the archive and lists installed and bundled packages', async () => {
-    const file = path.join(folder, 'node_modules/waybill/dist/sbom.cdx.json')
+    const file = path.join(folder, 'node_modules/waybill/sbom.cdx.json')
     const text = await readFile(file, 'utf8')
     const { bomFormat, components } = Sbom.parse(JSON.parse(text))
     const names = components.map(({ group, name }) => (group === undefined ? name : `${group}/${name}`))
 
     expect(bomFormat).toBe('CycloneDX')
-    expect(names).toEqual(expect.arrayContaining(Object.keys(packageJson.dependencies)))
+    expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)))
     expect(names).toEqual(
       expect.arrayContaining([
         'fastify',
@@ -88,7 +105,7 @@ describe('the software bill of materials', () => {
 })
 
 test('the licences of bundled packages are in the archive', async () => {
-  const licenses = await readFile(path.join(folder, 'node_modules/waybill/dist/licenses.txt'), 'utf8')
+  const licenses = await readFile(path.join(folder, 'node_modules/waybill/licenses.txt'), 'utf8')
 
   for (const name of ['fastify', 'better-auth', 'undici', 'react', '@scalar/api-reference'])
     expect(licenses).toMatch(new RegExp(`^${name} \\S+ \\(MIT\\)$`, 'm'))
@@ -219,8 +236,8 @@ describe('the client', () => {
     const loaded = await listLoadedFiles('waybill/client')
 
     expect(loaded.filter((file) => file.startsWith('waybill/'))).toEqual([
-      'waybill/dist/src/client/client.js',
-      'waybill/dist/src/client/upload.js',
+      'waybill/src/client/client.js',
+      'waybill/src/client/upload.js',
     ])
     expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', '@trpc/client', '@trpc/server']))
   })
@@ -228,9 +245,7 @@ describe('the client', () => {
   test('loads only contracts and zod for its contracts', async () => {
     const loaded = await listLoadedFiles('waybill/contracts')
 
-    expect(loaded.filter((file) => file.startsWith('waybill/') && !file.startsWith('waybill/dist/contracts/'))).toEqual(
-      [],
-    )
+    expect(loaded.filter((file) => file.startsWith('waybill/') && !file.startsWith('waybill/contracts/'))).toEqual([])
     expect(new Set(loaded.map(nameOfPackage))).toEqual(new Set(['waybill', 'zod']))
   })
 
@@ -301,7 +316,7 @@ describe('the webhook receiver', () => {
     const loaded = await listLoadedFiles('waybill/webhook')
 
     expect(
-      loaded.filter((file) => file.startsWith('waybill/dist/src/') && !file.startsWith('waybill/dist/src/receiver/')),
+      loaded.filter((file) => file.startsWith('waybill/src/') && !file.startsWith('waybill/src/receiver/')),
     ).toEqual([])
     expect(new Set(loaded.map(nameOfPackage))).toEqual(
       new Set(['waybill', 'zod', 'standardwebhooks', '@stablelib/base64', 'fast-sha256']),
