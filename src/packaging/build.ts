@@ -9,7 +9,7 @@ import { renderedPagesFile } from '../http/docs/site/site.ts'
 import { buildDashboard, bundledPackagesName } from './build-dashboard.ts'
 import { bundleServer } from './bundle-server.ts'
 import { formatLicenses } from './bundled-packages.ts'
-import { type RepositoryManifest, writeManifest } from './manifest.ts'
+import { asPublished, type RepositoryManifest, writeManifest } from './manifest.ts'
 import { createSbom } from './sbom.ts'
 
 /**
@@ -81,13 +81,8 @@ function packClient(): void {
 async function describePackages(): Promise<void> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const dashboard = JSON.parse(await readFile(path.join(root, 'src/dashboard/built', bundledPackagesName), 'utf8'))
-  const { dependencies, devDependencies } = packages['']
-  const published = {
-    ...packages[''],
-    dependencies: writeManifest(await readManifest()).dependencies,
-    devDependencies: { ...dependencies, ...devDependencies },
-  }
-  const sbom = createSbom({ ...packages, '': published }, { server, dashboard, docs: [scalar] })
+  const published = asPublished(packages, writeManifest(await readManifest()))
+  const sbom = createSbom(published, { server, dashboard, docs: [scalar] })
   await writeFile(path.join(dist, 'sbom.cdx.json'), JSON.stringify(sbom, null, 2) + '\n')
   await writeFile(path.join(dist, 'licenses.txt'), await formatLicenses([...server, ...dashboard, scalar]))
 }

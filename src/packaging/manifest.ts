@@ -1,3 +1,5 @@
+import type { LockedPackages } from './sbom.ts'
+
 /** The fields of the repository's `package.json` that the published one repeats. */
 export interface RepositoryManifest {
   name: string
@@ -48,4 +50,16 @@ function versionOf(dependencies: Record<string, string>, name: string): string {
   const version = dependencies[name]
   if (version === undefined) throw new Error(`package.json does not list ${name} under dependencies`)
   return version
+}
+
+/** The packages of the lock file, with the dependencies of the published package in place of the repository's. */
+export function asPublished(
+  packages: LockedPackages,
+  { dependencies: published }: Pick<ReturnType<typeof writeManifest>, 'dependencies'>,
+): LockedPackages {
+  const { dependencies, devDependencies, ...root } = packages[''] ?? {}
+  return {
+    ...packages,
+    '': { ...root, dependencies: published, devDependencies: { ...dependencies, ...devDependencies } },
+  }
 }
