@@ -124,6 +124,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'whatsAppAccount.test': { whatsAppAccountId },
     'whatsAppAccount.replaceSecrets': { whatsAppAccountId, accessToken: 'EAAB' },
     'whatsAppAccount.setDefault': { whatsAppAccountId },
+    'whatsAppAccount.setMarketing': { whatsAppAccountId, setting: 'cloud_api' },
     'whatsAppAccount.activate': { whatsAppAccountId },
     'whatsAppAccount.deactivate': { whatsAppAccountId },
     'whatsAppAccount.remove': { whatsAppAccountId },

@@ -56,6 +56,7 @@ test('encrypts the token and app secret, binds them to their row and does not li
       isDefault: true,
       active: true,
       hasAppSecret: true,
+      marketingSetting: 'automatic',
       createdAt: expect.any(String),
     },
   ])

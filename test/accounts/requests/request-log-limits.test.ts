@@ -229,7 +229,9 @@ test('retries an insert that the database canceled', async () => {
   try {
     await account.get('/api/v1/message')
     await expect.poll(countBlockedInserts).toBe(1)
-    await expect.poll(countBlockedInserts).toBe(0)
+    await sql`select pg_cancel_backend(pid) from pg_stat_activity where ${blockedInsert}`.execute(server.deps.db)
+    // The retry waits for the same lock.
+    await expect.poll(countBlockedInserts).toBe(1)
   } finally {
     unlock.resolve()
     await holding
@@ -240,12 +242,11 @@ test('retries an insert that the database canceled', async () => {
   await limited.close()
 })
 
+const blockedInsert = sql`datname = current_database() and wait_event_type = 'Lock' and query like '%insert_api_requests%'`
+
 async function countBlockedInserts(): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%insert_api_requests%'`.execute(
-    server.deps.db,
-  )
+    select count(*)::integer as count from pg_stat_activity where ${blockedInsert}`.execute(server.deps.db)
   return rows[0]?.count ?? 0
 }
 
