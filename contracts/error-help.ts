@@ -230,7 +230,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     causes: [
       'The header `Content-Type` is missing or names another type, such as `application/x-www-form-urlencoded`.',
       'The header names a charset other than UTF-8, or `Content-Encoding` is set.',
-      'The content of an uploaded file is of another type than its name says, such as a web page that is called `photo.jpg`.',
+      'The content of an uploaded file does not match its name, such as a web page named `photo.jpg`.',
     ],
     fixes: [
       'Send `Content-Type: application/json` and an uncompressed body.',
@@ -283,7 +283,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     meaning: 'The stored files of this account would exceed its quota.',
     causes: ['Many different files are uploaded, for example one document per recipient, and none is deleted.'],
     fixes: [
-      'Delete files that are not needed any more with `POST /api/v1/media/delete`.',
+      'Delete files that you no longer need with `POST /api/v1/media/delete`.',
       'Send files that are used once by `link` instead.',
       'Ask the operator for a higher quota or an earlier expiry.',
     ],
@@ -331,7 +331,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     guides: ['one-time-codes.md'],
   },
   CODE_ATTEMPTS_EXCEEDED: {
-    meaning: 'The code was checked as often as `maxAttempts` allows. Even the right code is not accepted any more.',
+    meaning: 'The code was checked as often as `maxAttempts` allows. Even the right code is no longer accepted.',
     causes: ['The user mistyped it several times.', 'Somebody tries to guess it.'],
     fixes: ['Send a new code.'],
     retry: noRetry,

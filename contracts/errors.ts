@@ -110,7 +110,7 @@ export const errors = {
   },
   SETTING_REFUSED: {
     status: 409,
-    summary: 'The change does not fit the present state. The message says why.',
+    summary: 'The change is not possible in the current state. The message says why.',
     example: 'This WhatsApp account is inactive: nothing is sent from it. Activate it first.',
     audience: 'dashboard',
   },
@@ -174,8 +174,8 @@ export const errors = {
   },
   CODE_ATTEMPTS_EXCEEDED: {
     status: 422,
-    summary: 'The one-time code was checked too often. It is not accepted any more.',
-    example: 'code: the code was checked too often and is not accepted any more. Send a new one.',
+    summary: 'The one-time code was checked too often and is no longer accepted.',
+    example: 'code: the code was checked too often and is no longer accepted. Send a new one.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,

@@ -289,7 +289,7 @@ export const RecipientOptedOutEvent = event(
 export const RecipientOptedInEvent = event(
   'recipient.opted_in',
   'RecipientOptedInEvent',
-  'A recipient opted in again and is not on the suppression list any more.',
+  'A recipient opted in again and is no longer on the suppression list.',
   RecipientFacts,
   ofRecipient,
 )

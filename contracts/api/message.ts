@@ -144,7 +144,7 @@ export const PreviewButton = z
       .meta({ examples: [0] }),
     type: z
       .string()
-      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another kind of WhatsApp.')
+      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.')
       .meta({ examples: ['URL'] }),
     text: z
       .string()

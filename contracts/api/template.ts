@@ -34,7 +34,7 @@ export const TemplateButton = z
   .object({
     type: z
       .string()
-      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another kind of WhatsApp.')
+      .describe('`QUICK_REPLY`, `URL`, `PHONE_NUMBER` or another type that WhatsApp defines.')
       .meta({ examples: ['QUICK_REPLY'] }),
     text: z
       .string()

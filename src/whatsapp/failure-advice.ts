@@ -77,7 +77,7 @@ const mediaCauses: readonly (readonly [RegExp, FailureAdvice])[] = [
   [
     /processing it is of type/i,
     {
-      meaning: 'The content of the file is of another type than announced.',
+      meaning: 'The content of the file does not match its declared type.',
       advice:
         'Let the server of the link send the right Content-Type, or upload the file with media.upload, which determines the type from the content.',
     },
@@ -239,7 +239,7 @@ const advices: Readonly<Record<string, FailureAdvice>> = {
   131055: wrongMarketingApi,
   134100: wrongMarketingApi,
   134101: {
-    meaning: 'WhatsApp still prepares this template for marketing messages.',
+    meaning: 'WhatsApp is still preparing this template for marketing messages.',
     advice: 'Send the message again in ten minutes.',
   },
   134102: {

@@ -50,7 +50,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
     message:
       'Check that the server of the link is reachable from the internet and answers quickly, or upload the file and send its mediaId.',
   }),
-  msg({ message: 'The content of the file is of another type than announced.' }),
+  msg({ message: 'The content of the file does not match its declared type.' }),
   msg({
     message:
       'Let the server of the link send the right Content-Type, or upload the file with media.upload, which determines the type from the content.',
@@ -125,7 +125,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Compare the phone number ID with the one in the Meta app dashboard.' }),
   msg({ message: "The recipient's identity has changed since it was last confirmed." }),
   msg({ message: 'Confirm the identity of the recipient, or disable the identity check of the number.' }),
-  msg({ message: 'WhatsApp still prepares this template for marketing messages.' }),
+  msg({ message: 'WhatsApp is still preparing this template for marketing messages.' }),
   msg({ message: 'Send the message again in ten minutes.' }),
   msg({ message: 'WhatsApp cannot send this template as a marketing message at the moment.' }),
   msg({ message: 'Send the message again in a minute.' }),
@@ -581,7 +581,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Account {accountId} already has an API key.' }),
   // From webhooks/alerts/account-texts.ts.
   msg({ message: 'phone number ID {phoneNumberId}' }),
-  msg({ message: '{number} cannot send any more' }),
+  msg({ message: '{number} can no longer send' }),
   msg({ message: 'A user deactivated the WhatsApp account {number}.' }),
   msg({ message: 'WhatsApp rejected the WhatsApp account {number}: {reason}' }),
   msg({ message: 'It is the default, so requests that do not set accountId are rejected.' }),

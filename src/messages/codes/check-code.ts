@@ -33,7 +33,7 @@ async function explain({ db }: Pick<Deps, 'db'>, key: CodeKey): Promise<ServiceE
     case 'no attempts':
       return new ServiceError(
         'CODE_ATTEMPTS_EXCEEDED',
-        'code: the code was checked too often and is not accepted any more. Send a new one.',
+        'code: the code was checked too often and is no longer accepted. Send a new one.',
       )
   }
 }

@@ -157,7 +157,7 @@ async function findAppId({ db, whatsapp }: SampleDeps, account: TemplateAccount)
       id: account.whatsAppAccountId,
       access_token_encrypted: account.accessTokenEncrypted,
     }
-    // The app of a token that was replaced in the meantime may be another one.
+    // A token that was replaced in the meantime may belong to another app.
     if (await lockUnchanged(trx, checked)) await saveHealth(trx, account, { app_id: appId })
   })
   return appId

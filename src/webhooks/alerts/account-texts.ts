@@ -14,7 +14,7 @@ export function toAccountChange(accountId: string, event: WhatsAppAccountEvent):
         kind: 'raised',
         severity: event.data.by === 'user' ? 'warning' : 'critical',
         text: {
-          title: `${number} cannot send any more`,
+          title: `${number} can no longer send`,
           paragraphs: [
             event.data.by === 'user'
               ? `A user deactivated the WhatsApp account ${number}.`

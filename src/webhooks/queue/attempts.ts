@@ -55,7 +55,7 @@ const maxConcurrentRecordings = 1
  * killed. Lower limits make a worker slower.
  */
 const maxUnrecorded = 1_024
-/** Only quick responses can arrive in such numbers. A few hundred of slow endpoints must not delay the others. */
+/** Only quick responses can arrive in such numbers. A few hundred attempts at slow endpoints must not delay the others. */
 const quickMilliseconds = 500
 const databaseRetryMilliseconds = 500
 

@@ -54,7 +54,7 @@ test('mails each alert once to every member, and its end once', async () => {
   await announce()
   await eventually(() =>
     expect(subjects()).toEqual(
-      [`${ada.email}: ${number} cannot send any more`, `${bob.email}: ${number} cannot send any more`].toSorted(),
+      [`${ada.email}: ${number} can no longer send`, `${bob.email}: ${number} can no longer send`].toSorted(),
     ),
   )
   expect(smtp.received[0]).toMatchObject({
@@ -67,7 +67,7 @@ test('mails each alert once to every member, and its end once', async () => {
   await eventually(() => expect(smtp.received).toHaveLength(4))
   expect(subjects()).toEqual(
     [ada, bob]
-      .flatMap(({ email }) => [`${email}: ${number} can send again`, `${email}: ${number} cannot send any more`])
+      .flatMap(({ email }) => [`${email}: ${number} can send again`, `${email}: ${number} can no longer send`])
       .toSorted(),
   )
 })
@@ -85,7 +85,7 @@ test('mails members about a token that is revoked during sends', async () => {
 
   await eventually(() =>
     expect(subjects().filter((subject) => subject.startsWith(email))).toEqual([
-      `${email}: +1 555-010-0001 cannot send any more`,
+      `${email}: +1 555-010-0001 can no longer send`,
     ]),
   )
 })

@@ -30,12 +30,12 @@ export const sandboxMedia: readonly SandboxMedia[] = [
   },
   {
     file: 'https://fails.example/type',
-    does: 'Sent, then failed (131053): the file is of another type than announced',
+    does: 'Sent, then failed (131053): the file does not match its declared type',
     delivery: { plan: 'mediaWrongType' },
   },
   {
     file: '9000000000131053',
-    does: 'Sent, then failed (131053): the uploaded file is of another type than announced',
+    does: 'Sent, then failed (131053): the uploaded file does not match its declared type',
     delivery: { plan: 'mediaWrongType' },
   },
   { file: '9000000000000033', does: 'Rejected (100): the uploaded file has expired', expired: true },

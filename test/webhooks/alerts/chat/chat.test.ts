@@ -92,9 +92,9 @@ test('posts each alert once to Slack, and once more when it is over', async () =
   const [alert, recovery] = posted()
   const url = `https://waybill.example.com/settings/${account.accountId}/whatsapp-accounts/${account.whatsAppAccountId}`
   expect(alert).toEqual({
-    text: '+1 555-010-0001 cannot send any more',
+    text: '+1 555-010-0001 can no longer send',
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: '+1 555-010-0001 cannot send any more', emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: '+1 555-010-0001 can no longer send', emoji: false } },
       {
         type: 'section',
         text: {
@@ -143,7 +143,7 @@ test('posts an Adaptive Card to Teams', async () => {
             {
               type: 'RichTextBlock',
               inlines: [
-                { type: 'TextRun', text: '+1 555-010-0001 cannot send any more', size: 'Medium', weight: 'Bolder' },
+                { type: 'TextRun', text: '+1 555-010-0001 can no longer send', size: 'Medium', weight: 'Bolder' },
               ],
             },
             {

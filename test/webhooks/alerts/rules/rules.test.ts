@@ -99,7 +99,7 @@ async function alerts(): Promise<Alert[]> {
   return (await owner.query<{ items: Alert[] }>('alert.list', { accountId: account.accountId })).data.items
 }
 
-const cannotSend = '+1 555-010-0001 cannot send any more'
+const cannotSend = '+1 555-010-0001 can no longer send'
 const canSend = '+1 555-010-0001 can send again'
 
 test('holds an alert in quiet hours, and sends it once when they end', async () => {
