@@ -53,7 +53,8 @@ export function parseEvent(eventId: string, body: string): ReceivedEvent {
 
 function parseJson(body: string): Record<string, unknown> {
   try {
-    return { ...JSON.parse(body) }
+    const event: unknown = JSON.parse(body)
+    return typeof event === 'object' ? { ...event } : {}
   } catch {
     throw new WebhookVerificationError('The body is correctly signed, but is not JSON')
   }

@@ -77,7 +77,7 @@ function checking<T>(read: () => T | Promise<T>): () => Promise<T> {
   let turn = 0
   return async () => {
     await nodes[turn++ % nodes.length]?.check()
-    return await read()
+    return read()
   }
 }
 
