@@ -31,7 +31,9 @@ const Purpose = line(64)
 const [ipv4, ipv6] = [z.regexes.ipv4, z.regexes.ipv6].map(({ source }) => source.replace(/^\^/, '').replace(/\$$/, ''))
 const address = new RegExp(`^(?:${ipv4}|${ipv6}|::(?:[fF]{4}(?::0{1,4})?:)?${ipv4})$`)
 
-const ClientIp = line(64)
+const ClientIp = z
+  .string()
+  .max(64, 'must have at most 64 characters')
   .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
   .optional()
   .describe(

@@ -12,8 +12,6 @@ export interface OpenApiDocument {
     schemas: Record<string, Schema>
     responses: Record<string, Response>
     headers: Record<string, Header>
-    /** Of webhooks only. */
-    parameters?: Record<string, Parameter>
     securitySchemes: object
   }
 }
@@ -46,7 +44,7 @@ export interface Operation {
 
 /** A request that we send. The receiver responds, and no API key is involved. */
 export interface WebhookOperation extends Omit<Operation, 'parameters' | 'responses' | 'x-error-codes'> {
-  parameters: Reference[]
+  parameters: Parameter[]
   requestBody: JsonBody & { required: true }
   responses: Record<string, { description: string }>
   security: []
@@ -58,6 +56,7 @@ export interface Parameter {
   required?: boolean
   description: string
   schema: Schema
+  example?: unknown
   examples?: Record<string, Example>
 }
 
@@ -105,6 +104,6 @@ export interface Schema {
   [keyword: string]: unknown
 }
 
-export function refer(kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string): Reference {
+export function refer(kind: 'schemas' | 'responses' | 'headers', name: string): Reference {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -7,7 +7,7 @@ import { headers } from './headers.ts'
 import { readJsonSchema, writeOperation } from './operation.ts'
 import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
-import { eventNames, webhookHeaders, writeEventSchemas, writeWebhooks } from './webhooks.ts'
+import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
 /** Generates the OpenAPI document of the public REST API and of the webhooks, from the contracts alone. */
 function generateOpenApi(): OpenApiDocument {
@@ -43,7 +43,6 @@ function generateOpenApi(): OpenApiDocument {
       },
       responses,
       headers,
-      parameters: webhookHeaders,
       securitySchemes: {
         ApiKey: {
           type: 'apiKey',
@@ -80,7 +79,7 @@ function printCompact(value: unknown, indent: string): string {
   return `${open}\n${lines.join(',\n')}\n${indent}${close}`
 }
 
-const maxLine = 160
+const maxLine = 200
 
 function writePaths(draft: OpenApiDocument): OpenApiDocument['paths'] {
   const paths: Record<string, PathItem> = {}

@@ -18,7 +18,6 @@ import { mapValues } from './schemas.ts'
 export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
   const { summary: _summary, license, ...info } = document.info
   const { identifier, ...terms } = license
-  const { parameters: _ofWebhooks, ...components } = document.components
   const used = new Set(Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)))
   return {
     ...document,
@@ -27,10 +26,13 @@ export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocumen
     tags: document.tags.filter(({ name }) => used.has(name)),
     paths: mapValues(document.paths, convertPathItem),
     components: {
-      ...components,
-      schemas: mapValues(components.schemas, convertSchema),
-      responses: mapValues(components.responses, convertResponse),
-      headers: mapValues(components.headers, (header) => ({ ...header, schema: convertSchema(header.schema) })),
+      ...document.components,
+      schemas: mapValues(document.components.schemas, convertSchema),
+      responses: mapValues(document.components.responses, convertResponse),
+      headers: mapValues(document.components.headers, (header) => ({
+        ...header,
+        schema: convertSchema(header.schema),
+      })),
     },
   }
 }

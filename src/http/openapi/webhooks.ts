@@ -50,7 +50,7 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
     description: `${summary}. ${description}`,
     tags: ['Webhooks'],
     security: [],
-    parameters: Object.keys(webhookHeaders).map((name) => refer('parameters', name)),
+    parameters: webhookHeaders,
     requestBody: {
       required: true,
       content: {
@@ -64,20 +64,15 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
   }
 }
 
-/** The header fields of every event, as parameters that they share. */
-export const webhookHeaders: Record<string, Parameter> = Object.fromEntries(
-  Object.entries(WebhookHeaders.shape).map(([name, field]) => [
-    name,
-    {
-      name,
-      in: 'header',
-      required: true,
-      description: field.description ?? '',
-      schema: { type: 'string' },
-      examples: { default: { value: field.meta()?.examples?.[0] } },
-    },
-  ]),
-)
+/** The header fields of every event. They are no components, which generators of Go omit unless a path uses them. */
+const webhookHeaders: Parameter[] = Object.entries(WebhookHeaders.shape).map(([name, field]) => ({
+  name,
+  in: 'header',
+  required: true,
+  description: field.description ?? '',
+  schema: { type: 'string' },
+  example: field.meta()?.examples?.[0],
+}))
 
 /** `message.outcome_unknown` becomes `onMessageOutcomeUnknown`. */
 function nameOperation(type: string): string {
