@@ -203,6 +203,9 @@ test('responds without delay while the log cannot be written, and drops requests
   })
   await locked.promise
   try {
+    // While the insert of this request waits for the lock, no other one starts.
+    await account.get('/api/v1/message')
+    await expect.poll(countBlockedInserts).toBe(1)
     const sends = Array.from({ length: 30 }, () => account.post('/api/v1/message/send', { ...message, variables }))
     for (const response of await Promise.all(sends)) expect(response.statusCode).toBe(200)
     await expect.poll(() => readDropped('full')).toBe(10)
@@ -211,7 +214,7 @@ test('responds without delay while the log cannot be written, and drops requests
     await holding
   }
 
-  expect(await readStored(account, 20)).toHaveLength(20)
+  expect(await readStored(account, 21)).toHaveLength(21)
   await limited.close()
 })
 
