@@ -172,7 +172,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
 })
 
 test('the dashboard queries only metrics that the operating guide documents', () => {
-  const guide = readFileSync(path.resolve(monitoring, '../guides/operating.md'), 'utf8')
+  const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/operating/operating.md'), 'utf8')
   const documented = new Set([...guide.matchAll(/^\| `(waybill_\w+)`/gm)].map(([, name = '']) => name))
   const used = queries.flatMap(({ expr }) => [...expr.matchAll(/waybill_\w+/g)].map(([name]) => name))
   const known = (name: string) => documented.has(name.replace(/_(?:count|sum|bucket)$/, ''))

@@ -506,9 +506,10 @@ test('shows the sent content, its webhook and the request as curl', async () => 
     '-c',
     `curl() { printf '%s\\n' "$@"; }; WAYBILL_API_KEY=key_of_the_shell; ${curl}`,
   ])
-  const [url, , key, , , , ...body] = output.toString().split('\n')
+  const [url, , key, , , , idempotencyKey, , ...body] = output.toString().split('\n')
   expect(url).toBe(`${dashboard.server.url}/api/v1/message/send`)
   expect(key).toBe('X-API-Key: key_of_the_shell')
+  expect(idempotencyKey).toMatch(/^Idempotency-Key: again-msg_/)
   expect(JSON.parse(body.join('\n'))).toEqual({
     to: '34600111222',
     template: 'order_shipped',
@@ -558,7 +559,7 @@ test('shows the content of a message, and repeats it with the same values', asyn
   await panel.getByRole('button', { name: 'Copy as curl' }).click()
   const curl = await page.evaluate<string>('navigator.clipboard.readText()')
   const output = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${curl}`])
-  expect(JSON.parse(output.toString().split('\n').slice(6).join('\n'))).toEqual({
+  expect(JSON.parse(output.toString().split('\n').slice(8).join('\n'))).toEqual({
     ...request,
     accountId: account.whatsAppAccountId,
   })
