@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
-import { changes } from '../dashboard/changes.ts'
+import { changes } from '../changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 
 export const chatFormats = ['slack', 'teams'] as const
 export type ChatFormat = (typeof chatFormats)[number]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
 /** The steps that connect a phone number, in order. Each step can be repeated. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { Email } from './user.ts'
 
 export const Member = z.object({

@@ -9,7 +9,7 @@ import {
 } from '../api/message.ts'
 import { line, MessageId } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { Delivery } from './webhook.ts'
 
 const { cursor, limit, ...filters } = publicListMessages.input.shape

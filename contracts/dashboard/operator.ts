@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, operatorProcedure } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { Email } from './user.ts'
 
 /** An account in the operator console. */

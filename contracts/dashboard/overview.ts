@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 
 const Count = z.int()
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 /** Contents are never stored longer than their messages (`WAYBILL_RETENTION_DAYS`). */

@@ -6,7 +6,7 @@ import {
   removeSuppression as publicRemove,
 } from '../api/suppression.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 
 /** WhatsApp's categories of templates. */
 export const suppressedCategories = ['MARKETING', 'UTILITY', 'AUTHENTICATION'] as const

@@ -8,7 +8,7 @@ import { LanguageCode, line, TemplateName } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
 import { sampleFormats } from '../templates/samples.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 
 const whatsAppAccountId = line(64).optional()
 const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition })

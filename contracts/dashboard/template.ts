@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { SentFromDashboard } from './message.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 

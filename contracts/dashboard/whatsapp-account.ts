@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { marketingSettings } from '../api/account.ts'
-import { changes } from './changes.ts'
+import { changes } from '../changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/

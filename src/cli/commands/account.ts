@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { type Account, createAccount, listAccounts, updateAccount } from '../../accounts/account.ts'
 import { resumeAccount, suspendAccount } from '../../accounts/suspend.ts'
 import { dropContents } from '../../messages/contents/drop.ts'

@@ -7,7 +7,7 @@ import {
   type QuietHours,
   updateAlertRules as updateContract,
 } from '../../../contracts/dashboard/alert.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { setAllowList } from '../../accounts/ip-allow-list.ts'
 import { dataCommand } from '../command.ts'
 

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import type { IssuedKey } from '../../../contracts/dashboard/public-api.ts'
 import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
 import { type CommandResult, dataCommand } from '../command.ts'

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ImportMediaRequest, type Media } from '../../../contracts/api/media.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { listMessages as listContract, type Message, messageStatuses } from '../../../contracts/api/message.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { type Resolution, resolutions, resolveMessage } from '../../messages/status/outcome-unknown.ts'
 import { getMessage } from '../../messages/queries/get.ts'

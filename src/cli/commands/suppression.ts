@@ -4,7 +4,7 @@ import {
   type Suppression,
   suppressionReasons,
 } from '../../../contracts/api/suppression.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'

@@ -1,5 +1,5 @@
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'

@@ -1,5 +1,5 @@
 import type { Template } from '../../../contracts/api/template.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { listTemplates } from '../../templates/list.ts'

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
 import { Timestamp } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { needsRegistration } from '../../../contracts/dashboard/number-status.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'

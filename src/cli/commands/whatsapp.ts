@@ -1,5 +1,5 @@
 import { type MarketingSetting, marketingSettings } from '../../../contracts/api/account.ts'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import type { UpdatedWhatsAppAccount, WhatsAppAccount } from '../../../contracts/dashboard/whatsapp-account.ts'
 import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
 import {

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import { discardUnwrittenRequests } from '../../accounts/requests/store.ts'
 import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changes } from '../../../contracts/dashboard/changes.ts'
+import { changes } from '../../../contracts/changes.ts'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
 import type {
   ApiRequest,
