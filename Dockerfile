@@ -9,7 +9,7 @@ COPY src/client/package.json ./src/client/
 COPY src/packaging/runtime/package.json ./src/packaging/runtime/
 COPY test/generated-client/package.json ./test/generated-client/
 RUN npm ci --ignore-scripts
-COPY tsconfig.json openapi.json CHANGELOG.md LICENSE ./
+COPY tsconfig.json openapi.json CHANGELOG.md LICENSE README.md ./
 COPY docs ./docs
 COPY contracts ./contracts
 COPY src ./src

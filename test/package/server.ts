@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { outsideEnvironment } from './run.ts'
 
-const patienceMilliseconds = 60_000
+/** Far longer than a start takes: it ends a run that hangs. */
+const patienceMilliseconds = 120_000
 
 export interface Server {
   /** From the start of the process until it was ready to serve. */
@@ -20,14 +21,15 @@ export async function startServer(
   environment: Record<string, string> & { PORT: string },
 ): Promise<Server> {
   const start = performance.now()
-  const child = spawn(command, args, { cwd: folder, env: { ...outsideEnvironment(), ...environment } })
+  // Its own process group, because npm does not pass SIGKILL on.
+  const child = spawn(command, args, { cwd: folder, env: { ...outsideEnvironment(), ...environment }, detached: true })
   const written: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => written.push(String(chunk)))
   const exited = once(child, 'exit')
   const output = () => written.join('')
   while (!(await isReady(environment.PORT))) {
     if (child.exitCode !== null || performance.now() - start > patienceMilliseconds) {
-      child.kill('SIGKILL')
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
       throw new Error(`The server did not start:\n${output()}`)
     }
     await delay(10)

@@ -473,6 +473,23 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'must be IMAGE or VIDEO in a limited-time offer' }),
   msg({ message: 'must be one URL button, or COPY_CODE followed by URL, in a limited-time offer' }),
   // From whatsapp/simulator/messages/recipients.ts.
+  msg({
+    message:
+      'Rejected by /marketing_messages (131055), as if the template were no marketing template; accepted by /messages',
+  }),
+  msg({ message: 'Rejected by /marketing_messages (134100); accepted by /messages' }),
+  msg({
+    message: 'Rejected by /messages (131061), as a template with a maximum price; accepted by /marketing_messages',
+  }),
+  msg({
+    message:
+      'Rejected by /messages (131063), as if marketing templates were switched off there; accepted by /marketing_messages',
+  }),
+  msg({
+    message:
+      'Rejected by /marketing_messages (131055); accepted by /messages, but the connection closes before the response',
+  }),
+  msg({ message: 'Rejected by /messages (131063); /marketing_messages never responds' }),
   msg({ message: 'Accepted after 3 seconds' }),
   msg({ message: 'Accepted, held for quality assessment, then failed (132015)' }),
   msg({ message: 'Accepts the request and never responds' }),
@@ -698,7 +715,7 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'asked for an email to reset their password' }),
   msg({ message: 'set a new password with a link from an email' }),
   msg({ message: 'This link was already used or has expired. Ask for a new one.' }),
-  // From dashboard/changes.ts.
+  // From contracts/changes.ts.
   msg({ message: 'generated the API key' }),
   msg({ message: 'regenerated the API key' }),
   msg({ message: 'revoked the API key' }),

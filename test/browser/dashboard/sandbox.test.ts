@@ -66,7 +66,7 @@ test('warns on a production server that a test message is real, and simulates no
 test('says that a sign-in link was already used, and how to get another', async () => {
   const { page, context, email, pageErrors } = await sandbox.signedIn()
   const { deps, url } = sandbox.server
-  const userAuth = createUserAuth(deps, { publicUrl: undefined, oidc: undefined, signInLinks: true })
+  const userAuth = createUserAuth(deps, { publicUrl: url, oidc: undefined, signInLinks: true })
   const path = await userAuth.createSignInLink(email)
   await context.clearCookies()
   await page.goto(url + path)
