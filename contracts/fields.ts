@@ -103,15 +103,21 @@ export const Timestamp = z.iso
   })
   .meta({ examples: ['2026-11-20T09:30:00.000Z'] })
 
-/** The cursor of a list; `openapi.json` shows its pattern. */
-export const Cursor = line(1024).describe('`nextCursor` of the previous page. Leave out for the first page.')
+const notACursor = 'must be the nextCursor of the previous page: leave it out for the first page'
+
+/** The cursor of a list, with the pattern that `openapi.json` shows. It has no second one: ogen cannot merge two. */
+export function cursor(pattern: RegExp) {
+  return z
+    .string()
+    .max(1024, notACursor)
+    .regex(pattern, notACursor)
+    .describe('`nextCursor` of the previous page. Leave out for the first page.')
+}
 
 /** The cursor of a list whose items have IDs with this prefix: it is the ID of the last item seen. */
 export function idCursor(prefix: string) {
-  return Cursor.regex(new RegExp(`^${prefix}_[0-9a-z]{26}$`), notACursor)
+  return cursor(new RegExp(`^${prefix}_[0-9a-z]{26}$`))
 }
-
-export const notACursor = 'must be the nextCursor of the previous page: leave it out for the first page'
 
 export const NextCursor = z
   .string()

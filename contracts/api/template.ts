@@ -2,11 +2,10 @@ import { z } from 'zod'
 import {
   AccountId,
   responseField,
-  Cursor,
+  cursor,
   LanguageCode,
   line,
   NextCursor,
-  notACursor,
   PageLimit,
   TemplateName,
   Timestamp,
@@ -207,7 +206,7 @@ export const listTemplates = procedure({
       .describe('Only templates with this status, such as `APPROVED`.')
       .meta({ examples: ['APPROVED'] }),
     accountId: AccountId.optional(),
-    cursor: Cursor.regex(/^[^.\x00-\x1f\x7f]+[.][^.\x00-\x1f\x7f]+$/, notACursor)
+    cursor: cursor(/^[^.\x00-\x1f\x7f]+[.][^.\x00-\x1f\x7f]+$/)
       .optional()
       .meta({ examples: ['order_shipped.en'] }),
     limit: PageLimit,

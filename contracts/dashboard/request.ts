@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, FailureCode, line, MessageId, PageLimit, Timestamp } from '../fields.ts'
+import { FailureCode, line, MessageId, PageLimit, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
 
 export const requestOutcomes = ['succeeded', 'failed', '4xx', '5xx'] as const
@@ -61,7 +61,7 @@ export const listRequests = dashboardProcedure({
   summary: 'List API requests, the newest first',
   input: ofAccount({
     ...requestFilters,
-    cursor: Cursor.optional(),
+    cursor: line(1024).optional(),
     limit: PageLimit,
   }),
   output: ApiRequestPage,

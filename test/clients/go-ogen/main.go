@@ -47,9 +47,9 @@ func fail(client *waybill.Client, request *waybill.SendMessageRequest) *failure 
 	response, err := client.SendMessage(ctx, request, waybill.SendMessageParams{})
 	check(err)
 	switch answer := response.(type) {
-	case *waybill.SendMessageBadRequest:
+	case *waybill.BadRequestNoActiveAccountHeaders:
 		return &failure{Status: 400, Code: string(answer.Response.Error.Code)}
-	case *waybill.SendMessageNotFound:
+	case *waybill.NotFoundHeaders:
 		return &failure{Status: 404, Code: string(answer.Response.Error.Code)}
 	case *waybill.SendMessageTooManyRequests:
 		return &failure{Status: 429, Code: string(answer.Response.Error.Code), RetryAfter: &answer.RetryAfter.Value}
