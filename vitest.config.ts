@@ -76,6 +76,7 @@ export default defineConfig({
   plugins: [translateDashboard()],
   test: {
     ...patience,
+    setupFiles: 'test/support/http-client.ts',
     sequence: { sequencer: SlowFirst },
     projects: [
       project('unit', 0, { ...suite, include: [unit] }),

@@ -15,15 +15,23 @@ import { openTunnel } from './tunnel.ts'
 
 export { buildConnector, errors }
 
+/**
+ * How long an idle connection stays open, however long the server promises to keep it. undici counts the promised time in
+ * ticks, which are late in a busy process: after a minute, it would send on a connection that the server closes, and never
+ * learn whether the request arrived.
+ */
+const keepAliveMaxTimeout = 4_000
+
 /** Creates an agent for any number of origins. */
 export function createAgent(options: Agent.Options = {}): Agent {
-  return skipContinue(new Agent(options))
+  return skipContinue(new Agent({ keepAliveMaxTimeout, ...options }))
 }
 
 type PoolOptions = Pool.Options & { connect: { timeout: number } }
 
 /** Creates a pool of connections to one origin: directly, or through the proxy that the settings name for it. */
-export function createPool(origin: string, options: PoolOptions, proxies: ProxySettings | undefined): Dispatcher {
+export function createPool(origin: string, settings: PoolOptions, proxies: ProxySettings | undefined): Dispatcher {
+  const options = { keepAliveMaxTimeout, ...settings }
   const proxy = findProxy(proxies, new URL(origin))
   if (!proxy) return skipContinue(new Pool(origin, options))
   if (origin.startsWith('http:')) return forwardThrough(proxy, new URL(origin), options)
