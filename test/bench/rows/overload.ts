@@ -3,7 +3,7 @@ import { compare, toRow } from '../compare.ts'
 import { createCustomer } from '../customer.ts'
 import { startProcess } from '../start-process.ts'
 
-/** The server's limit of concurrent requests (src/http/load-limit.ts). */
+/** The server's limit of concurrent requests (src/http/limits/load-limit.ts). */
 const connections = 512
 
 /** Twice as many callers as the server allows: served requests must not become slower. */
