@@ -205,6 +205,14 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Open the failed messages in the dashboard: each one says what its code means and what to do.' }),
   msg({ message: 'WhatsApp accepted messages more than five minutes ago, and no status has arrived since.' }),
   msg({ message: 'Check the callback URL of the app and the subscription in the setup of this WhatsApp account.' }),
+  msg({
+    message:
+      'WhatsApp reported statuses of messages that the database does not have: {statuses} statuses of messages sent from {from} to {until}.',
+  }),
+  msg({
+    message:
+      'If the database was restored or failed over, it lost these messages: they were sent, so do not send them again. Otherwise, another installation of Waybill sends from this number.',
+  }),
   // From accounts/whatsapp/connect/advice.ts.
   msg({
     message:

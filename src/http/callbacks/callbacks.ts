@@ -7,6 +7,7 @@ import { findAccountOfWhatsAppAccount } from '../../whatsapp-accounts/store.ts'
 import { createCallbackTimeRecorder } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/status/handle-callback.ts'
+import { watchMissingMessages } from '../../messages/status/missing-messages.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
 import { watchSignatures } from './signature-watch.ts'
@@ -80,7 +81,11 @@ export async function registerCallbacks(
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
   const signatures = watchSignatures(deps.log)
-  const callbackDeps = { ...deps, recordCallbackTimes: createCallbackTimeRecorder(deps) }
+  const callbackDeps = {
+    ...deps,
+    recordCallbackTimes: createCallbackTimeRecorder(deps),
+    noteMissing: watchMissingMessages(deps, (statuses) => counters.missing.inc(statuses)),
+  }
   metrics.registerMetric(
     new Gauge({
       name: 'waybill_whatsapp_callback_bytes_held',
@@ -188,6 +193,11 @@ function createCounters(metrics: Registry) {
       name: 'waybill_whatsapp_statuses_total',
       help: 'Statuses received from WhatsApp, by result.',
       labelNames: ['result'] as const,
+      registers,
+    }),
+    missing: new Counter({
+      name: 'waybill_whatsapp_statuses_missing_total',
+      help: 'Statuses of messages that Waybill sent within the last day and that the database does not have. After a failover or a restore, these messages are lost.',
       registers,
     }),
     replies: new Counter({

@@ -7,6 +7,7 @@ import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/r
 import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-replies.ts'
 import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
 import { applyUpdates } from './apply-updates.ts'
+import type { NoteMissing } from './missing-messages.ts'
 import { addUp, noCounts, type StatusCounts } from './counts.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
@@ -17,6 +18,7 @@ export interface CallbackResult extends StatusCounts {
 
 type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'> & {
   recordCallbackTimes: RecordCallbackTimes
+  noteMissing: NoteMissing
 }
 
 export interface AppSecrets {
@@ -74,6 +76,7 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, { withStatuses: known.length > 0 })
+  if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senders))
   // After the statuses, because a reply can refer to a wamid that only they report.
   const replies = await applyFromUsers(deps, part, senders)
   await applyUpdates(deps, part, senders)
@@ -131,7 +134,16 @@ function listSenderIds({ statuses, replies, preferences, templates, accounts }: 
   }
 }
 
-const messageIdPattern = /^msg_[0-9a-z]{26}$/
+const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/
+
+function listMessages(statuses: StatusUpdate[], senders: CallbackSender[]) {
+  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
+  return statuses.flatMap(({ phoneNumberId, callbackData: messageId }) => {
+    const sender = senderOf.get(phoneNumberId)
+    if (!sender || messageId === undefined || !messageIdPattern.test(messageId)) return []
+    return [{ accountId: sender.accountId, whatsAppAccountId: sender.whatsAppAccountId, messageId }]
+  })
+}
 
 function splitStatuses(
   statuses: StatusUpdate[],

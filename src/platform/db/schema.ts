@@ -122,6 +122,13 @@ export interface WhatsAppAccountHealthTable {
   token_refreshed_at: Date | null
   /** Why the last refresh failed; null if it did not. */
   token_refresh_problem: string | null
+  /** Statuses of messages that the database does not have; null if there were none. `pg` returns a bigint as text. */
+  missing_statuses: string | null
+  missing_since: Date | null
+  missing_at: Date | null
+  /** When the first and the last of these messages were sent. */
+  missing_sent_from: Date | null
+  missing_sent_until: Date | null
 }
 
 export interface StoredTraffic {

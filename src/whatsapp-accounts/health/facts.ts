@@ -42,9 +42,20 @@ export function toFacts(
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
     lastStatusAt: health?.last_status_at ?? undefined,
     traffic: traffic ?? undefined,
+    missing: toMissing(health),
     failureRatePercent,
     failureRateMinMessages,
     inactiveSince: health?.inactive_since ?? undefined,
     findingsSince: health?.findings_since ?? {},
+  }
+}
+
+function toMissing(health: HealthRow | undefined): HealthFacts['missing'] {
+  if (!health?.missing_at || !health.missing_sent_from || !health.missing_sent_until) return undefined
+  return {
+    statuses: Number(health.missing_statuses),
+    reportedAt: health.missing_at,
+    sentFrom: health.missing_sent_from,
+    sentUntil: health.missing_sent_until,
   }
 }

@@ -34,6 +34,8 @@ export interface HealthFacts extends MarketingFacts {
   lastStatusAt: Date | undefined
   /** The messages of the last hour. */
   traffic: StoredTraffic | undefined
+  /** Statuses of messages that the database does not have; undefined if there were none. */
+  missing?: { statuses: number; reportedAt: Date; sentFrom: Date; sentUntil: Date } | undefined
   /** The threshold of the account's alert rules; null if this alert is off. */
   failureRatePercent: number | null
   /** With fewer messages in the last hour, the failure rate is ignored. */
@@ -64,6 +66,7 @@ export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
         ...findCallbackProblems(facts),
         ...findMarketingProblems(facts),
         ...findTrafficProblems(facts),
+        ...findMissingMessages(facts, now),
       ]
   return findings.map((finding) => withSince(finding, facts)).toSorted((a, b) => rank(a) - rank(b))
 }
@@ -331,6 +334,21 @@ function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rul
           ),
         ]
       : []),
+  ]
+}
+
+/** How long missing messages are reported after their last status. */
+export const missingKeptDays = 7
+
+function findMissingMessages({ missing }: HealthFacts, now: Date): HealthFinding[] {
+  if (!missing || daysUntil(now, missing.reportedAt) >= missingKeptDays) return []
+  const { statuses, sentFrom, sentUntil } = missing
+  return [
+    warning(
+      'messages_missing',
+      `WhatsApp reported statuses of messages that the database does not have: ${statuses} statuses of messages sent from ${sentFrom.toISOString()} to ${sentUntil.toISOString()}.`,
+      'If the database was restored or failed over, it lost these messages: they were sent, so do not send them again. Otherwise, another installation of Waybill sends from this number.',
+    ),
   ]
 }
 

@@ -20,6 +20,11 @@ export type HealthChanges = Omit<
   | 'announced_quality'
   | 'traffic'
   | 'next_traffic_at'
+  | 'missing_statuses'
+  | 'missing_since'
+  | 'missing_at'
+  | 'missing_sent_from'
+  | 'missing_sent_until'
 >
 
 export async function insertHealth(

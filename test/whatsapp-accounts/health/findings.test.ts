@@ -62,7 +62,10 @@ test('finds nothing for a working account or one without known facts', () => {
 
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
 
+const missing = { statuses: 3, reportedAt: inDays(-6), sentFrom: inDays(-7), sentUntil: inDays(-6) }
+
 test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
+  { facts: { missing }, finding: ['messages_missing', 'warning', false] },
   { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
   { facts: { inactiveReason: 'WhatsApp rejected it (190)' }, finding: ['rejected', 'error', true] },
   {
