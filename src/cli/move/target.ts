@@ -5,7 +5,13 @@ import type { Database } from '../../platform/db/schema.ts'
 import { listMovedTables, type MovedTable } from './tables.ts'
 
 /** Tables with rows that a migration, or a server that was started on it, inserts into an empty database. */
-const singletons = new Set(['overdue_progress', 'database_clock', 'message_counts_start', 'server_processes'])
+const singletons = new Set([
+  'overdue_progress',
+  'database_clock',
+  'message_counts_start',
+  'server_processes',
+  'background_jobs',
+])
 
 /** Returns the ID of the unfinished move into this database; undefined if there is none. */
 export async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {

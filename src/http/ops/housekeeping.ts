@@ -31,6 +31,7 @@ import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldAttemptCounts, deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
+import { claimJob, finishJob } from './due-jobs.ts'
 
 export interface JobLog {
   /** Returns a function to call when the run ends. */
@@ -49,7 +50,10 @@ type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSec
 export interface Housekeeping {
   /** The names of all chores. */
   names: readonly string[]
-  /** Runs each chore at its interval. A chore never overlaps itself; a failed one runs again at its next interval. */
+  /**
+   * Runs each chore at its interval. A chore never overlaps itself; a failed one runs again at its next interval, or
+   * after five minutes.
+   */
   start(): void
   /** Runs chores now, and waits for them. */
   run(...names: string[]): Promise<void>
@@ -64,7 +68,10 @@ interface Chore {
   run: (deps: Deps, config: HousekeepingConfig) => Promise<unknown>
 }
 
-/** Periodic work. Every node runs all of it, and runs on several nodes do not conflict. */
+/**
+ * Periodic work. Frequent work runs on every node; seldom work runs on one of them, when the database says that it is due.
+ * Runs on several nodes do not conflict.
+ */
 const chores: Chore[] = [
   {
     everySeconds: 3600,
@@ -171,6 +178,14 @@ const chores: Chore[] = [
   { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
 ]
 
+/** Work that is due less often is claimed in the database. */
+const seldomSeconds = 600
+/**
+ * How often to ask whether seldom work is due. The first time is a minute after the start, because a database clock that
+ * is wrong when its machine starts would drop partitions too early.
+ */
+const askSeconds = 60
+
 /** A chore that calls WhatsApp can take longer. The next start completes what it leaves unfinished. */
 const maxStopMilliseconds = 5_000
 
@@ -204,22 +219,34 @@ function createJob({ everySeconds, failure, run }: Chore, deps: Deps, config: Ho
   let running: Promise<void> | undefined
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
+  const job = { name: nameOf(failure), everySeconds }
+  const isSeldom = everySeconds >= seldomSeconds
+  // A chore still running after the stop fails because its database is closed. That needs no action.
+  const reportFailure = (error: unknown) => deps.log[isStopped ? 'debug' : 'warn']({ err: error }, failure)
   const runOnce = async () => {
-    const endRun = config.jobs?.start(nameOf(failure), everySeconds)
+    const endRun = config.jobs?.start(job.name, everySeconds)
+    let failed = false
     try {
       await run(deps, config)
-      endRun?.({ failed: false })
     } catch (error) {
-      // A chore still running after the stop fails because its database is closed. That needs no action.
-      deps.log[isStopped ? 'debug' : 'warn']({ err: error }, failure)
-      endRun?.({ failed: true })
+      failed = true
+      reportFailure(error)
     }
+    endRun?.({ failed })
+    if (isSeldom) await finishJob(deps.db, job, { failed })
   }
-  const runUnlessRunning = () => (running ??= runOnce().finally(() => (running = undefined)))
+  const runIfDue = async () => {
+    if (!isSeldom || (await claimJob(deps.db, job))) await runOnce()
+  }
+  const runUnlessRunning = (start: () => Promise<void>) =>
+    (running ??= start()
+      .catch(reportFailure)
+      .finally(() => (running = undefined)))
   return {
-    run: runUnlessRunning,
+    run: () => runUnlessRunning(runOnce),
     start: () => {
-      timer ??= setInterval(() => void runUnlessRunning(), everySeconds * 1000).unref()
+      const seconds = isSeldom ? askSeconds : everySeconds
+      timer ??= setInterval(() => void runUnlessRunning(runIfDue), seconds * 1000).unref()
     },
     stop: async () => {
       isStopped = true

@@ -219,6 +219,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   operators: { owner_id: id },
   operator_views: { session_id: id, account_id: id, owner_id: id },
   server_processes: { id, version: word, role: word, host: server, jobs: server },
+  background_jobs: { name: word },
   owner_roles: { account_id: id, owner_id: id, role: word },
   owner_invitations: { token_hash: hash, account_id: id, email: user, role: word, invited_by: user },
   emails: { id, account_id: id, kind: word, recipient: user, content_encrypted: secret },

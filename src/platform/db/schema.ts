@@ -523,6 +523,16 @@ interface OperatorViewsTable {
   expires_at: Date
 }
 
+/** Jobs that run seldom, on one of all processes. */
+interface BackgroundJobsTable {
+  name: string
+  /** While the job runs, the end of its lease. */
+  due_at: Date
+  started_at: Date
+  /** When it last succeeded. */
+  finished_at: Date | null
+}
+
 /** Server processes, each of which updates its row. */
 interface ServerProcessesTable {
   id: string
@@ -816,6 +826,7 @@ export interface Database {
   operators: OperatorsTable
   operator_views: OperatorViewsTable
   server_processes: ServerProcessesTable
+  background_jobs: BackgroundJobsTable
   owner_roles: OwnerRolesTable
   owner_invitations: OwnerInvitationsTable
   emails: EmailsTable

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -31,6 +33,72 @@ test('creates and drops partitions by the database clock, not by a node clock 60
 
   expect((await sql`select from webhook_attempts`.execute(database.db)).rows).toEqual([])
   expect(await listPartitions()).toEqual(before)
+})
+
+/** Lets time pass on nodes that start one after the other, and returns how often they dropped partitions. */
+async function countDrops({ nodes, minutes }: { nodes: number; minutes: number }): Promise<number> {
+  let drops = 0
+  const jobs: JobLog = { start: (name) => ((drops += name === 'create or drop partitions' ? 1 : 0), () => {}) }
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  for (let node = 0; node < nodes; node++) {
+    const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
+    housekeeping.start()
+    vi.advanceTimersByTime(minutes * 60_000)
+    // A busy embedded database rejects statements, and the node asks again a minute later.
+    await eventually(async () => {
+      vi.advanceTimersByTime(60_000)
+      expect(await isDone('delete expired files')).toBe(true)
+    })
+    await housekeeping.stop()
+  }
+  vi.useRealTimers()
+  return drops
+}
+
+/** Jobs are claimed in the order in which they are listed: those listed before this one have been claimed or are not due. */
+async function isDone(job: string): Promise<boolean> {
+  const { rows } = await sql<{ done: boolean }>`
+    select due_at > now() and finished_at >= started_at as done
+    from background_jobs where name = ${job}`.execute(database.db)
+  return rows[0]?.done ?? false
+}
+
+async function letPass(minutes: number): Promise<void> {
+  await sql`update background_jobs set due_at = due_at - ${minutes} * interval '1 minute'`.execute(database.db)
+}
+
+test('runs hourly jobs on nodes that restart every few minutes, once an hour', async () => {
+  await letPass(60)
+  expect(await countDrops({ nodes: 3, minutes: 2 })).toBe(1)
+  await letPass(50)
+  expect(await countDrops({ nodes: 1, minutes: 60 })).toBe(0)
+  await letPass(10)
+  expect(await countDrops({ nodes: 1, minutes: 2 })).toBe(1)
+})
+
+test('lets one of several processes run a job', async () => {
+  const job = { name: 'a contested job', everySeconds: 3600 }
+  const claims = await Promise.all(Array.from({ length: 5 }, () => claimJob(database.db, job)))
+  expect(claims.filter(Boolean)).toEqual([true])
+})
+
+test('runs a job again soon after it failed, and after its node was killed', async () => {
+  const job = { name: 'a job', everySeconds: 3600 }
+  expect(await claimJob(database.db, job)).toBe(true)
+  await finishJob(database.db, job, { failed: true })
+  expect(await claimJob(database.db, job)).toBe(false)
+  await letPass(5)
+  expect(await claimJob(database.db, job)).toBe(true)
+  await letPass(15)
+  expect(await claimJob(database.db, job)).toBe(true)
+})
+
+test('runs a job whose due time is from before the clock was set back', async () => {
+  const job = { name: 'another job', everySeconds: 3600 }
+  expect(await claimJob(database.db, job)).toBe(true)
+  await finishJob(database.db, job, { failed: false })
+  await letPass(-1)
+  expect(await claimJob(database.db, job)).toBe(true)
 })
 
 test('stops after running jobs have ended, so that the database can be closed', async () => {

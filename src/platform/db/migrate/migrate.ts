@@ -12,6 +12,7 @@ import * as codeRetries from '../migrations/0033-code-retries.ts'
 import * as marketingEndpoint from '../migrations/0034-marketing-endpoint.ts'
 import * as marketingHealth from '../migrations/0035-marketing-health.ts'
 import * as missingMessages from '../migrations/0036-missing-messages.ts'
+import * as backgroundJobs from '../migrations/0037-background-jobs.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -28,6 +29,7 @@ export const allMigrations: Migrations = {
   '0034-marketing-endpoint': marketingEndpoint,
   '0035-marketing-health': marketingHealth,
   '0036-missing-messages': missingMessages,
+  '0037-background-jobs': backgroundJobs,
 }
 
 export interface MigrateOptions {
