@@ -1,11 +1,13 @@
 import { claimDueSyncs } from '../whatsapp-accounts/store.ts'
 import type { Deps } from '../deps.ts'
+import { workOnDue } from '../platform/work-on-due.ts'
 import { syncWaba } from './sync.ts'
 
 /** WhatsApp allows 200 such calls per hour and WABA (reference, section 5); a sync takes a few. */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
-const wabasAtOnce = 4
+/** Enough for 20,000 WABAs of one process, if WhatsApp takes a second for a sync. */
+const wabasAtOnce = 16
 
 type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
 
@@ -14,14 +16,8 @@ type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
  * WABAs.
  */
 export async function syncDueTemplates(deps: SyncDeps): Promise<number> {
-  const due = await claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
-  const waiting = due.values()
-  const work = async () => {
-    // All workers share one iterator.
-    for (const waba of waiting) await syncOne(deps, waba)
-  }
-  await Promise.all(Array.from({ length: wabasAtOnce }, work))
-  return due.length
+  const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
+  return (await workOnDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba))).length
 }
 
 /** Never fails, so that one unreadable WABA does not block the others. */

@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { MarketingSetting } from '../../contracts/api/account.ts'
 import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
 
@@ -67,6 +67,26 @@ export function findWhatsAppAccount(
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+/** Reads several accounts: the caller names the account of each. */
+export function findWhatsAppAccountsById(
+  db: Kysely<Database>,
+  refs: readonly WhatsAppAccountRef[],
+): Promise<WhatsAppAccountRow[]> {
+  return db
+    .selectFrom('whatsapp_accounts')
+    .selectAll()
+    .where(sql<boolean>`(account_id, id) in (${pairsOf(refs)})`)
+    .orderBy('id')
+    .execute()
+}
+
+/** Selects the IDs of accounts with those of their WhatsApp accounts. */
+export function pairsOf(refs: readonly WhatsAppAccountRef[]): RawBuilder<unknown> {
+  return sql`select * from unnest(
+    ${refs.map(({ accountId }) => accountId)}::text[], ${refs.map(({ whatsAppAccountId }) => whatsAppAccountId)}::text[]
+  )`
 }
 
 /** Reads all accounts, for operators only. */

@@ -33,7 +33,7 @@ export function watchMissingMessages(deps: WatchDeps, onMissing: (statuses: numb
     timer = undefined
     for (const { statuses: count, isNew, ...ref } of await recordMissing(deps.db, statuses, missingKeptDays)) {
       onMissing(count)
-      if (isNew) await logFindings(deps, ref)
+      if (isNew) await logFindings(deps, [ref])
     }
   }
 

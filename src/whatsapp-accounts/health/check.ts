@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import { workOnDue } from '../../platform/work-on-due.ts'
 import { appSecretProblem } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
@@ -21,27 +22,23 @@ export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now'
 /** A check takes five requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
-const checksAtOnce = 4
+/** Enough for 20,000 accounts of one process, if WhatsApp takes a second for a check. */
+const checksAtOnce = 16
 
 /** Checks the accounts that are due. One failure does not stop the others. Returns the accounts that were checked. */
-export async function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccountRef[]> {
-  const due = await claimDueChecks(deps.db, { limit: maxClaimed, nextSeconds })
-  const waiting = due.values()
-  const work = async () => {
-    // All workers share one iterator.
-    for (const ref of waiting)
-      await checkNow(deps, ref).catch((error: unknown) =>
-        deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
-      )
-  }
-  await Promise.all(Array.from({ length: checksAtOnce }, work))
-  return due
+export function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccountRef[]> {
+  const claim = () => claimDueChecks(deps.db, { limit: maxClaimed, nextSeconds })
+  return workOnDue(claim, checksAtOnce, (ref) =>
+    checkNow(deps, ref).catch((error: unknown) =>
+      deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
+    ),
+  )
 }
 
 /** Checks an account and logs changed findings; throws if the account does not exist. */
 export async function checkNow(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<void> {
   await checkAccount(deps, ref)
-  await logFindings(deps, ref)
+  await logFindings(deps, [ref])
 }
 
 /**

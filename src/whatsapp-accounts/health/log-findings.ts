@@ -1,19 +1,39 @@
+import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
-import { findWhatsAppAccount, type WhatsAppAccountRef } from '../store.ts'
+import { findWhatsAppAccountsById, type WhatsAppAccountRef, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
 import { findProblems, inactiveCodes } from './findings.ts'
-import { findHealth, replaceAnnouncedFindings } from './store.ts'
+import { findHealthOf, type HealthRow, replaceAnnouncedFindings } from './store.ts'
+
+type LogDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
 /** Logs new and resolved findings: each change once, on one node. */
-export async function logFindings(
-  deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
-  ref: WhatsAppAccountRef,
-): Promise<void> {
-  const row = await findWhatsAppAccount(deps.db, ref.accountId, ref.whatsAppAccountId)
-  const health = await findHealth(deps.db, ref)
-  if (!row || !health) return
-  const rules = (await findRules(deps.db, [ref.accountId]))(ref.accountId)
+export async function logFindings(deps: LogDeps, refs: readonly WhatsAppAccountRef[]): Promise<void> {
+  if (refs.length === 0) return
+  const [rows, healthRows, rulesOf] = await Promise.all([
+    findWhatsAppAccountsById(deps.db, refs),
+    findHealthOf(deps.db, refs),
+    findRules(
+      deps.db,
+      refs.map(({ accountId }) => accountId),
+    ),
+  ])
+  const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
+  for (const row of rows) {
+    const health = healthOf.get(row.id)
+    if (health) await logChanges(deps, { row, health, rules: rulesOf(row.account_id) })
+  }
+}
+
+interface Known {
+  row: WhatsAppAccountRow
+  health: HealthRow
+  rules: AlertRules
+}
+
+async function logChanges(deps: LogDeps, { row, health, rules }: Known): Promise<void> {
+  const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
   const now = deps.now()
   const findings = findProblems(toFacts(deps, row, health, rules), now).filter(({ code }) => !inactiveCodes.has(code))
   const before = health.announced_findings

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
-import type { WhatsAppAccountRef } from '../store.ts'
+import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
 
 export type HealthRow = Selectable<WhatsAppAccountHealthTable>
 
@@ -64,6 +64,15 @@ export function findHealth(
     .where('account_id', '=', accountId)
     .where('whatsapp_account_id', '=', whatsAppAccountId)
     .executeTakeFirst()
+}
+
+/** Reads several accounts: the caller names the account of each. */
+export function findHealthOf(db: Kysely<Database>, refs: readonly WhatsAppAccountRef[]): Promise<HealthRow[]> {
+  return db
+    .selectFrom('whatsapp_account_health')
+    .selectAll()
+    .where(sql<boolean>`(account_id, whatsapp_account_id) in (${pairsOf(refs)})`)
+    .execute()
 }
 
 /** Returns the deleted row in its final state, because the delete waits for a concurrent announcement. */

@@ -28,22 +28,23 @@ interface TrafficRow {
 }
 
 /**
- * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers together, because there
- * is no index by number.
+ * Counts the newest messages of the last hour by WhatsApp account. The limit covers all numbers of an account together,
+ * because there is no index by number.
  */
 export async function countLastHour(
   db: Kysely<Database>,
-  accountId: string,
+  accountIds: readonly string[],
   { firstId, settledId }: TrafficWindow,
 ): Promise<Map<string, StoredTraffic>> {
   const { rows } = await sql<TrafficRow>`
     select whatsapp_account_id as "whatsAppAccountId", failed, code, count(*)::integer as count,
       max(id) filter (where status = 'sent' and id < ${settledId}) as "lastWithoutStatusId",
       max(id) filter (where status in ('delivered', 'read')) as "lastReportedId"
-    from (
+    from unnest(${sql.val([...accountIds])}::text[]) as counted (account_id)
+    cross join lateral (
       select whatsapp_account_id, id, status, status = 'failed' as failed, error_code as code
       from messages
-      where account_id = ${accountId} and id >= ${firstId}
+      where account_id = counted.account_id and id >= ${firstId}
       order by id desc limit ${maxCounted}
     ) m group by whatsapp_account_id, failed, code order by count desc`.execute(db)
   const traffic = new Map<string, StoredTraffic>()
@@ -131,20 +132,32 @@ export async function claimDueTraffic(
   return rows
 }
 
-/** Returns whether the counts differ from the stored ones. */
+/**
+ * Stores counts that differ from the stored ones, and returns their WhatsApp accounts. Rows are locked in the order of
+ * callbacks. Writes to all accounts; each row names its own.
+ */
 export async function saveTraffic(
   db: Kysely<Database>,
-  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
-  traffic: StoredTraffic,
-): Promise<boolean> {
-  const json = JSON.stringify(traffic)
-  const row = await db
-    .updateTable('whatsapp_account_health')
-    .set({ traffic: json })
-    .where('account_id', '=', accountId)
-    .where('whatsapp_account_id', '=', whatsAppAccountId)
-    .where('traffic', 'is distinct from', sql<never>`${json}::jsonb`)
-    .returning('whatsapp_account_id')
-    .executeTakeFirst()
-  return row !== undefined
+  counted: readonly (WhatsAppAccountRef & { traffic: StoredTraffic })[],
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
+    with changed as (
+      select h.whatsapp_account_id, counted.traffic
+      from unnest(
+        ${counted.map(({ accountId }) => accountId)}::text[],
+        ${counted.map(({ whatsAppAccountId }) => whatsAppAccountId)}::text[],
+        ${counted.map(({ traffic }) => JSON.stringify(traffic))}::text[]
+      ) as given (account_id, whatsapp_account_id, json)
+      cross join lateral (select given.json::jsonb as traffic) counted
+      join whatsapp_account_health h
+        on h.account_id = given.account_id and h.whatsapp_account_id = given.whatsapp_account_id
+      where h.traffic is distinct from counted.traffic
+      order by h.whatsapp_account_id
+      for update of h
+    )
+    update whatsapp_account_health h set traffic = changed.traffic
+    from changed
+    where h.whatsapp_account_id = changed.whatsapp_account_id
+    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId"`.execute(db)
+  return rows
 }

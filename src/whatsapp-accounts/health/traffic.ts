@@ -18,7 +18,13 @@ const settledAfter = 5 * 60_000
 /** The alert waits longer, because WhatsApp may retry a callback. */
 const overdueAfter = 10 * 60_000
 const nextSeconds = 60
-const maxClaimed = 200
+/** One statement counts the messages of all accounts of a claim, so it must not have too many. */
+const maxClaimed = 50
+
+/** A pass ends after this time, so that it is reported and stops with its process. */
+const maxMilliseconds = 50_000
+
+type TrafficDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
 export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
   return {
@@ -31,17 +37,25 @@ export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
  * Counts the messages of the last hour for the WhatsApp accounts that are due, and logs changed findings. Metrics,
  * doctor and log read the stored counts, because counting at each read would cost too much.
  */
-export async function measureTraffic(
-  deps: Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>,
-): Promise<number> {
-  const due = await claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
-  for (const [accountId, refs] of Map.groupBy(due, (ref) => ref.accountId)) {
-    const traffic = await countLastHour(deps.db, accountId, windowAt(deps.now()))
-    for (const ref of refs)
-      if (await saveTraffic(deps.db, ref, await addWithoutStatus(deps, ref, traffic.get(ref.whatsAppAccountId))))
-        await logFindings(deps, ref)
+export async function measureTraffic(deps: TrafficDeps): Promise<number> {
+  let measured = 0
+  const endsAt = performance.now() + maxMilliseconds
+  while (performance.now() < endsAt) {
+    const due = await claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
+    if (due.length === 0) break
+    await measure(deps, due)
+    measured += due.length
   }
-  return due.length
+  return measured
+}
+
+async function measure(deps: TrafficDeps, due: readonly MeasuredAccount[]): Promise<void> {
+  const accountIds = [...new Set(due.map(({ accountId }) => accountId))]
+  const traffic = await countLastHour(deps.db, accountIds, windowAt(deps.now()))
+  const counted = []
+  for (const ref of due)
+    counted.push({ ...ref, traffic: await addWithoutStatus(deps, ref, traffic.get(ref.whatsAppAccountId)) })
+  await logFindings(deps, await saveTraffic(deps.db, counted))
 }
 
 async function addWithoutStatus(

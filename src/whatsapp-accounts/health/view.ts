@@ -27,7 +27,7 @@ export async function readAccountHealth(
     findWhatsAppAccounts(deps.db, accountId),
     findHealthRows(deps.db, accountId),
     findRules(deps.db, [accountId]),
-    withCounts ? countLastHour(deps.db, accountId, windowAt(now)) : undefined,
+    withCounts ? countLastHour(deps.db, [accountId], windowAt(now)) : undefined,
   ])
   const whatsAppAccounts = rows.map((row) => {
     const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
