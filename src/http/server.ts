@@ -38,9 +38,10 @@ import { registerLoadLimit } from './limits/load-limit.ts'
 import { boundUnread } from './limits/unread.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
+import { registerHealthMetrics } from './ops/health-metrics.ts'
 import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 import { traceRequests } from './ops/tracing.ts'
-import { registerHealthMetrics, registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
+import { registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
 export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is trusted. */
@@ -151,7 +152,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   app.setNotFoundHandler((request, reply) => {
     throw explainUnserved(request.url, reply)
   })
-  registerMetrics(app, metricsAccess(options), registry, options.collectMetrics)
+  registerMetrics(app, deps, { access: metricsAccess(options), registry, collect: options.collectMetrics })
   registerPendingMetric(deps, registry)
   registerHealthMetrics(deps, registry)
   registerTemplatesMetric(deps, registry)

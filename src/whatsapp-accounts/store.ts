@@ -82,6 +82,15 @@ export function findWhatsAppAccountsById(
     .execute()
 }
 
+/** Reads all accounts, in the order of their IDs. */
+export function findWhatsAppAccountsAfter(
+  db: Kysely<Database>,
+  afterId: string,
+  limit: number,
+): Promise<WhatsAppAccountRow[]> {
+  return db.selectFrom('whatsapp_accounts').selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute()
+}
+
 /** Selects the IDs of accounts with those of their WhatsApp accounts. */
 export function pairsOf(refs: readonly WhatsAppAccountRef[]): RawBuilder<unknown> {
   return sql`select * from unnest(

@@ -1,18 +1,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
+import { printAllAccounts } from './health-metrics.ts'
 
 /** Who may read the metrics: requests with this bearer token, everybody (in the sandbox) or nobody. */
 export type MetricsAccess = { token: string } | 'everybody' | 'nobody'
 
-/** Serves `/metrics` in the Prometheus text format. Routes are labelled by pattern, since a path can hold an ID. */
+export interface MetricsOptions {
+  access: MetricsAccess
+  registry: Registry
+  /** By default, the metrics of this process. */
+  collect?: (() => Promise<string>) | undefined
+}
+
+/**
+ * Serves `/metrics` in the Prometheus text format, and `/metrics/accounts` with the series of all WhatsApp accounts.
+ * Routes are labelled by pattern, since a path can hold an ID.
+ */
 export function registerMetrics(
   app: FastifyInstance,
-  access: MetricsAccess,
-  registry: Registry,
-  collect: () => Promise<string> = () => registry.metrics(),
+  deps: ViewDeps,
+  { access, registry, collect = () => registry.metrics() }: MetricsOptions,
 ): void {
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
@@ -32,6 +43,10 @@ export function registerMetrics(
   app.get('/metrics', async (request, reply) => {
     if (!mayRead(access, request)) return reject(reply)
     return reply.type(registry.contentType).send(await collect())
+  })
+  app.get('/metrics/accounts', async (request, reply) => {
+    if (!mayRead(access, request)) return reject(reply)
+    return reply.type(registry.contentType).send(await printAllAccounts(deps))
   })
 }
 

@@ -3,11 +3,11 @@ import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import type { StoredTraffic } from '../../platform/db/schema.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
-import { findAllWhatsAppAccounts, findWhatsAppAccounts, type WhatsAppAccountRow } from '../store.ts'
+import { findWhatsAppAccounts, findWhatsAppAccountsAfter, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
 import { findProblems } from './findings.ts'
 import { marketingEndpointOf } from './marketing.ts'
-import { findHealthRows, type HealthRow } from './store.ts'
+import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
 import { windowAt } from './traffic.ts'
 import { countLastHour, noTraffic } from './traffic-store.ts'
 
@@ -50,13 +50,35 @@ export interface HealthState {
   findings: HealthFinding[]
 }
 
-/** Reads all accounts, for metrics and operators. Deactivated accounts are left out. */
+const accountsPerPage = 200
+
+/**
+ * Reads all accounts, for metrics and operators, in pages between which other requests get their turn. Deactivated
+ * accounts are left out.
+ */
+export async function* readHealthPages(deps: ViewDeps): AsyncGenerator<HealthState[], void, void> {
+  for (let afterId = ''; ;) {
+    const rows = await findWhatsAppAccountsAfter(deps.db, afterId, accountsPerPage)
+    const last = rows.at(-1)
+    if (last) yield await toStates(deps, rows)
+    if (!last || rows.length < accountsPerPage) return
+    afterId = last.id
+  }
+}
+
 export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
-  const [rows, healthRows] = await Promise.all([findAllWhatsAppAccounts(deps.db), findHealthRows(deps.db)])
-  const rulesOf = await findRules(
-    deps.db,
-    rows.map((row) => row.account_id),
-  )
+  return (await Array.fromAsync(readHealthPages(deps))).flat()
+}
+
+async function toStates(deps: ViewDeps, rows: readonly WhatsAppAccountRow[]): Promise<HealthState[]> {
+  const refs = rows.map((row) => ({ accountId: row.account_id, whatsAppAccountId: row.id }))
+  const [healthRows, rulesOf] = await Promise.all([
+    findHealthOf(deps.db, refs),
+    findRules(
+      deps.db,
+      refs.map(({ accountId }) => accountId),
+    ),
+  ])
   const healthOf = new Map(healthRows.map((health) => [health.whatsapp_account_id, health]))
   const now = deps.now()
   return rows

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
@@ -89,6 +90,41 @@ test('shows findings and the expiry of tokens by WhatsApp account, and templates
   )
   expect(text).toMatch(/^waybill_templates\{status="APPROVED"\} \d+$/m)
   expect(text).toMatch(/^waybill_templates\{status="PAUSED"\} [1-9]\d*$/m)
+})
+
+test('has no series of its own for a WhatsApp account without findings, except on request', async () => {
+  const account = await server.account()
+  const own = `whatsapp_account="${account.whatsAppAccountId}"`
+
+  expect((await server.request('GET', '/metrics')).text).not.toContain(own)
+  expect((await server.request('GET', '/metrics/accounts')).text).toMatch(
+    new RegExp(`^waybill_whatsapp_account_healthy\\{.*${own}\\} 1$`, 'm'),
+  )
+})
+
+const series = (text: string) => text.split('\n').filter((line) => line.startsWith('waybill_whatsapp_account_healthy{'))
+
+test('counts thousands of WhatsApp accounts, and shows the first 500 with findings, errors first', async () => {
+  const account = await server.account()
+  const node = await startTestServer({ beside: server })
+  await sql`insert into whatsapp_accounts
+      (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default, inactive_reason, quality_rating)
+    select 'wa_many_' || n, ${account.accountId}, 'many_' || n, 'many_' || n, '', false,
+      case when n > 1980 then 'WhatsApp rejected it (190)' end, case when n <= 600 then 'RED' end
+    from generate_series(1, 2000) n`.execute(server.deps.db)
+
+  const { text } = await node.request('GET', '/metrics')
+  const all = await node.request('GET', '/metrics/accounts')
+  await sql`delete from whatsapp_accounts where id like 'wa_many_%'`.execute(server.deps.db)
+  await node.close()
+
+  const count = (healthy: boolean) =>
+    Number(new RegExp(`^waybill_whatsapp_accounts\\{healthy="${healthy}"\\} (\\d+)$`, 'm').exec(text)?.[1])
+  expect(count(false)).toBe(20)
+  expect(count(true)).toBeGreaterThanOrEqual(1_980)
+  expect(series(text)).toHaveLength(500)
+  expect(series(text).filter((line) => line.endsWith(' 0'))).toHaveLength(20)
+  expect(series(all.text).length).toBeGreaterThanOrEqual(2_000)
 })
 
 function read(node: TestServer, headers = {}): Promise<TestResponse> {
