@@ -225,7 +225,9 @@ function noteWebhook({
     webhooks.add(received.id)
     const event = JSON.parse(received.body) as MessageEvent
     const verification = verify(received)
-    return (answer) => ledger.write({ kind: 'webhook', eventId: received.id, ...verification, event, answer })
+    const [node = -1, life = -1] = String(received.headers['x-chaos-life']).split(' ').map(Number)
+    const about = { eventId: received.id, ...verification, event, sender: { node, life } }
+    return (answer) => ledger.write({ kind: 'webhook', ...about, answer })
   }
 }
 

@@ -45,7 +45,15 @@ function emitEvent(key: string, { status, timestamp }: { status: ReportedStatus;
   // Each status has its own event type.
   const event = { type: `message.${status}`, timestamp: at, data: facts } as MessageEvent
   return [
-    { at: start + second, kind: 'webhook', eventId, verified: true, event, answer: { status: 200, milliseconds: 2 } },
+    {
+      at: start + second,
+      kind: 'webhook',
+      eventId,
+      verified: true,
+      event,
+      answer: { status: 200, milliseconds: 2 },
+      sender: on,
+    },
     { at: start + 2 * second, kind: 'followed', eventId },
     { at: start + 60 * second, kind: 'event', eventId, event },
   ]

@@ -46,6 +46,8 @@ export type Entry = { at: number } & (
       problem?: string
       event: MessageEvent | undefined
       answer: WebhookAnswer
+      /** The process that sent it. */
+      sender: NodeLife
     }
   /** A process has read the 2xx of the receiver. */
   | { kind: 'answer read'; eventId: string }

@@ -54,7 +54,8 @@ export class ChaosNode {
     const isMine = () => this.life === life && !this.#stopping
     this.#note('started')
     try {
-      const serving = await startServe(this.#environment, this.#args, (child) => (this.#child = child))
+      const environment = { ...this.#environment, CHAOS_LIFE: `${this.#index} ${life}` }
+      const serving = await startServe(environment, this.#args, (child) => (this.#child = child))
       if (!isMine() || this.state !== 'starting') return true
       this.state = 'up'
       this.readyAt = Date.now()

@@ -1,4 +1,5 @@
 import type { History } from './history.ts'
+import type { EntryOf } from './ledger.ts'
 
 /** The timeout of an attempt in a campaign. */
 export const webhookTimeoutMilliseconds = 1_000
@@ -17,15 +18,20 @@ export interface RepeatedWebhooks {
   unread: number
 }
 
-/** Attempts after a 500, a timeout or a lost connection are no repeats: a receiver expects them. */
-export function countRepeatedWebhooks({ webhooks, answersRead }: History): RepeatedWebhooks {
+/**
+ * Attempts after a 500, a timeout or a lost connection are no repeats: a receiver expects them. An answer to a process
+ * that was killed before is a lost connection.
+ */
+export function countRepeatedWebhooks({ webhooks, answersRead, nodes }: History): RepeatedWebhooks {
   const counts = { acknowledged: 0, repeated: 0, read: 0, unread: 0 }
+  const kills = nodes.filter(({ change }) => change === 'killed')
+  const killedAt = new Map(kills.map(({ node, life, at }) => [`${node} ${life}`, at]))
+  const isAcknowledged = ({ at, answer, sender }: EntryOf<'webhook'>) =>
+    isSuccess(answer.status) &&
+    answer.milliseconds < webhookTimeoutMilliseconds &&
+    at < (killedAt.get(`${sender.node} ${sender.life}`) ?? Infinity)
   for (const [eventId, attempts] of webhooks) {
-    const acknowledgedAt = Math.min(
-      ...attempts
-        .filter(({ answer }) => isSuccess(answer.status) && answer.milliseconds < webhookTimeoutMilliseconds)
-        .map(({ at }) => at),
-    )
+    const acknowledgedAt = Math.min(...attempts.filter(isAcknowledged).map(({ at }) => at))
     if (acknowledgedAt === Infinity) continue
     counts.acknowledged++
     const readAt = Math.min(...(answersRead.get(eventId) ?? []))

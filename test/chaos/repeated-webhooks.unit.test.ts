@@ -4,12 +4,13 @@ import type { Entry, WebhookAnswer } from './ledger.ts'
 import { countRepeatedWebhooks } from './repeated-webhooks.ts'
 
 const start = 1_800_000_000_000
+const on = { node: 0, life: 1 }
 const success = { status: 200, milliseconds: 2 }
 
 /** An attempt whose request arrived this many milliseconds after the start. */
 function receive(milliseconds: number, answer: WebhookAnswer, eventId = 'evt_1'): Entry {
   const at = start + milliseconds + answer.milliseconds
-  return { at, kind: 'webhook', eventId, verified: true, event: undefined, answer }
+  return { at, kind: 'webhook', eventId, verified: true, event: undefined, answer, sender: on }
 }
 
 function read(milliseconds: number): Entry {
@@ -36,6 +37,15 @@ test.each([
     what: 'no attempt after the sender hung up',
     entries: [receive(0, { status: undefined, milliseconds: 2 }), receive(2_000, success)],
     counts: [1, 0, 0, 0],
+  },
+  {
+    what: 'no attempt after an answer to a killed process',
+    entries: [
+      { at: start, kind: 'node', ...on, change: 'killed' },
+      receive(0, success),
+      receive(9_000, success),
+    ] as Entry[],
+    counts: [0, 0, 0, 0],
   },
   {
     what: 'no attempt that had begun before the answer',
