@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../../src/platform/db/database.ts'
-import { createLogger } from '../../../src/platform/log.ts'
+import { openDatabase } from '../../../../src/platform/db/database.ts'
+import { createLogger } from '../../../../src/platform/log.ts'
 
 /** AuthenticationOk and ReadyForQuery of PostgreSQL's protocol. */
 const ready = Buffer.from('5200000008000000005a0000000549', 'hex')
