@@ -77,10 +77,10 @@ export class Pipeline {
     const { budget } = procedure.contract
     switch (budget) {
       case 'sends':
-        return this.#handle(procedure, call, input)
+        return handle(this.#deps, procedure, call, input)
       case 'reads':
-        if (call.accountId === undefined) return this.#handle(procedure, call, input)
-        return this.#limits.reads.run(call.accountId, () => this.#handle(procedure, call, input))
+        if (call.accountId === undefined) return handle(this.#deps, procedure, call, input)
+        return this.#limits.reads.run(call.accountId, () => handle(this.#deps, procedure, call, input))
       case 'changes':
         return this.#change(procedure, call, input)
       case 'uploads':
@@ -96,29 +96,39 @@ export class Pipeline {
     call: Call,
     input: unknown,
   ): Promise<unknown> {
-    const { name, contract } = procedure
-    const { accountId, address } = call
+    const { contract } = procedure
     if (contract.audience === 'api' && contract.permission === 'template changes')
-      await assertTemplateChangesEnabled(this.#deps, accountId ?? '')
-    const { audit } = contract
-    // The contract's own schema has parsed the input.
-    const what = typeof audit === 'function' ? audit(input as never) : undefined
-    if (what === undefined) return this.#handle(procedure, call, input)
-    if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
-    return audited(this.#deps, { accountId, who: call.actor(), what, address }, () =>
-      this.#handle(procedure, call, input),
-    )
+      await assertTemplateChangesEnabled(this.#deps, call.accountId ?? '')
+    return auditAndHandle(this.#deps, procedure, call, input)
   }
+}
 
-  /** Parsing the output for users removes fields that the contract does not name. */
-  #handle<P extends Procedure, Call extends ProcedureCall>(
-    { contract, perform }: ServedProcedure<P, Call>,
-    call: Call,
-    input: unknown,
-  ): Promise<unknown> {
-    const result = perform(this.#deps, call, input as never)
-    return contract.audience === 'api' ? result : result.then((output) => contract.output.parse(output))
-  }
+/** The last steps of a call. Operators on the command line take only these: no limit applies to them. */
+export async function auditAndHandle<P extends Procedure, Call extends ProcedureCall>(
+  deps: Deps,
+  procedure: ServedProcedure<P, Call>,
+  call: Call,
+  input: unknown,
+): Promise<unknown> {
+  const { name, contract } = procedure
+  const { accountId, address } = call
+  const { audit } = contract
+  // The contract's own schema has parsed the input.
+  const what = typeof audit === 'function' ? audit(input as never) : undefined
+  if (what === undefined) return handle(deps, procedure, call, input)
+  if (accountId === undefined) throw new Error(`${name} names no account in whose audit log it could be recorded`)
+  return audited(deps, { accountId, who: call.actor(), what, address }, () => handle(deps, procedure, call, input))
+}
+
+/** Parsing the output for users removes fields that the contract does not name. */
+function handle<P extends Procedure, Call extends ProcedureCall>(
+  deps: Deps,
+  { contract, perform }: ServedProcedure<P, Call>,
+  call: Call,
+  input: unknown,
+): Promise<unknown> {
+  const result = perform(deps, call, input as never)
+  return contract.audience === 'api' ? result : result.then((output) => contract.output.parse(output))
 }
 
 const onlyCounted: CallCost = { bytes: 0, work: 0, counted: true }

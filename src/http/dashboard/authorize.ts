@@ -28,14 +28,21 @@ export interface AuthServices {
   runInBackground: RunInBackground
 }
 
-/** The caller of a dashboard procedure. */
-export interface DashboardCall extends AuthServices, ProcedureCall {
-  /** The token of the caller's browser, if somebody has signed in with it before. */
-  browser: string | undefined
+/** A call that reads or changes the settings of an account. */
+export interface SettingsCall extends ProcedureCall {
+  /** Whether the caller is an operator of the server on its command line, and not a user. */
+  isCommandLine: boolean
   /** Whether the caller views the account as an operator, and may not read what recipients wrote. */
   isOperatorView: boolean
   /** Throws SIGN_IN_REQUIRED if the caller has no session. */
   user(): SignedIn
+  runInBackground: RunInBackground
+}
+
+/** The caller of a dashboard procedure. */
+export interface DashboardCall extends AuthServices, SettingsCall {
+  /** The token of the caller's browser, if somebody has signed in with it before. */
+  browser: string | undefined
 }
 
 /**
@@ -67,6 +74,7 @@ export async function authorizeUser(
     slot: request.slot,
     address: request.ip,
     browser: readBrowser(request.headers.cookie),
+    isCommandLine: false,
     isOperatorView,
     user: () => signedIn(user),
     actor: () => signedIn(user).email,

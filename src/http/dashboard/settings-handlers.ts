@@ -1,0 +1,264 @@
+import { changes } from '../../../contracts/changes.ts'
+import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
+import { updateAccount } from '../../accounts/account.ts'
+import { getApiAccess } from '../../accounts/api-access.ts'
+import { getRecentUse } from '../../accounts/requests/recent-use.ts'
+import { generateKey, regenerateKey, revokeKey } from '../../accounts/api-key.ts'
+import { setAllowList } from '../../accounts/ip-allow-list.ts'
+import { getApiRequest, listApiRequests, summarizeApiRequests } from '../../accounts/requests/list.ts'
+import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
+import {
+  activateWhatsAppAccount,
+  deactivateWhatsAppAccount,
+  removeWhatsAppAccount,
+  setDefaultWhatsAppAccount,
+  setMarketing,
+} from '../../whatsapp-accounts/change.ts'
+import { checkNow } from '../../whatsapp-accounts/health/check.ts'
+import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
+import { configureCallback, readCallbackSetUp, subscribeStored } from '../../whatsapp-accounts/connect/subscribe.ts'
+import { inspectToken } from '../../whatsapp-accounts/connect/token.ts'
+import { registerNumber } from '../../whatsapp-accounts/connect/register.ts'
+import { replaceSecrets } from '../../whatsapp-accounts/update.ts'
+import { testWhatsAppAccount } from '../../whatsapp-accounts/test.ts'
+import { listWhatsAppAccounts } from '../../whatsapp-accounts/whatsapp-account.ts'
+import { getMessageContent } from '../../messages/contents/read.ts'
+import { dropContents } from '../../messages/contents/drop.ts'
+import { getMessageHistory, requireMessage } from '../../messages/queries/get.ts'
+import { countMessages } from '../../messages/queries/count.ts'
+import { getCosts } from '../../messages/costs/costs.ts'
+import { estimateCost } from '../../messages/costs/estimate.ts'
+import { getOverview } from '../../messages/queries/overview.ts'
+import { listFailureReasons } from '../../messages/queries/failure-reasons.ts'
+import { searchMessages } from '../../messages/queries/search.ts'
+import { resolveMessage } from '../../messages/status/outcome-unknown.ts'
+import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
+import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
+import {
+  addSuppression,
+  importSuppressions,
+  listSuppressions,
+  removeSuppression,
+} from '../../messages/suppressions/suppressions.ts'
+import { deleteView, listViews, renameView, saveView } from '../../messages/views/views.ts'
+import { createTemplate } from '../../templates/changes/create.ts'
+import { getTemplateDefinition } from '../../templates/changes/definition.ts'
+import { deleteTemplate } from '../../templates/changes/delete.ts'
+import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
+import { updateTemplate } from '../../templates/changes/update.ts'
+import { listOwnTemplates } from '../../templates/list-own.ts'
+import { listTemplateProblems } from '../../templates/problems.ts'
+import { syncTemplates } from '../../templates/sync.ts'
+import { audited } from '../../users/audit/audit.ts'
+import { sendTestEmail } from '../../users/test-email.ts'
+import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
+import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
+import { getAlertRecipients, setAlertEmails } from '../../webhooks/alerts/recipients.ts'
+import { getAlertSettings, updateAlertRules } from '../../webhooks/alerts/rules/settings.ts'
+import { listDeliveries } from '../../webhooks/deliveries/list.ts'
+import { readPayload } from '../../webhooks/deliveries/payload.ts'
+import { countRecoverable, recoverStepwise } from '../../webhooks/deliveries/recover.ts'
+import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
+import { addEndpoint } from '../../webhooks/endpoints/add.ts'
+import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
+import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
+import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
+import { testEndpoint } from '../../webhooks/endpoints/test.ts'
+import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
+import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
+import type { HandlersOf } from '../../pipeline/procedures.ts'
+import { recordDisplacementIn } from '../displacement.ts'
+import type { SettingsCall } from './authorize.ts'
+
+type SettingsHandlers<Group extends keyof DashboardContracts['settings']> = HandlersOf<
+  DashboardContracts['settings'][Group],
+  SettingsCall
+>
+
+const messageHandlers: SettingsHandlers<'message'> = {
+  list: (deps, _call, { accountId, ...input }) => searchMessages(deps, { accountId }, input),
+  count: (deps, _call, { accountId, ...filters }) => countMessages(deps, { accountId }, filters),
+  failureReasons: (deps, _call, { accountId, ...filters }) => listFailureReasons(deps, { accountId }, filters),
+  get: (deps, call, input) => getMessageHistory(deps, input, { withReplies: !call.isOperatorView }),
+  content: (deps, _call, input) => getMessageContent(deps, input),
+  resolve: async (deps, _call, { accountId, messageId, as }) => {
+    await requireMessage(deps, accountId, messageId)
+    await resolveMessage(deps, { accountId, messageId }, as)
+    return { messageId, status: as }
+  },
+  sendAgain: (deps, call, input) => sendAgain(deps, call, input),
+}
+
+const viewHandlers: SettingsHandlers<'view'> = {
+  list: async (deps, call, { accountId }) => ({ items: await listViews(deps, ofUser(call, accountId)) }),
+  save: (deps, call, { accountId, ...input }) => saveView(deps, ofUser(call, accountId), input),
+  rename: (deps, call, { accountId, ...input }) => renameView(deps, ofUser(call, accountId), input),
+  delete: async (deps, call, { accountId, name }) => {
+    await deleteView(deps, ofUser(call, accountId), name)
+    return { deleted: true }
+  },
+}
+
+function ofUser(call: SettingsCall, accountId: string) {
+  return { accountId, userId: call.user().userId }
+}
+
+const overviewHandlers: SettingsHandlers<'overview'> = {
+  get: (deps, _call, input) => getOverview(deps, input),
+  setTimeZone: async (deps, _call, { accountId, timeZone }) => {
+    const account = await updateAccount(deps, accountId, { timeZone })
+    return { timeZone: account.timeZone }
+  },
+}
+
+const costHandlers: SettingsHandlers<'cost'> = {
+  get: (deps, _call, input) => getCosts(deps, input),
+  estimate: (deps, _call, input) => estimateCost(deps, input),
+}
+
+const requestHandlers: SettingsHandlers<'request'> = {
+  list: (deps, _call, input) => listApiRequests(deps, input),
+  summary: (deps, _call, input) => summarizeApiRequests(deps, input),
+  get: (deps, _call, input) => getApiRequest(deps, input),
+}
+
+const suppressionHandlers: SettingsHandlers<'suppression'> = {
+  list: (deps, _call, { accountId, ...input }) => listSuppressions(deps, { accountId }, input),
+  add: (deps, _call, { accountId, ...input }) => addSuppression(deps, { accountId }, input),
+  remove: (deps, _call, { accountId, ...input }) => removeSuppression(deps, { accountId }, input),
+  import: (deps, _call, { accountId, ...input }) => importSuppressions(deps, { accountId }, input),
+  settings: (deps, _call, { accountId }) => getSuppressionSettings(deps, accountId),
+  setCategories: (deps, _call, { accountId, categories }) => setSuppressedCategories(deps, accountId, categories),
+}
+
+const publicApiHandlers: SettingsHandlers<'publicApi'> = {
+  get: (deps, { address }, { accountId }) => getApiAccess(deps, accountId, address),
+  recentUse: (deps, _call, { accountId }) => getRecentUse(deps, accountId),
+  setAccess: async (deps, _call, { accountId, enabled }) => {
+    const { api } = await updateAccount(deps, accountId, { apiEnabled: enabled })
+    return { enabled: api === 'enabled' }
+  },
+  setTemplateChanges: async (deps, _call, { accountId, enabled }) => {
+    const { templateChanges } = await updateAccount(deps, accountId, { templateChangesEnabled: enabled })
+    return { enabled: templateChanges === 'enabled' }
+  },
+  setMessageContents: async (deps, call, { accountId, keptDays }) => {
+    await updateAccount(deps, accountId, { messageContentsDays: keptDays })
+    // There can be millions of them. They are already hidden, so the request need not wait.
+    if (keptDays === null) call.runInBackground(() => dropContents(deps, accountId))
+    return { keptDays }
+  },
+  generateKey: (deps, _call, { accountId }) => generateKey(deps, accountId),
+  regenerateKey: (deps, _call, { accountId }) => regenerateKey(deps, accountId),
+  revokeKey: (deps, _call, { accountId }) => revokeKey(deps, accountId),
+  setAllowList: (deps, _call, { accountId, allowList }) => setAllowList(deps, accountId, allowList),
+}
+
+const templateHandlers: SettingsHandlers<'template'> = {
+  list: (deps, _call, input) => listOwnTemplates(deps, input),
+  problems: (deps, _call, input) => listTemplateProblems(deps, input),
+  sync: (deps, _call, { accountId }) => syncTemplates(deps, accountId),
+  sendTest: (deps, { slot }, { accountId, whatsAppAccountId, ...request }) =>
+    sendFromDashboard(deps, { accountId, slot }, { ...request, accountId: whatsAppAccountId }),
+  definition: (deps, _call, input) => getTemplateDefinition(deps, input),
+  create: (deps, _call, { accountId, template, whatsAppAccountId }) =>
+    createTemplate(deps, accountId, { template, whatsAppAccountId }),
+  update: (deps, _call, { accountId, template, whatsAppAccountId }) =>
+    updateTemplate(deps, accountId, { template, whatsAppAccountId }),
+  delete: (deps, _call, { accountId, whatsAppAccountId, ...input }) =>
+    deleteTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId }),
+  duplicate: (deps, _call, { accountId, whatsAppAccountId, toWhatsAppAccountId, ...input }) =>
+    duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
+}
+
+const alertHandlers: SettingsHandlers<'alert'> = {
+  get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
+  update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
+  list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
+  acknowledge: (deps, call, { accountId, alertId }) => acknowledgeAlert(deps, { accountId, alertId, by: call.actor() }),
+  recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.user().userId }),
+  setEmails: async (deps, call, { accountId, receives }) => {
+    const { userId, email } = call.user()
+    const current = await getAlertRecipients(deps, { accountId, userId })
+    if (current.receives === receives) return current
+    const change = { accountId, who: email, what: changes.setAlertEmails(receives), address: call.address }
+    return audited(deps, change, () => setAlertEmails(deps, { accountId, userId, email }, receives))
+  },
+  setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
+  removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
+  testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
+  testEmail: (deps, call, { accountId }) => sendTestEmail(deps, { accountId, email: call.user().email }),
+}
+
+const webhookHandlers: SettingsHandlers<'webhook'> = {
+  list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
+  add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
+  update: (deps, _call, { accountId, endpointId, headers, ...update }) =>
+    updateEndpoint(deps, accountId, endpointId, {
+      ...update,
+      headers: headers?.map(({ name, value }) => [name, value] as const),
+    }),
+  enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
+  disable: (deps, { isCommandLine }, { accountId, endpointId }) =>
+    disableEndpoint(deps, accountId, endpointId, { by: isCommandLine ? 'an operator' : 'a user' }),
+  remove: (deps, _call, { accountId, endpointId }) => removeEndpoint(deps, accountId, endpointId),
+  revealSecret: (deps, _call, { accountId, endpointId }) => revealSecret(deps, accountId, endpointId),
+  rotateSecret: (deps, _call, { accountId, endpointId, overlapSeconds }) =>
+    rotateSecret(deps, accountId, endpointId, { overlapSeconds }),
+  test: (deps, _call, { accountId, endpointId }) => testEndpoint(deps, accountId, endpointId),
+  deliveries: (deps, call, { accountId, endpointId, ...filter }) =>
+    listDeliveries(deps, accountId, endpointId, { ...filter, withReplies: !call.isOperatorView }),
+  retry: async (deps, _call, { accountId, deliveryId }) =>
+    retryDelivery(deps, await requireDelivery(deps.db, accountId, deliveryId), deliveryId),
+  payload: (deps, _call, { accountId, deliveryId }) => readPayload(deps, accountId, deliveryId),
+  countRecoverable: (deps, _call, input) => countRecoverable(deps, input),
+  recover: (deps, _call, input) => recoverStepwise(deps, input),
+  activity: (deps, _call, { accountId }) => listActivity(deps, accountId),
+  statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
+}
+
+const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
+  list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
+  add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps)),
+  inspectToken: (deps, _call, { accessToken }) => inspectToken(deps, accessToken),
+  subscribe: (deps, _call, { accountId, whatsAppAccountId }) => subscribeStored(deps, accountId, whatsAppAccountId),
+  configureCallback: (deps, _call, { accountId, whatsAppAccountId }) =>
+    configureCallback(deps, accountId, whatsAppAccountId),
+  callbackSetUp: (deps, _call, owner) => readCallbackSetUp(deps, owner),
+  register: (deps, _call, { pin, ...owner }) => registerNumber(deps, owner, pin),
+  health: (deps, _call, { accountId, withCounts }) => readAccountHealth(deps, accountId, { withCounts }),
+  check: async (deps, _call, owner) => {
+    await checkNow(deps, owner)
+    return readAccountHealth(deps, owner.accountId)
+  },
+  test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  replaceSecrets: (deps, _call, { accountId, whatsAppAccountId, ...secrets }) =>
+    replaceSecrets(deps, accountId, whatsAppAccountId, secrets),
+  setDefault: (deps, _call, { accountId, whatsAppAccountId }) =>
+    setDefaultWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  setMarketing: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
+    setMarketing(deps, { accountId, whatsAppAccountId }, setting),
+  activate: (deps, _call, { accountId, whatsAppAccountId }) =>
+    activateWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  deactivate: (deps, _call, { accountId, whatsAppAccountId }) =>
+    deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId),
+  remove: async (deps, _call, { accountId, whatsAppAccountId }) => {
+    await removeWhatsAppAccount(deps, accountId, whatsAppAccountId)
+    return { removed: true }
+  },
+}
+
+/** The settings of an account, which the dashboard and the command line change. */
+export const settingsHandlers = {
+  message: messageHandlers,
+  view: viewHandlers,
+  overview: overviewHandlers,
+  cost: costHandlers,
+  request: requestHandlers,
+  suppression: suppressionHandlers,
+  publicApi: publicApiHandlers,
+  template: templateHandlers,
+  alert: alertHandlers,
+  webhook: webhookHandlers,
+  whatsAppAccount: whatsAppAccountHandlers,
+}
