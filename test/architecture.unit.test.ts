@@ -158,6 +158,7 @@ const allowed = {
       'src/webhooks',
       'src/media',
       'src/messages',
+      'src/pipeline',
       'src/http',
       'src/client',
       'src/deps.ts',

@@ -70,7 +70,11 @@ export const setSuppressedCategories = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
-  input: ofAccount({ categories: z.array(z.enum(suppressedCategories)).max(suppressedCategories.length) }),
+  input: ofAccount({
+    categories: z
+      .array(z.enum(suppressedCategories, `must be a template category: ${suppressedCategories.join(', ')}`))
+      .max(10, 'must have at most 10 categories'),
+  }),
   output: SuppressionSettings,
   audit: ({ categories }) => changes.setSuppressedCategories(categories),
 })

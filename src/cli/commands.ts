@@ -10,10 +10,9 @@ import {
   alertTest,
   alertUpdate,
 } from './commands/alert.ts'
-import { allowListSet } from './commands/allow-list.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
-import { keyGenerate, keyRegenerate, keyRevoke } from './commands/key.ts'
+import { keyCommands } from './commands/key.ts'
 import { mediaDelete, mediaGet, mediaUpload } from './commands/media.ts'
 import { messageGet, messageList, messageResolve } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
@@ -23,13 +22,7 @@ import { ratesImport, ratesList, ratesRemove, ratesShow } from './commands/rates
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
 import { requestGet, requestList } from './commands/request.ts'
-import {
-  suppressionAdd,
-  suppressionCategories,
-  suppressionImport,
-  suppressionList,
-  suppressionRemove,
-} from './commands/suppression.ts'
+import { suppressionCommands } from './commands/suppression.ts'
 import { templateCreate, templateDelete, templateDuplicate, templateUpdate } from './commands/template-changes.ts'
 import { templateExport, templatePush } from './commands/template-files.ts'
 import { templateList, templateSync } from './commands/template.ts'
@@ -69,10 +62,7 @@ export const dataCommands: readonly DataCommand[] = [
   accountList,
   accountExport,
   accountRemove,
-  keyGenerate,
-  keyRegenerate,
-  keyRevoke,
-  allowListSet,
+  ...keyCommands,
   ownerInvite,
   ownerList,
   ownerRemove,
@@ -128,11 +118,7 @@ export const dataCommands: readonly DataCommand[] = [
   ratesShow,
   ratesRemove,
   recipientErase,
-  suppressionList,
-  suppressionAdd,
-  suppressionImport,
-  suppressionRemove,
-  suppressionCategories,
+  ...suppressionCommands,
   auditList,
   auditVerify,
   auditExport,

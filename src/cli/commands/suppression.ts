@@ -1,52 +1,98 @@
-import {
-  listSuppressions as listContract,
-  maxImportedRecipients,
-  type Suppression,
-  suppressionReasons,
-} from '../../../contracts/api/suppression.ts'
-import { changes } from '../../../contracts/changes.ts'
-import { PhoneNumber } from '../../../contracts/fields.ts'
-import { requireAccount } from '../../accounts/account.ts'
-import type { Deps } from '../../deps.ts'
-import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
+import { maxImportedRecipients, type Suppression, suppressionReasons } from '../../../contracts/api/suppression.ts'
 import {
   addSuppression,
+  getSuppressionSettings,
   importSuppressions,
   listSuppressions,
   removeSuppression,
-} from '../../messages/suppressions/suppressions.ts'
-import { dataCommand } from '../command.ts'
-import { UsageError } from '../failure.ts'
+  setSuppressedCategories,
+} from '../../../contracts/dashboard/suppression.ts'
+import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
-import { parseOptions } from '../parse-options.ts'
 
-export const suppressionList = dataCommand({
-  name: 'suppression list',
-  summary: 'List the recipients who opted out, newest first, and the template categories blocked for them',
-  args: ['ACC'],
-  options: {
-    to: { value: 'NUMBER', help: 'Only this recipient' },
-    reason: {
-      value: 'REASON',
-      help: `Only recipients with this reason: ${suppressionReasons.join(', ')}`,
-      choices: suppressionReasons,
+const allMessages = { help: 'Stop messages of all categories, not only of the blocked ones' }
+
+export const suppressionCommands = [
+  contractCommand(listSuppressions, {
+    name: 'suppression list',
+    summary: 'List the recipients who opted out, newest first, and the template categories blocked for them',
+    args: { ACC: 'accountId' },
+    options: {
+      to: { value: 'NUMBER', help: 'Only this recipient' },
+      reason: { value: 'REASON', help: `Only recipients with this reason: ${suppressionReasons.join(', ')}` },
+      cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
+      limit: { value: 'N', help: 'Recipients per page, 1 to 100 (default 20)' },
     },
-    cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
-    limit: { value: 'N', help: 'Recipients per page, 1 to 100 (default 20)', number: true },
-  },
-  examples: ['waybill suppression list acc_…', 'waybill suppression list acc_… --to 34600111222 --json'],
-  run: async (deps, { args: [accountId], options }) => {
-    const { categories } = await getSuppressionSettings(deps, accountId)
-    const page = await listSuppressions(deps, { accountId }, parseFilter(options))
-    return { json: { ...page, categories }, text: formatList(page.items, categories, page.nextCursor) }
-  },
-})
+    examples: ['waybill suppression list acc_…', 'waybill suppression list acc_… --to 34600111222 --json'],
+    run: async ({ call }, fields) => ({
+      ...(await call(listSuppressions, fields)),
+      ...(await call(getSuppressionSettings, {})),
+    }),
+    text: formatList,
+  }),
+  contractCommand(addSuppression, {
+    name: 'suppression add',
+    summary: 'Add a recipient to the suppression list of an account',
+    args: { ACC: 'accountId', NUMBER: 'to' },
+    options: { 'all-messages': allMessages },
+    notes: ['A recipient who was added here stays on the list until a user or an operator removes them.'],
+    examples: ['waybill suppression add acc_… 34600111222', 'waybill suppression add acc_… 34600111222 --all-messages'],
+    text: ({ added }) => formatAdded(added ? 1 : 0, added ? 0 : 1),
+  }),
+  contractCommand(importSuppressions, {
+    name: 'suppression import',
+    summary: 'Add many recipients to the suppression list of an account; none is added if a number is malformed',
+    args: { ACC: 'accountId', NUMBER: null },
+    rest: { placeholder: 'NUMBER', field: 'recipients' },
+    options: { 'all-messages': allMessages },
+    examples: ['waybill suppression import acc_… $(cat opted-out.txt)'],
+    fields: ({ args: [, first], rest }) => ({ recipients: [first, ...rest] }),
+    run: async ({ check, call }, { recipients, ...fields }) => {
+      const parts = split(recipients as string[]).map((part) => ({ ...fields, recipients: part }))
+      for (const part of parts) check(part)
+      const total = { added: 0, alreadySuppressed: 0 }
+      for (const part of parts) {
+        const { added, alreadySuppressed } = await call(importSuppressions, part)
+        total.added += added
+        total.alreadySuppressed += alreadySuppressed
+      }
+      return total
+    },
+    text: ({ added, alreadySuppressed }) => formatAdded(added, alreadySuppressed),
+  }),
+  contractCommand(removeSuppression, {
+    name: 'suppression remove',
+    summary: 'Remove a recipient from the suppression list of an account',
+    args: { ACC: 'accountId', NUMBER: 'to' },
+    notes: ['WhatsApp still rejects marketing messages to a recipient who stopped them in WhatsApp.'],
+    examples: ['waybill suppression remove acc_… 34600111222'],
+    text: ({ removed }, { NUMBER }) => (removed ? `Removed ${NUMBER}.` : `${NUMBER} was not on the suppression list.`),
+  }),
+  contractCommand(setSuppressedCategories, {
+    name: 'suppression categories',
+    summary: 'Set the template categories blocked for suppressed recipients; MARKETING is always blocked',
+    args: { ACC: 'accountId' },
+    rest: { placeholder: 'CATEGORY', field: 'categories' },
+    examples: ['waybill suppression categories acc_… MARKETING UTILITY', 'waybill suppression categories acc_…'],
+    rejectedWith: 1,
+    text: ({ categories }) => `Blocked for suppressed recipients: ${categories.join(', ')} templates.`,
+  }),
+]
 
-function parseFilter({ limit, ...filter }: Record<string, string | undefined>) {
-  return parseOptions(listContract.input, { ...filter, limit: limit === undefined ? undefined : Number(limit) })
+/** The parts that the procedure accepts. */
+function split(recipients: string[]): string[][] {
+  return Array.from({ length: Math.ceil(recipients.length / maxImportedRecipients) }, (_, index) =>
+    recipients.slice(index * maxImportedRecipients, (index + 1) * maxImportedRecipients),
+  )
 }
 
-function formatList(items: Suppression[], categories: string[], nextCursor: string | undefined): string {
+interface ListedSuppressions {
+  items: Suppression[]
+  categories: string[]
+  nextCursor?: string | undefined
+}
+
+function formatList({ items, categories, nextCursor }: ListedSuppressions): string {
   const setting = `Blocked for suppressed recipients: ${categories.join(', ')} templates.`
   if (items.length === 0) return `No recipients. ${setting}`
   const table = formatTable(
@@ -63,98 +109,6 @@ function formatList(items: Suppression[], categories: string[], nextCursor: stri
   return [table, setting, ...more].join('\n')
 }
 
-const allMessages = { help: 'Stop messages of all categories, not only of the blocked ones' }
-
-export const suppressionAdd = dataCommand({
-  name: 'suppression add',
-  summary: 'Add a recipient to the suppression list of an account',
-  args: ['ACC', 'NUMBER'],
-  options: { 'all-messages': allMessages },
-  notes: ['A recipient who was added here stays on the list until a user or an operator removes them.'],
-  examples: ['waybill suppression add acc_… 34600111222', 'waybill suppression add acc_… 34600111222 --all-messages'],
-  audit: () => changes.addSuppressions(1),
-  run: async (deps, { args: [accountId, number], options }) => {
-    await requireAccount(deps.db, accountId)
-    const json = await addSuppression(
-      deps,
-      { accountId },
-      {
-        to: parseNumber(number),
-        allMessages: options['all-messages'] === true,
-      },
-    )
-    return { json, text: formatAdded(json.added ? 1 : 0, json.added ? 0 : 1) }
-  },
-})
-
-export const suppressionImport = dataCommand({
-  name: 'suppression import',
-  summary: 'Add many recipients to the suppression list of an account; none is added if a number is malformed',
-  args: ['ACC', 'NUMBER'],
-  rest: 'NUMBER',
-  options: { 'all-messages': allMessages },
-  examples: ['waybill suppression import acc_… $(cat opted-out.txt)'],
-  audit: ({ rest }) => changes.addSuppressions(rest.length + 1),
-  run: async (deps, { args: [accountId, first], rest, options }) => {
-    await requireAccount(deps.db, accountId)
-    const json = await importAll(deps, accountId, {
-      numbers: [first, ...rest].map(parseNumber),
-      allMessages: options['all-messages'] === true,
-    })
-    return { json, text: formatAdded(json.added, json.alreadySuppressed) }
-  },
-})
-
-async function importAll(
-  deps: Deps,
-  accountId: string,
-  { numbers, allMessages }: { numbers: string[]; allMessages: boolean },
-) {
-  const total = { added: 0, alreadySuppressed: 0 }
-  for (let start = 0; start < numbers.length; start += maxImportedRecipients) {
-    const recipients = numbers.slice(start, start + maxImportedRecipients)
-    const { added, alreadySuppressed } = await importSuppressions(deps, { accountId }, { recipients, allMessages })
-    total.added += added
-    total.alreadySuppressed += alreadySuppressed
-  }
-  return total
-}
-
 function formatAdded(added: number, already: number): string {
   return `Added ${added} to the suppression list${already === 0 ? '' : `; ${already} were already on it`}.`
-}
-
-export const suppressionRemove = dataCommand({
-  name: 'suppression remove',
-  summary: 'Remove a recipient from the suppression list of an account',
-  args: ['ACC', 'NUMBER'],
-  options: {},
-  notes: ['WhatsApp still rejects marketing messages to a recipient who stopped them in WhatsApp.'],
-  examples: ['waybill suppression remove acc_… 34600111222'],
-  audit: changes.removeSuppression,
-  run: async (deps, { args: [accountId, number] }) => {
-    await requireAccount(deps.db, accountId)
-    const json = await removeSuppression(deps, { accountId }, { to: parseNumber(number) })
-    return { json, text: json.removed ? `Removed ${number}.` : `${number} was not on the suppression list.` }
-  },
-})
-
-export const suppressionCategories = dataCommand({
-  name: 'suppression categories',
-  summary: 'Set the template categories blocked for suppressed recipients; MARKETING is always blocked',
-  args: ['ACC'],
-  rest: 'CATEGORY',
-  options: {},
-  examples: ['waybill suppression categories acc_… MARKETING UTILITY', 'waybill suppression categories acc_…'],
-  audit: ({ rest }) => changes.setSuppressedCategories(rest),
-  run: async (deps, { args: [accountId], rest }) => {
-    const json = await setSuppressedCategories(deps, accountId, rest)
-    return { json, text: `Blocked for suppressed recipients: ${json.categories.join(', ')} templates.` }
-  },
-})
-
-function parseNumber(text: string): string {
-  const number = PhoneNumber.safeParse(text)
-  if (!number.success) throw new UsageError(`${JSON.stringify(text)} ${number.error.issues[0]?.message}.`)
-  return number.data
 }

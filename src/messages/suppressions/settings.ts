@@ -1,6 +1,5 @@
 import type { SuppressedCategory } from '../../../contracts/dashboard/suppression.ts'
 import { suppressedCategories } from '../../../contracts/dashboard/suppression.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { alwaysSuppressedCategory } from './check.ts'
@@ -26,16 +25,9 @@ export async function getSuppressionSettings(
 export async function setSuppressedCategories(
   deps: Pick<Deps, 'db'>,
   accountId: string,
-  given: readonly string[],
+  given: readonly SuppressedCategory[],
 ): Promise<SuppressionSettings> {
   await requireAccount(deps.db, accountId)
-  const unknown = given.find((category) => !suppressedCategories.some((known) => known === category))
-  if (unknown !== undefined)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `There is no template category ${JSON.stringify(unknown)}. Categories are ${suppressedCategories.join(', ')}.`,
-      { field: 'categories' },
-    )
   const categories = inOrder(given)
   await deps.db
     .insertInto('suppression_settings')

@@ -1,0 +1,71 @@
+import type { Kysely } from 'kysely'
+import { dashboardContracts } from '../../contracts/dashboard/index.ts'
+import type { DashboardProcedure, InputOf, OutputOf } from '../../contracts/procedure.ts'
+import { requireAccount } from '../accounts/account.ts'
+import type { Deps } from '../deps.ts'
+import type { SettingsCall } from '../http/dashboard/authorize.ts'
+import { settingsHandlers } from '../http/dashboard/settings-handlers.ts'
+import { auditAndHandle } from '../pipeline/pipeline.ts'
+import { pairProcedures, type ServedProcedure } from '../pipeline/procedures.ts'
+import type { Database } from '../platform/db/schema.ts'
+import { deliveryNotFound } from '../webhooks/deliveries/retry.ts'
+import { findDelivery } from '../webhooks/deliveries/store.ts'
+import { endpointNotFound } from '../webhooks/endpoints/endpoint.ts'
+import { findAccountOfEndpoint } from '../webhooks/endpoints/store.ts'
+
+/** The procedures that commands can call. */
+export type CommandContract = DashboardProcedure
+
+const procedures = new Map<CommandContract, ServedProcedure<CommandContract, SettingsCall>>(
+  pairProcedures<CommandContract, SettingsCall>(dashboardContracts.settings, settingsHandlers).map((procedure) => [
+    procedure.contract,
+    procedure,
+  ]),
+)
+
+/**
+ * Runs a procedure for an operator of the server: without a session and without limits, because whoever runs commands has
+ * the database anyway. The audit log records it.
+ */
+export async function runForOperator<P extends CommandContract>(
+  deps: Deps,
+  contract: P,
+  { accountId, input }: { accountId: string | undefined; input: InputOf<P> },
+): Promise<OutputOf<P>> {
+  const procedure = procedures.get(contract)
+  if (!procedure) throw new Error('this contract has no handler for operators')
+  // The output has been parsed by the contract's own schema.
+  return auditAndHandle(deps, procedure, callFor(accountId), input) as Promise<OutputOf<P>>
+}
+
+function callFor(accountId: string | undefined): SettingsCall {
+  return {
+    accountId,
+    meterKey: accountId ?? '',
+    slot: null,
+    address: 'command line',
+    isCommandLine: true,
+    isOperatorView: false,
+    actor: () => 'operator',
+    user: () => {
+      throw new Error('an operator on the command line is no user of the dashboard')
+    },
+    runInBackground: () => {
+      throw new Error('a command waits for all of its work')
+    },
+  }
+}
+
+type FindAccount = (db: Kysely<Database>, id: string) => Promise<string>
+
+/** Finds the account that a command concerns, by the placeholder of an argument. Throws NOT_FOUND for an unknown ID. */
+export const accountFinders: Readonly<Record<string, FindAccount>> = {
+  ACC: async (db, id) => (await requireAccount(db, id)).accountId,
+  EP: async (db, id) => orThrow(await findAccountOfEndpoint(db, id), () => endpointNotFound(id)),
+  DLV: async (db, id) => orThrow((await findDelivery(db, id))?.accountId, () => deliveryNotFound(id)),
+}
+
+function orThrow(found: string | undefined, notFound: () => Error): string {
+  if (found === undefined) throw notFound()
+  return found
+}
