@@ -10,6 +10,7 @@ import {
 import { line, MessageId } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../changes.ts'
+import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
 
 const { cursor, limit, ...filters } = publicListMessages.input.shape
@@ -43,7 +44,7 @@ const messageFilters = {
 }
 
 /** `meaning` explains in plain words why it failed; `error` has WhatsApp's text. */
-export const ListedMessage = Message.extend({ meaning: z.string().optional() })
+export const ListedMessage = Message.extend({ meaning: z.string().optional(), facts: Facts.optional() })
 export type ListedMessage = z.infer<typeof ListedMessage>
 
 export const listMessages = dashboardProcedure({
@@ -85,7 +86,7 @@ export const listFailureReasons = dashboardProcedure({
   input: ofAccount(messageFilters),
   output: z.object({
     /** The most frequent first, at most ten. */
-    reasons: z.array(z.object({ code: z.string(), meaning: z.string(), count: z.int() })),
+    reasons: z.array(z.object({ code: z.string(), meaning: z.string(), facts: Facts.optional(), count: z.int() })),
     /** Failed messages with less frequent reasons. */
     others: z.int(),
     /** How many messages were examined; present only if there are older ones. */
@@ -100,6 +101,7 @@ export const FailureAdvice = z.object({
   meaning: z.string(),
   /** What the reader can do about it. */
   advice: z.string(),
+  facts: Facts.optional(),
 })
 export type FailureAdvice = z.infer<typeof FailureAdvice>
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
+import { Facts } from './facts.ts'
 import { changes } from '../changes.ts'
 
 const Count = z.int()
@@ -49,6 +50,7 @@ export const FailureCount = Funnel.pick({ refused: true, undelivered: true }).ex
   meaning: z.string(),
   /** How to fix it, if known. */
   advice: z.string().optional(),
+  facts: Facts.optional(),
 })
 
 /** A histogram bucket: messages that took less than `untilSeconds`, but not less than the bound of the previous bucket. */

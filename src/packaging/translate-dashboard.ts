@@ -2,8 +2,10 @@ import { type PluginObj, transformAsync, types } from '@babel/core'
 import linguiMacro from '@lingui/babel-plugin-lingui-macro'
 import { makeConfig } from '@lingui/conf'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
+import { generateMessageId } from '@lingui/message-utils/generateMessageId'
 import type { Plugin } from 'vite'
-import linguiConfig from '../dashboard/lingui.config.ts'
+import { factTexts } from '../../contracts/facts/catalogue.ts'
+import linguiConfig, { factCatalogue } from '../dashboard/lingui.config.ts'
 
 const config = makeConfig(linguiConfig, { skipValidation: true })
 
@@ -33,20 +35,26 @@ export function translateDashboard(): Plugin {
       filter: { id: /\/catalogues\/\w+\.po$/ },
       async handler(id) {
         const messages = await readCatalogue(id.replace(/^.*\/(\w+)\.po$/, '$1'))
-        const compiled = Object.entries(messages).map(([key, text]) => [key, compileMessage(text)])
+        const compiled = messages.map(([key, text]) => [key, compileMessage(text)])
         return `export const messages = JSON.parse(${JSON.stringify(JSON.stringify(Object.fromEntries(compiled)))})`
       },
     },
   }
 }
 
-/** Returns the translations of a language by message ID. */
-async function readCatalogue(locale: string): Promise<Record<string, string>> {
+/** Returns the translations of a language: those of facts by code, all others by message ID. */
+async function readCatalogue(locale: string): Promise<(readonly [id: string, translation: string])[]> {
   // Loaded on demand, because only builds need it; tests only compile macros.
   const { getCatalogs } = await import('@lingui/cli/api')
   const [catalogue] = await getCatalogs(config)
   const messages = (await catalogue?.read(locale)) ?? {}
-  return Object.fromEntries(Object.entries(messages).map(([id, { translation = '' }]) => [id, translation]))
+  const ofFacts = [...factTexts].map(
+    ([code, text]) => [code, messages[generateMessageId(text)]?.translation ?? ''] as const,
+  )
+  const ofCode = Object.entries(messages).filter(([, { origin = [] }]) =>
+    origin.some(([file]) => !file.endsWith(factCatalogue)),
+  )
+  return [...ofFacts, ...ofCode.map(([id, { translation = '' }]) => [id, translation] as const)]
 }
 
 /**

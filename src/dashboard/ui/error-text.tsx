@@ -1,9 +1,8 @@
 import { Text } from '@mantine/core'
-import { translateServerText } from '../language/server-text.ts'
 
 interface ErrorTextProps {
   code: string | undefined
-  /** The server's English text. */
+  /** In the language of the reader, if it is one of our sentences. */
   text: string | undefined
 }
 
@@ -15,7 +14,7 @@ export function ErrorText({ code, text }: ErrorTextProps) {
         {code}
       </Text>{' '}
       <Text span inherit c="dimmed">
-        {text !== undefined && translateServerText(text)}
+        {text}
       </Text>
     </>
   )

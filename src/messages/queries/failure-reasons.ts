@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { countReasons } from '../store.ts'
 import { maxCounted } from './count.ts'
 import { toFilter } from './list.ts'
+import { pickMeaning } from '../../whatsapp/failure-advice.ts'
 import { explainFailure } from './overview.ts'
 import { resolveSearch } from './search.ts'
 
@@ -26,7 +27,7 @@ export async function listFailureReasons(
   return {
     reasons: reasons
       .slice(0, maxListed)
-      .map(({ code, count }) => ({ code, meaning: explainFailure(code).meaning, count })),
+      .map(({ code, count }) => ({ code, ...pickMeaning(explainFailure(code)), count })),
     others,
     ...(!isComplete && { examined: maxExamined }),
   }

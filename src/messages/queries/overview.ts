@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import type { FailureAdvice } from '../../../contracts/dashboard/message.ts'
 import type { Funnel, getOverview as contract, Overview, Share } from '../../../contracts/dashboard/overview.ts'
 import { errors } from '../../../contracts/errors.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
+import { failures } from '../../../contracts/facts/failures.ts'
 import { noReason } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { findWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
@@ -127,7 +129,7 @@ function toFailures(counts: readonly Count[]): Overview['failures'] {
 }
 
 export function explainFailure(code: string): Partial<FailureAdvice> & Pick<FailureAdvice, 'meaning'> {
-  if (code === noReason) return { meaning: 'WhatsApp gave no reason.' }
+  if (code === noReason) return withFacts({ meaning: failures.noReason() })
   const ours = Object.entries(errors).find(([name]) => name === code)?.[1].summary
   const advice = adviseOnFailure({ code, message: ours ?? '' })
   // For an unknown code, the advice is to look it up in WhatsApp's documentation, which does not list our codes.

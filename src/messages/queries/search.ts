@@ -5,7 +5,7 @@ import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import { adviseOnFailure, pickMeaning } from '../../whatsapp/failure-advice.ts'
 import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
 import { listMessages } from './list.ts'
 
@@ -87,7 +87,7 @@ export async function searchMessages(
   const resolved = await resolveSearch(deps.db, caller.accountId, { ...input, search, parts })
   const page = await listMessages(deps, caller, input, { search: resolved?.filter ?? {} })
   const items = page.items.map((message) =>
-    message.error ? { ...message, meaning: adviseOnFailure(message.error).meaning } : message,
+    message.error ? { ...message, ...pickMeaning(adviseOnFailure(message.error)) } : message,
   )
   const { matched, lookedFor } = resolved ?? {}
   return { ...page, items, ...(matched && { matched }), ...(lookedFor !== undefined && { lookedFor }) }

@@ -2,11 +2,10 @@ import type { Messages } from '@lingui/core'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { defaultAlertRules, nameAlertRules } from '../../../contracts/dashboard/alert.ts'
 import { nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
-import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
+import { activate } from '../../../src/dashboard/language/i18n.ts'
 import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
 import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
 import { createHousekeeping } from '../../../src/http/ops/housekeeping.ts'
-import { adviseOnFailure, explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
 import { openTestDatabase } from '../../support/database.ts'
 
@@ -23,17 +22,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.useRealTimers()
   activate('en', {})
-})
-
-test('translates the explanation of every code of WhatsApp', () => {
-  const untranslated = explainedCodes
-    .map((code) => adviseOnFailure({ code: String(code), message: '' }))
-    .flatMap(({ meaning, advice }) => [meaning, advice])
-    .filter((text) => translateServerText(text) === text)
-
-  expect(i18n.locale).toBe('es')
-  expect(explainedCodes.length).toBeGreaterThan(40)
-  expect(untranslated).toEqual([])
 })
 
 test.each([

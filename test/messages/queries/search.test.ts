@@ -327,7 +327,13 @@ test('finds the messages that failed without a reason, under the code that overv
 
   const { data: overview } = await viewer.query<Overview>('overview.get', { accountId, days: 7 })
   expect(overview.failures).toEqual([
-    { code: 'UNKNOWN', meaning: 'WhatsApp gave no reason.', refused: 0, undelivered: 1 },
+    {
+      code: 'UNKNOWN',
+      meaning: 'WhatsApp gave no reason.',
+      facts: { meaning: { code: 'failure.noReason' } },
+      refused: 0,
+      undelivered: 1,
+    },
   ])
   const { data: page } = await viewer.query<Page>('message.list', { accountId, errorCode: 'UNKNOWN' })
   expect(page.items.map(({ externalId }) => externalId)).toEqual(['no-reason'])

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Autocomplete, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { FailureCode } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -46,7 +46,7 @@ export function ErrorCodeField({ value, onApply }: ErrorCodeFieldProps) {
             {value}
           </Text>
           <Text size="xs" c="dimmed">
-            {translateServerText(meanings.get(value) ?? '')}
+            {meanings.get(value)}
           </Text>
         </div>
       )}
@@ -72,5 +72,5 @@ function useReasons(): ReadonlyMap<string, string> {
     queryFn: ({ signal }) => api.overview.get.query({ accountId, days: reasonDays }, { signal }),
     staleTime: 60_000,
   })
-  return new Map(data?.failures.map(({ code, meaning }) => [code, meaning]))
+  return new Map(data?.failures.map((failure) => [failure.code, say(failure, 'meaning')]))
 }

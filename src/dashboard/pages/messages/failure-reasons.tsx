@@ -4,7 +4,7 @@ import { Button, Group, Paper, Stack, Text, UnstyledButton } from '@mantine/core
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { formatNumber } from '../../language/format.ts'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { type MessageFilters, toListInput } from './message-filters.ts'
@@ -45,7 +45,7 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
         </Text>
       </Group>
       <Stack component="ul" gap={2} m={0} mt={4} p={0} className={styles['reasons']}>
-        {reasons.slice(0, reasons.length - hidden).map(({ code, meaning, count }) => (
+        {reasons.slice(0, reasons.length - hidden).map(({ code, count, ...cause }) => (
           <li key={code}>
             <UnstyledButton
               className={styles['reason']}
@@ -54,7 +54,7 @@ export function FailureReasons({ filters, onSelect }: FailureReasonsProps) {
             >
               <span className={styles['count']}>{formatNumber(count)}</span>
               <span>
-                {translateServerText(meaning)}{' '}
+                {say(cause, 'meaning')}{' '}
                 <Text span inherit c="dimmed">
                   {code}
                 </Text>

@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { MouseEvent, Ref } from 'react'
 import { Link, useHref } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorText } from '../../ui/error-text.tsx'
@@ -201,13 +201,16 @@ function TemplateName({ message: { template, language } }: { message: ListedMess
 }
 
 /** Why the message failed: our explanation, then WhatsApp's text. */
-function describeReason({ error, meaning }: ListedMessage): string | undefined {
+function describeReason({ error, meaning, facts }: ListedMessage): string | undefined {
   if (!error) return undefined
   const own = `${error.code} ${error.message}`
-  return meaning === undefined ? own : `${translateServerText(meaning)}\n${own}`
+  return meaning === undefined ? own : `${say({ meaning, facts }, 'meaning')}\n${own}`
 }
 
 /** Why the message failed, with the same text as in the overview. */
-function Reason({ message: { error, meaning } }: { message: ListedMessage }) {
-  return error ? <ErrorText code={error.code} text={meaning ?? error.message} /> : null
+function Reason({ message: { error, meaning, facts } }: { message: ListedMessage }) {
+  if (!error) return null
+  return (
+    <ErrorText code={error.code} text={meaning === undefined ? error.message : say({ meaning, facts }, 'meaning')} />
+  )
 }

@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
@@ -64,7 +64,7 @@ interface FailureReasonProps {
 
 function FailureReason({ failure, overview }: FailureReasonProps) {
   const { accountId } = useAccount()
-  const { code, meaning, advice } = failure
+  const { code, meaning, advice, facts } = failure
   // Several codes can have the same meaning.
   const hasTwin = overview.failures.some((other) => other.code !== code && other.meaning === meaning)
   const [count, failed] = [countFailed(failure), countFailed(overview.totals)]
@@ -76,7 +76,7 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
           to={`/${accountId}/messages?${writeFilters({ ...noFilters, errorCode: code, ...toLogRange(overview) })}`}
           fz="inherit"
         >
-          {translateServerText(meaning)}
+          {say({ meaning, facts }, 'meaning')}
           {hasTwin && ` (${code})`}
         </Anchor>
         <span className={styles['count']}>
@@ -93,7 +93,7 @@ function FailureReason({ failure, overview }: FailureReasonProps) {
       </Text>
       {advice !== undefined && (
         <Text size="xs" mt={2}>
-          {translateServerText(advice)}
+          {say({ advice, facts }, 'advice')}
         </Text>
       )}
     </li>

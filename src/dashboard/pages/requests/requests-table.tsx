@@ -5,6 +5,7 @@ import { Link, useNavigate } from 'react-router'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
+import { translateServerText } from '../../language/server-text.ts'
 import { ErrorText } from '../../ui/error-text.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import styles from '../messages/messages-table.module.css'
@@ -81,7 +82,7 @@ function RequestRow({ request, query }: RowProps) {
         <HttpStatus request={request} />
       </Table.Td>
       <Table.Td title={request.errorMessage}>
-        <ErrorText code={request.errorCode} text={request.errorMessage} />
+        <ErrorText code={request.errorCode} text={request.errorMessage && translateServerText(request.errorMessage)} />
       </Table.Td>
       <Table.Td ta="right">{describeDuration(request.durationMilliseconds)}</Table.Td>
       <Table.Td visibleFrom="lg" title={request.address}>
@@ -104,7 +105,10 @@ function RequestItem({ request, query }: RowProps) {
       </Group>
       {request.errorCode !== undefined && (
         <Text size="xs" mt={2} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-          <ErrorText code={request.errorCode} text={request.errorMessage} />
+          <ErrorText
+            code={request.errorCode}
+            text={request.errorMessage && translateServerText(request.errorMessage)}
+          />
         </Text>
       )}
       <Text size="xs" c="dimmed" mt={2}>

@@ -4,7 +4,7 @@ import { Alert, Anchor, Box, Stack, Text, TextInput, Title } from '@mantine/core
 import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -84,14 +84,10 @@ function SentTestAlert({ test: { status, failure }, children }: { test: SentTest
       )
     case 'failed':
       return (
-        <Alert
-          color="red"
-          icon={<IconAlertCircle />}
-          title={failure ? translateServerText(failure.meaning) : t`The message failed`}
-        >
+        <Alert color="red" icon={<IconAlertCircle />} title={failure ? say(failure, 'meaning') : t`The message failed`}>
           {failure && (
             <Text size="sm" mb={6}>
-              {translateServerText(failure.advice)}
+              {say(failure, 'advice')}
             </Text>
           )}
           {children}

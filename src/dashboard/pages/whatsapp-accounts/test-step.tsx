@@ -5,7 +5,7 @@ import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
 import { PhoneNumber } from '../../../../contracts/fields.ts'
@@ -56,9 +56,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     change: api.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
     onDone: (sent: SentTest) => {
-      setProblem(
-        sent.failure && `${translateServerText(sent.failure.meaning)} ${translateServerText(sent.failure.advice)}`,
-      )
+      setProblem(sent.failure && `${say(sent.failure, 'meaning')} ${say(sent.failure, 'advice')}`)
       onSent(sent)
     },
     onFailure: (error) => setProblem(showInForm(form, error)),

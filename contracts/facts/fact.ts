@@ -1,0 +1,84 @@
+/**
+ * What a sentence says: the code of its text and the values in it. Facts are passed and compared; the sentence is made
+ * where it is read, in English by `inEnglish`, in other languages by the dashboard.
+ */
+export interface Fact {
+  readonly code: string
+  readonly params?: Readonly<Record<string, FactParam>>
+}
+
+/** A fact among the values is a part of the sentence, and several are a list. */
+export type FactParam = string | number | Fact | readonly Fact[]
+
+/** The facts behind the sentences of an answer, by the name of the field that has the English sentence. */
+export type Facts<Name extends string = string> = Readonly<Partial<Record<Name, Fact>>>
+
+/** English texts by the name of the fact. As in ICU messages, braces are quoted: `'{{1}}'`. */
+interface Texts {
+  readonly [name: string]: string | Texts
+}
+
+type WithoutQuotes<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
+  ? WithoutQuotes<`${Before}${After}`>
+  : Text extends `${infer Before}'}${string}'${infer After}`
+    ? WithoutQuotes<`${Before}${After}`>
+    : Text
+
+type NameIn<Text extends string> = Text extends `${string}{${infer Name}}${infer After}` ? Name | NameIn<After> : never
+
+type CreateFact<Name extends string> = [Name] extends [never] ? () => Fact : (params: Record<Name, FactParam>) => Fact
+
+export type FactsOf<Group extends Texts> = {
+  readonly [Name in keyof Group]: Group[Name] extends string
+    ? CreateFact<NameIn<WithoutQuotes<Group[Name]>>>
+    : Group[Name] extends Texts
+      ? FactsOf<Group[Name]>
+      : never
+}
+
+const englishTexts = new Map<string, string>()
+
+/** The English text of every fact of the modules that are loaded, by its code. */
+export const factTexts: ReadonlyMap<string, string> = englishTexts
+
+/** Defines facts with their English texts. The code of a fact is the path to its text, such as `failure.tooFast.advice`. */
+export function defineFacts<const Group extends Texts>(path: string, texts: Group): FactsOf<Group> {
+  const facts = Object.entries(texts).map(([name, text]) => [name, defineOne(`${path}.${name}`, text)])
+  // `Object.fromEntries` loses the names.
+  return Object.fromEntries(facts) as FactsOf<Group>
+}
+
+function defineOne(code: string, text: string | Texts): unknown {
+  if (typeof text !== 'string') return defineFacts(code, text)
+  englishTexts.set(code, text)
+  return (params?: Fact['params']): Fact => (params === undefined ? { code } : { code, params })
+}
+
+/** A name in braces, or quoted braces. */
+const placeholder = /\{(\w+)\}|'([{}][^']*)'/g
+
+export function inEnglish({ code, params }: Fact): string {
+  const text = englishTexts.get(code) ?? code
+  return text.replaceAll(placeholder, (_match, name: string | undefined, quoted: string | undefined) =>
+    name === undefined ? (quoted ?? '') : paramInEnglish(params?.[name] ?? ''),
+  )
+}
+
+function paramInEnglish(param: FactParam): string {
+  if (typeof param === 'string' || typeof param === 'number') return String(param)
+  return isList(param) ? new Intl.ListFormat('en').format(param.map(inEnglish)) : inEnglish(param)
+}
+
+/** `Array.isArray` does not narrow readonly arrays. */
+export function isList(param: Fact | readonly Fact[]): param is readonly Fact[] {
+  return Array.isArray(param)
+}
+
+/** The English sentences of facts with the facts themselves, for an answer to the dashboard. */
+export function withFacts<Name extends string>(
+  facts: Record<Name, Fact>,
+): Record<Name, string> & { facts: Facts<Name> } {
+  const sentences = Object.entries<Fact>(facts).map(([name, fact]) => [name, inEnglish(fact)])
+  // `Object.fromEntries` loses the names.
+  return { ...(Object.fromEntries(sentences) as Record<Name, string>), facts }
+}

@@ -1,0 +1,26 @@
+import { type Fact, type FactParam, type Facts, isList } from '../../../contracts/facts/fact.ts'
+import { i18n } from './i18n.ts'
+
+/**
+ * Says what a field of an answer says, in the language of the reader. Without a fact, the sentence is somebody else's, such
+ * as WhatsApp's, or older than facts, and is shown as it is.
+ */
+export function say<Name extends string>(
+  answer: Readonly<Record<Name, string>> & { readonly facts?: Facts | undefined },
+  field: Name,
+): string {
+  return sayFact(answer.facts?.[field], answer[field])
+}
+
+/** `english` is the sentence that the server made of the fact. In English no catalogue is loaded, so it is shown. */
+function sayFact(fact: Fact | undefined, english: string): string {
+  if (fact === undefined || i18n.messages[fact.code] === undefined) return english
+  const values = Object.entries(fact.params ?? {}).map(([name, param]) => [name, sayParam(param)])
+  return i18n._(fact.code, Object.fromEntries(values) as Record<string, string>)
+}
+
+function sayParam(param: FactParam): string {
+  if (typeof param === 'string' || typeof param === 'number') return String(param)
+  if (!isList(param)) return sayFact(param, param.code)
+  return new Intl.ListFormat(i18n.locale).format(param.map((one) => sayFact(one, one.code)))
+}

@@ -1,0 +1,49 @@
+import type { Messages } from '@lingui/core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { factTexts } from '../../../contracts/facts/catalogue.ts'
+import { failures } from '../../../contracts/facts/failures.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
+import { say } from '../../../src/dashboard/language/facts.ts'
+import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
+import { adviseOnFailure, explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
+
+beforeEach(async () => {
+  const file = '../../../src/dashboard/language/catalogues/es.po'
+  // Compiled by the plugin of the dashboard.
+  const { messages } = (await import(file)) as { messages: Messages }
+  activate('es', messages)
+})
+afterEach(() => activate('en', {}))
+
+test('the catalogue has every fact under its code', () => {
+  expect(factTexts.size).toBeGreaterThan(80)
+  expect([...factTexts.keys()].filter((code) => (i18n.messages[code] ?? '') === '')).toEqual([])
+})
+
+test('says the explanation of every code of WhatsApp in Spanish', () => {
+  const untranslated = explainedCodes
+    .map((code) => adviseOnFailure({ code: String(code), message: '' }))
+    .filter((failure) => say(failure, 'meaning') === failure.meaning || say(failure, 'advice') === failure.advice)
+
+  expect(explainedCodes.length).toBeGreaterThan(40)
+  expect(untranslated).toEqual([])
+})
+
+test('says the values of a fact', () => {
+  const failure = withFacts({ meaning: failures.unknown.meaning({ code: '4711' }) })
+
+  expect(say(failure, 'meaning')).toBe('WhatsApp devolvió el código de error 4711.')
+})
+
+test.each([
+  ['without a fact', { message: 'Message undeliverable' }],
+  ['whose fact this version does not know', { message: 'Later', facts: { message: { code: 'later.unknown' } } }],
+])('shows a sentence %s as it is', (_which, answer) => {
+  expect(say(answer, 'message')).toBe(answer.message)
+})
+
+test('shows the English sentence to an English reader', () => {
+  activate('en', {})
+
+  expect(say(withFacts({ meaning: failures.noReason() }), 'meaning')).toBe('WhatsApp gave no reason.')
+})
