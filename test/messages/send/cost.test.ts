@@ -1,0 +1,75 @@
+import { Pool } from 'undici'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ProbedProcess, startProbed } from '../../bench/cost/probed-process.ts'
+import { createCustomer } from '../../bench/customer.ts'
+import { varying } from '../../bench/example.ts'
+import { openStage } from '../../bench/stage.ts'
+import { startProcess } from '../../bench/start-process.ts'
+import { recordedCosts, recordedUnder } from './recorded-cost.ts'
+
+/** A busy machine changes no figure: the compilers that run when they find the time are off. */
+const nodeArgs = ['--no-opt', '--no-maglev', '--no-sparkplug']
+
+let resources: AsyncDisposableStack
+let server: ProbedProcess
+let sendOne: () => Promise<void>
+
+beforeAll(async () => {
+  resources = new AsyncDisposableStack()
+  const database = inject('database')
+  if (database.kind !== 'postgres') throw new Error('this test needs PostgreSQL')
+  const stage = resources.use(await openStage({ quick: true, databaseUrl: database.adminUrl }))
+  const upstream = resources.use(await startProcess('test/bench/upstream.ts'))
+  const customer = resources.use(await createCustomer(stage, upstream.url))
+  const args = ['serve', '--role', 'api']
+  const { environment } = customer
+  server = resources.use(await startProbed('src/cli/waybill.js', { args, environment, nodeArgs }))
+  const pool = resources.adopt(new Pool(server.url), (opened) => opened.close())
+  const { path, headers, body } = customer.sendThrough(server.url)
+  let number = 1_000_000
+  sendOne = async () => {
+    const request = { path, method: 'POST', headers, body: body.replaceAll(varying, String(number++)) } as const
+    const response = await pool.request(request)
+    await response.body.dump()
+    if (response.statusCode !== 200) throw new Error(`a send was answered with ${response.statusCode}`)
+  }
+  await repeat(1_000, sendOne)
+})
+afterAll(() => resources.disposeAsync())
+
+async function repeat(count: number, run: () => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < count; index++) await run()
+}
+
+/** Statements of batches have other names than those of a lone send. Background work has none, and is not counted. */
+function countNamed(counts: Record<string, number>): number {
+  const named = Object.entries(counts).filter(([name]) => /^(find|record|settle)_/.test(name))
+  return named.reduce((total, [, count]) => total + count, 0)
+}
+
+test('a send runs four statements alone, and fewer than two among 32', async () => {
+  await server.countStatements()
+  await repeat(100, sendOne)
+  const alone = await server.readStatements()
+  await server.countStatements()
+  await repeat(20, () => Promise.all(Array.from({ length: 32 }, sendOne)))
+  const amongOthers = await server.readStatements()
+
+  expect(alone).toMatchObject({ find_caller: 100, find_send_facts: 100, record_pending: 100, settle_accepted: 100 })
+  expect(countNamed(alone)).toBe(400)
+  expect(countNamed(amongOthers) / (20 * 32)).toBeLessThan(2)
+})
+
+test.runIf(process.version === recordedUnder)('a send allocates no more than recorded', async () => {
+  const rounds: number[] = []
+  await repeat(12, async () => {
+    await server.start()
+    await repeat(50, sendOne)
+    rounds.push((await server.stop()).bytes / 50)
+  })
+
+  // Background work only adds to a round.
+  const bytes = Math.round(Math.min(...rounds))
+  console.log(`A lone send allocates ${bytes} bytes (recorded: ${recordedCosts[0].bytes}).`)
+  expect(bytes).toBeLessThan(recordedCosts[0].bytes * 1.05)
+})
