@@ -5,7 +5,7 @@ import { changes } from '../changes.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
-const EventType = z.enum(eventTypes)
+const EventType = z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`)
 const EndpointId = line(64)
 const ofEndpoint = ofAccount({ endpointId: EndpointId })
 
@@ -83,6 +83,9 @@ export const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
+const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
+const Headers = z.array(z.strictObject({ name: line(256), value: HeaderValue })).max(20, 'must have at most 20 headers')
+
 export const listEndpoints = dashboardProcedure({
   kind: 'query',
   budget: 'reads',
@@ -104,14 +107,13 @@ export const addEndpoint = dashboardProcedure({
       .min(1, 'must name at least one event')
       .default([...defaultEventTypes]),
     description: line(200).optional(),
+    headers: Headers.optional(),
     maxPerSecond: MaxPerSecond.optional(),
     maxConcurrent: MaxConcurrent.optional(),
   }),
   output: z.object({ endpointId: z.string(), secret: z.string() }),
   audit: ({ url }) => changes.addEndpoint(url),
 })
-
-const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
 
 /** Omitted fields stay unchanged. The signing secret and the deliveries are kept. */
 export const updateEndpoint = dashboardProcedure({
@@ -126,10 +128,7 @@ export const updateEndpoint = dashboardProcedure({
     /** An empty description removes it. */
     description: z.string().max(200, 'must have at most 200 characters').optional(),
     /** Replaces all custom headers. */
-    headers: z
-      .array(z.strictObject({ name: line(256), value: HeaderValue }))
-      .max(20, 'must have at most 20 headers')
-      .optional(),
+    headers: Headers.optional(),
     /** Null removes the limit. */
     maxPerSecond: MaxPerSecond.nullable().optional(),
     maxConcurrent: MaxConcurrent.nullable().optional(),
@@ -248,6 +247,7 @@ export const testEndpoint = dashboardProcedure({
   summary: 'Send a test event to an endpoint, and return its response',
   input: ofEndpoint,
   output: z.object({
+    endpointId: z.string(),
     eventId: z.string(),
     delivered: z.boolean(),
     durationMilliseconds: z.number(),
@@ -352,7 +352,12 @@ export const retryDelivery = dashboardProcedure({
   summary: 'Deliver one event now, whether its delivery is waiting or finished',
   input: ofAccount({ deliveryId: line(64) }),
   /** A disabled endpoint receives the event once it is enabled. */
-  output: z.object({ deliveryId: z.string(), endpointState: z.enum(['enabled', 'disabled']) }),
+  output: z.object({
+    deliveryId: z.string(),
+    endpointId: z.string(),
+    eventId: z.string(),
+    endpointState: z.enum(['enabled', 'disabled']),
+  }),
   audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
 

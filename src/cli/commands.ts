@@ -1,15 +1,7 @@
 import type { DataCommand } from './command.ts'
 import { accountCreate, accountList, accountResume, accountSuspend, accountUpdate } from './commands/account.ts'
 import { accountExport, accountRemove } from './commands/account-data.ts'
-import {
-  alertAcknowledge,
-  alertList,
-  alertRemoveChat,
-  alertSetChat,
-  alertShow,
-  alertTest,
-  alertUpdate,
-} from './commands/alert.ts'
+import { alertCommands } from './commands/alert.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
 import { keyCommands } from './commands/key.ts'
@@ -26,19 +18,7 @@ import { suppressionCommands } from './commands/suppression.ts'
 import { templateCreate, templateDelete, templateDuplicate, templateUpdate } from './commands/template-changes.ts'
 import { templateExport, templatePush } from './commands/template-files.ts'
 import { templateList, templateSync } from './commands/template.ts'
-import {
-  webhookAdd,
-  webhookDeliveries,
-  webhookDisable,
-  webhookEnable,
-  webhookList,
-  webhookRecover,
-  webhookRemove,
-  webhookRetry,
-  webhookRotateSecret,
-  webhookTest,
-  webhookUpdate,
-} from './commands/webhook.ts'
+import { webhookCommands } from './commands/webhook.ts'
 import {
   whatsappActivate,
   whatsappAdd,
@@ -90,24 +70,8 @@ export const dataCommands: readonly DataCommand[] = [
   mediaUpload,
   mediaGet,
   mediaDelete,
-  webhookAdd,
-  webhookUpdate,
-  webhookList,
-  webhookEnable,
-  webhookDisable,
-  webhookRemove,
-  webhookTest,
-  webhookRotateSecret,
-  webhookDeliveries,
-  webhookRetry,
-  webhookRecover,
-  alertShow,
-  alertUpdate,
-  alertList,
-  alertAcknowledge,
-  alertSetChat,
-  alertRemoveChat,
-  alertTest,
+  ...webhookCommands,
+  ...alertCommands,
   messageGet,
   messageList,
   messageResolve,

@@ -192,12 +192,10 @@ const alertHandlers: SettingsHandlers<'alert'> = {
 
 const webhookHandlers: SettingsHandlers<'webhook'> = {
   list: async (deps, _call, { accountId }) => ({ items: await listEndpoints(deps, accountId) }),
-  add: (deps, _call, { accountId, ...input }) => addEndpoint(deps, accountId, input),
+  add: (deps, _call, { accountId, headers, ...input }) =>
+    addEndpoint(deps, accountId, { ...input, headers: toPairs(headers) }),
   update: (deps, _call, { accountId, endpointId, headers, ...update }) =>
-    updateEndpoint(deps, accountId, endpointId, {
-      ...update,
-      headers: headers?.map(({ name, value }) => [name, value] as const),
-    }),
+    updateEndpoint(deps, accountId, endpointId, { ...update, headers: toPairs(headers) }),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
   disable: (deps, { isCommandLine }, { accountId, endpointId }) =>
     disableEndpoint(deps, accountId, endpointId, { by: isCommandLine ? 'an operator' : 'a user' }),
@@ -215,6 +213,10 @@ const webhookHandlers: SettingsHandlers<'webhook'> = {
   recover: (deps, _call, input) => recoverStepwise(deps, input),
   activity: (deps, _call, { accountId }) => listActivity(deps, accountId),
   statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
+}
+
+function toPairs(headers: { name: string; value: string }[] | undefined) {
+  return headers?.map(({ name, value }) => [name, value] as const)
 }
 
 const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {

@@ -36,36 +36,6 @@ interface RecoveryFilter {
   includeWaiting?: boolean | undefined
 }
 
-export interface Recovery {
-  endpointId: string
-  /** Number of deliveries that were queued. */
-  recovered: number
-}
-
-/**
- * Queues the events that the endpoint missed since a given time: events whose delivery failed, and events without a
- * delivery because the endpoint did not exist or did not subscribe to their type. It can be repeated after an
- * interruption, because events that are already waiting are skipped.
- */
-export async function recoverDeliveries(
-  deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
-  accountId: string,
-  endpointId: string,
-  since: Date,
-  onProgress: (recovered: number) => void = () => {},
-  filter: RecoveryFilter = {},
-): Promise<Recovery> {
-  let range: EventRange | undefined = await rangeSince(deps, accountId, since)
-  let recovered = 0
-  while (range) {
-    const result = await recoverPart(deps, { accountId, endpointId }, range, filter)
-    recovered += result.recovered
-    range = result.remaining
-    if (range) onProgress(recovered)
-  }
-  return { endpointId, recovered }
-}
-
 /** Event IDs contain the database time. If its clock was set back, existing IDs may be ahead of it. */
 async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Date): Promise<EventRange> {
   const now = await readDatabaseClock(db)
@@ -187,7 +157,11 @@ export async function countRecoverable(
   return { missed: missed.length, waiting: waiting.length, isPartial: remaining !== undefined }
 }
 
-/** Runs one part of a recovery. `next` identifies the next part. */
+/**
+ * Queues the events that the endpoint missed since a given time: events whose delivery failed, and events without a
+ * delivery because the endpoint did not exist or did not subscribe to their type. Runs one part; `next` identifies the
+ * next one. It can be repeated after an interruption, because events that are already waiting are skipped.
+ */
 export async function recoverStepwise(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   { accountId, endpointId, since, next, ...filter }: z.output<(typeof contract)['input']>,

@@ -313,7 +313,9 @@ test.each([
   { args: ['recover', 'EP', '--since', '1h', '--error', ''], says: '--error ' },
   { args: ['recover', 'EP', '--since', '2026-11-20T09:30:00'], says: '--since must be a duration such as' },
 ])('rejects webhook $args: $says', async ({ args, says }) => {
-  const ended = await runCommand(['webhook', ...args, '--json'])
+  const { endpointId } = await add(await createAccount())
+
+  const ended = await runCommand(['webhook', ...args.map((word) => (word === 'EP' ? endpointId : word)), '--json'])
 
   expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(says) })
 })

@@ -3,7 +3,7 @@ import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries } from '../../../src/webhooks/deliveries/list.ts'
-import { recoverDeliveries } from '../../../src/webhooks/deliveries/recover.ts'
+import { recoverStepwise } from '../../../src/webhooks/deliveries/recover.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { addEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../src/webhooks/endpoints/change.ts'
@@ -214,7 +214,7 @@ test('finds no endpoints in an unknown or different account', async () => {
     rotateSecret(deps, other, id),
     testEndpoint(deps, other, id),
     listDeliveries(deps, other, id),
-    recoverDeliveries(deps, other, id, new Date(0)),
+    recoverStepwise(deps, { accountId: other, endpointId: id, since: new Date(0).toISOString() }),
   ])
   for (const result of refused)
     expect(result).toMatchObject({ reason: { message: expect.stringContaining(`Endpoint "${id}" was not found`) } })
