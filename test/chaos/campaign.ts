@@ -122,7 +122,7 @@ export async function runRound(options: RoundOptions): Promise<Round> {
   await settle({ nodes, load, upstream, webhooks }, options.settleSeconds)
   await load.stop()
   await upstream.close()
-  await readEndState({ url: nodes[0].url, apiKey, ledger }, load.answered)
+  await readEndState({ url: nodes[0].url, apiKey, ledger }, load)
   for (const node of nodes) await node.stop()
   await ledger.close()
 

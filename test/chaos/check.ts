@@ -15,6 +15,7 @@ export const checks = {
   'never dispatched': checkNeverDispatched,
   'event.list': checkEventList,
   idempotency: checkIdempotency,
+  'other work': checkOtherWork,
   processes: checkProcesses,
 } as const satisfies Record<string, (history: History) => Problem[]>
 export type CheckName = keyof typeof checks
@@ -269,6 +270,25 @@ function findFalseClaims(attempts: readonly Attempt[], messages: readonly Upstre
       problems.push(`was answered with ${status} ${code}, "nothing was sent", and WhatsApp accepted it`)
   }
   return problems
+}
+
+/** Imports, uploads and template changes: what was acknowledged exists, and WhatsApp created each template once. */
+function checkOtherWork({ work, refusedWork, foundWork, createdTemplates }: History): Problem[] {
+  const times = Map.groupBy(createdTemplates, (name) => name)
+  return [
+    ...work.flatMap(({ work: kind, ids }) =>
+      ids
+        .filter((id) => !foundWork.has(id))
+        .map((id) => ({ id, problem: `acknowledged by an ${kind}, and missing in the end` })),
+    ),
+    ...refusedWork.map(({ work: kind, status, problem }) => ({
+      id: kind,
+      problem: `refused with ${status}: ${problem}`,
+    })),
+    ...[...times]
+      .filter(([, created]) => created.length > 1)
+      .map(([name, created]) => ({ id: name, problem: `WhatsApp created the template ${created.length} times` })),
+  ]
 }
 
 /** How long after a database outage a start may still fail because of it. */

@@ -312,6 +312,29 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     entries: [...healthy, ...killInBetween(['K4', 'K5', 'K6', 'K7'])],
   },
   {
+    fault: 'an acknowledged import is missing',
+    finds: ['other work'],
+    entries: [
+      ...healthy,
+      { at: start, kind: 'work', work: 'import', ids: ['34790000001', '34790000002'] },
+      { at: start + second, kind: 'work found', ids: ['34790000001'] },
+    ],
+  },
+  {
+    fault: 'WhatsApp created a template twice',
+    finds: ['other work'],
+    entries: [
+      ...healthy,
+      { at: start, kind: 'template created', name: 'made_1' },
+      { at: start + second, kind: 'template created', name: 'made_1' },
+    ],
+  },
+  {
+    fault: 'a valid upload was refused',
+    finds: ['other work'],
+    entries: [...healthy, { at: start, kind: 'work refused', work: 'upload', status: 415, problem: 'not a PDF' }],
+  },
+  {
     fault: 'the key of an undispatched message is released late',
     finds: ['never dispatched'],
     entries: [...healthy, ...neverDispatch('K4'), ...later(sendMessage({ key: 'K4' }), 30 * second)],

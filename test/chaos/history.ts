@@ -38,6 +38,11 @@ export interface History {
   webhooks: Map<string, EntryOf<'webhook'>[]>
   /** When processes read a 2xx of the receiver, by event. */
   answersRead: Map<string, number[]>
+  work: EntryOf<'work'>[]
+  refusedWork: EntryOf<'work refused'>[]
+  createdTemplates: string[]
+  /** What the acknowledged work names and exists in the end. */
+  foundWork: Set<string>
   nodes: EntryOf<'node'>[]
   /** Messages that a killed process had marked as written; its journal does not show whether WhatsApp received them. */
   marked: Set<string>
@@ -57,6 +62,10 @@ export function toHistory(entries: readonly Entry[]): History {
     followed: [],
     webhooks: new Map(),
     answersRead: new Map(),
+    work: [],
+    refusedWork: [],
+    createdTemplates: [],
+    foundWork: new Set(),
     nodes: [],
     marked: new Set(),
     faults: [],
@@ -94,6 +103,15 @@ function add(history: History, entry: Entry): void {
       return void (entry.via === 'list' ? history.listed : history.got).set(entry.message.messageId, entry.message)
     case 'event':
       return void history.events.push(entry)
+    case 'work':
+      return void history.work.push(entry)
+    case 'work refused':
+      return void history.refusedWork.push(entry)
+    case 'template created':
+      return void history.createdTemplates.push(entry.name)
+    case 'work found':
+      for (const id of entry.ids) history.foundWork.add(id)
+      return
     case 'node':
       return void history.nodes.push(entry)
     case 'marked':

@@ -55,6 +55,13 @@ export type Entry = { at: number } & (
   | { kind: 'followed'; eventId: string }
   /** A read whose response was neither 200 nor 503. */
   | { kind: 'read'; path: string; status: number }
+  /** A request of another kind of work was acknowledged, so what it names exists from then on. */
+  | { kind: 'work'; work: OtherWork; ids: string[] }
+  | { kind: 'work refused'; work: OtherWork; status: number; problem: string }
+  /** WhatsApp created a template. */
+  | { kind: 'template created'; name: string }
+  /** What exists in the end. */
+  | { kind: 'work found'; ids: string[] }
   | ({ kind: 'node'; change: NodeChange; detail?: string } & NodeLife)
   /** Messages that a killed process had marked as written in its send journal. */
   | ({ kind: 'marked'; messageIds: string[] } & NodeLife)
@@ -63,6 +70,7 @@ export type Entry = { at: number } & (
   | { kind: 'message'; via: 'list' | 'get'; message: Message }
   | { kind: 'event'; eventId: string; event: MessageEvent }
 )
+export type OtherWork = 'import' | 'upload' | 'template'
 export type NodeChange = 'started' | 'ready' | 'killed' | 'paused' | 'resumed' | 'exited' | 'failed to start'
 
 /** An entry of one kind. */

@@ -4,6 +4,7 @@ import type { EventPage, ListedEvent } from '../../contracts/api/event.ts'
 import type { Message } from '../../contracts/api/message.ts'
 import { chooseRecipient, templateOf } from './scenarios.ts'
 import type { LedgerWriter, Outcome } from './ledger.ts'
+import { doOtherWork } from './other-work.ts'
 import type { ChaosNode } from './node.ts'
 import type { Random } from './random.ts'
 
@@ -30,6 +31,8 @@ export interface Load {
   unanswered: ReadonlySet<string>
   /** IDs of the messages that were acknowledged with 200. */
   answered: ReadonlySet<string>
+  /** What imports, uploads and template changes have acknowledged. */
+  acknowledged: ReadonlySet<string>
   /** IDs of the events that the reader of `event.list` received. */
   followed: ReadonlySet<string>
   stop(): Promise<void>
@@ -169,12 +172,26 @@ export function startLoad({ nodes, apiKey, ledger, random, clients, pauseMillise
     void promise.finally(() => work.delete(promise))
   }
 
+  const acknowledged = new Set<string>()
   for (let client = 0; client < clients; client++) background(sendForever())
   background(follow())
+  background(
+    doOtherWork({
+      apiKey,
+      ledger,
+      random,
+      dispatcher: agent,
+      pickNode,
+      isSettling: () => state.phase !== 'sending',
+      isStopped,
+      onAcknowledged: (ids) => ids.forEach((id) => acknowledged.add(id)),
+    }),
+  )
   return {
     stopSending: () => (state.phase = 'settling'),
     unanswered,
     answered,
+    acknowledged,
     followed,
     stop: async () => {
       state.phase = 'stopped'
@@ -227,8 +244,20 @@ async function readUntilSuccess<Data>(reader: Reader, path: string): Promise<Dat
 }
 
 /** Records all messages and events returned by the API, and each acknowledged message by its ID. */
-export async function readEndState(reader: Reader, answered: Iterable<string>): Promise<void> {
+export async function readEndState(
+  reader: Reader,
+  { answered, acknowledged }: Pick<Load, 'answered' | 'acknowledged'>,
+): Promise<void> {
   const { ledger } = reader
+  const found: string[] = []
+  for await (const { to } of pages<{ to: string }>(reader, '/api/v1/suppression')) found.push(to)
+  for await (const { name } of pages<{ name: string }>(reader, '/api/v1/template')) found.push(name)
+  for (const id of acknowledged) {
+    if (!id.startsWith('med_')) continue
+    const media = await readUntilSuccess<{ mediaId: string }>(reader, `/api/v1/media/${id}`).catch(() => undefined)
+    if (media) found.push(media.mediaId)
+  }
+  ledger.write({ kind: 'work found', ids: found })
   for await (const message of pages<Message>(reader, '/api/v1/message'))
     ledger.write({ kind: 'message', via: 'list', message })
   for await (const event of pages<ListedEvent>(reader, '/api/v1/event')) ledger.write({ kind: 'event', ...event })

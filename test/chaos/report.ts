@@ -43,6 +43,7 @@ export function countFigures(entries: readonly Entry[]): Figures {
     [repeatedAfterSuccess]: repeated.repeated,
     '  answer read, not recorded': repeated.read,
     '  answer unread': repeated.unread,
+    'imports, uploads and templates acknowledged': history.work.length,
     'unknown outcomes at the end': [...listed.values()].filter((message) => message.status === 'pending').length,
     'kills between mark and write': inBetween.size,
     'keys blocked by undispatched messages': released.length,

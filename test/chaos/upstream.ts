@@ -58,8 +58,24 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 function handle(incoming: IncomingMessage, body: string, response: ServerResponse): void {
   const [, endpoint] = /\/((?:marketing_)?messages)$/.exec(incoming.url ?? '') ?? []
   if (incoming.method === 'POST' && endpoint !== undefined) return handleSend(body, endpoint, response)
+  if (incoming.method === 'POST' && incoming.url?.endsWith('/media')) return answer(response, 200, { id: '1' })
+  if (incoming.method === 'POST' && incoming.url?.endsWith('/message_templates')) return createTemplate(body, response)
   if (incoming.method === 'POST') return answer(response, 200, { success: true })
   return answer(response, 200, incoming.url?.includes('message_templates') ? templates : phoneNumber)
+}
+
+/** Like Meta, refuses a second template of a name and language (subcode 2388024). */
+function createTemplate(body: string, response: ServerResponse): void {
+  const template = JSON.parse(body) as (typeof templates.data)[number]
+  const exists = templates.data.some(({ name }) => name === template.name)
+  if (exists) {
+    const error = { ...refusalBody(100).error, error_subcode: 2388024 }
+    return respond(response, 400, { error })
+  }
+  const id = String(templates.data.length + 1)
+  templates.data.push({ ...template, id, status: 'APPROVED' })
+  ledger.write({ kind: 'template created', name: template.name })
+  respond(response, 200, { id, status: 'APPROVED', category: template.category })
 }
 
 interface SendBody {
@@ -118,7 +134,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-function refusalBody(code: number): object {
+function refusalBody(code: number) {
   const details = 'Refused by the simulated upstream'
   return {
     error: {

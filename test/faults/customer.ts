@@ -38,7 +38,7 @@ export async function createCustomer(
 ): Promise<{ accountId: string; apiKey: string }> {
   await migrate(deps.db)
   const { accountId } = await createAccount(deps, { name: 'Fault tests' })
-  await updateAccount(deps, accountId, { rateLimit: 1_000_000 })
+  await updateAccount(deps, accountId, { rateLimit: 1_000_000, templateChangesEnabled: true })
   const { apiKey } = await generateKey(deps, accountId)
   // The upstream of a chaos campaign does not describe phone numbers, so the account is added unverified.
   const { phoneNumberId, wabaId, accessToken } = simulator
