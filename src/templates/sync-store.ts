@@ -11,11 +11,26 @@ export interface Listing {
   templates: ListedTemplate[]
 }
 
-/** Stores listed templates and marks the others as deleted. */
+/** Stores listed templates and marks the others as deleted, unless a later list has been stored. */
 export async function storeListing(db: Kysely<Database>, listing: Listing): Promise<void> {
+  if (!(await recordSync(db, listing))) return
   await upsertTemplates(db, listing)
   await markDeleted(db, listing)
-  await recordSync(db, listing)
+}
+
+/**
+ * Returns whether no later list has been stored. The times of templates cannot tell, because a template that is created
+ * during a sync is newer than its list. The lock makes an overlapping sync wait.
+ */
+async function recordSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<boolean> {
+  const rows = await db
+    .updateTable('whatsapp_accounts')
+    .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
+    .where('account_id', '=', accountId)
+    .where('waba_id', '=', wabaId)
+    .returning('templates_synced_at')
+    .execute()
+  return rows.length > 0 && rows.every((row) => row.templates_synced_at?.getTime() === listedAt.getTime())
 }
 
 /**
@@ -36,10 +51,6 @@ async function upsertTemplates(
     from jsonb_to_recordset(${JSON.stringify(templates)}::jsonb) as listed (
       id text, name text, language text, status text, category text, "parameterFormat" text,
       components jsonb, "qualityScore" text, "rejectedReason" text
-    )
-    where not exists (
-      select from templates
-      where account_id = ${accountId} and waba_id = ${wabaId} and synced_at > ${listedAt}::timestamptz
     )
     order by name, language
     on conflict (account_id, waba_id, name, language) do update set
@@ -64,15 +75,5 @@ async function markDeleted(db: Kysely<Database>, { accountId, wabaId, listedAt }
     .where('waba_id', '=', wabaId)
     .where('synced_at', '<', listedAt)
     .where('status', '<>', 'DELETED')
-    .execute()
-}
-
-/** Recorded separately, because there may be no templates. */
-async function recordSync(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
-  await db
-    .updateTable('whatsapp_accounts')
-    .set({ templates_synced_at: sql<Date>`greatest(templates_synced_at, ${listedAt}::timestamptz)` })
-    .where('account_id', '=', accountId)
-    .where('waba_id', '=', wabaId)
     .execute()
 }

@@ -3,6 +3,7 @@ import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import { deactivateWhatsAppAccount, removeWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
 import { listWhatsAppAccounts } from '../../src/whatsapp-accounts/whatsapp-account.ts'
+import { storeSubmitted } from '../../src/templates/changes/store.ts'
 import { findLastSync } from '../../src/templates/store.ts'
 import { syncTemplates, syncWaba } from '../../src/templates/sync.ts'
 import type { ListedTemplate } from '../../src/whatsapp/template-management.ts'
@@ -119,6 +120,20 @@ test('ignores the list of a sync that ends after a later one', async () => {
   await overtaken
 
   expect(await statuses()).toEqual({ '1 both en': 'PAUSED' })
+})
+
+test('keeps all templates if one is created while they are listed', async () => {
+  await add('100', 'secret')
+  deps.listings['100 secret'] = found(listed('a'), listed('b', { status: 'PENDING' }))
+  await syncTemplates(deps, accountId)
+  deps.whatsapp.listTemplates = async () => {
+    const created = { template: listed('c'), requestedCategory: 'UTILITY', at: deps.now() }
+    await storeSubmitted(deps.db, { accountId, wabaId: '100' }, created)
+    return found(listed('a'), listed('b'))
+  }
+  await syncTemplates(deps, accountId)
+
+  expect(await statuses()).toEqual({ '100 a en': 'APPROVED', '100 b en': 'APPROVED', '100 c en': 'APPROVED' })
 })
 
 test('lists each WABA once with its own token, even if several numbers share it', async () => {
