@@ -3,13 +3,16 @@ import { MessageError, MessageStatus } from './api/message.ts'
 import { recipientReasons } from './api/suppression.ts'
 import {
   AccountId,
+  AddressedUserId,
   responseField,
   ExternalId,
+  KnownUserId,
   LanguageCode,
   MessageId,
   PhoneNumber,
   TemplateName,
   Timestamp,
+  WaId,
   WaMessageId,
 } from './fields.ts'
 
@@ -18,7 +21,12 @@ import {
 const MessageFacts = z.object({
   messageId: responseField(MessageId),
   waMessageId: WaMessageId,
-  to: responseField(PhoneNumber).describe('Recipient number; `erased` after the recipient was erased.'),
+  to: responseField(PhoneNumber).describe(
+    'Recipient as sent: the number, or the user ID; `erased` after the recipient was erased.',
+  ),
+  recipient: AddressedUserId.optional(),
+  waId: WaId.optional(),
+  userId: KnownUserId.optional(),
   template: responseField(TemplateName),
   language: responseField(LanguageCode),
   accountId: responseField(AccountId).describe('ID of the WhatsApp account that sent it.'),
@@ -64,7 +72,15 @@ export const MessageDeliveredEvent = event(
   'message.delivered',
   'MessageDeliveredEvent',
   'The message reached the recipient.',
-  MessageFacts.extend({ status: status('delivered') }),
+  MessageFacts.extend({
+    status: status('delivered'),
+    implied: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Present only if WhatsApp reported that the message was read, and nothing before. `message.read` follows. WhatsApp does so for messages that are read at once.',
+      ),
+  }),
 )
 export const MessageReadEvent = event(
   'message.read',
@@ -99,6 +115,7 @@ export const MessageReply = z
     from: responseField(PhoneNumber)
       .optional()
       .describe('Number that replied; absent if WhatsApp hides it. It can be written differently than `to`.'),
+    userId: KnownUserId.optional().describe('User ID that replied; present only if WhatsApp reports it.'),
     kind: z
       .enum(replyKinds)
       .describe('`button`: tapped a quick-reply button. `text`: wrote a text. `flow`: completed a flow.'),
@@ -240,7 +257,10 @@ export const EndpointFailingEvent = event(
 export type EndpointFailingEvent = z.infer<typeof EndpointFailingEvent>
 
 const RecipientFacts = z.object({
-  to: responseField(PhoneNumber).describe('Number of the recipient.'),
+  to: responseField(PhoneNumber).describe(
+    'Number of the recipient; the user ID if WhatsApp hides the number and has never reported it.',
+  ),
+  userId: KnownUserId.optional(),
   accountId: responseField(AccountId).describe('ID of the WhatsApp account that it is about.'),
   reason: z
     .enum(recipientReasons)

@@ -29,15 +29,68 @@ export function responseField(field: z.ZodString): z.ZodString {
   return z.string().meta({ ...field.meta() })
 }
 
+/** Two letters of a country, `ENT.` for a parent ID, and up to 128 letters and digits. Upper and lower case differ. */
+export const userIdPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
+
+const numberRule =
+  'must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)'
+
 /** Spec, send-message request, field `to`. Seven to fifteen digits: ITU-T E.164. */
 export const PhoneNumber = z
   .string()
-  .regex(
-    /^[1-9][0-9]{6,14}$/,
-    'must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)',
-  )
+  .regex(/^[1-9][0-9]{6,14}$/, {
+    error: ({ input }) =>
+      userIdPattern.test(String(input)) ? `${numberRule}. A user ID belongs in the field recipient` : numberRule,
+  })
   .describe('Recipient phone number: country code followed by the number, digits only. No `+`, spaces or hyphens.')
   .meta({ examples: ['34600111222'] })
+
+/** WhatsApp's ID of a person who may hide the number. */
+export const UserId = z
+  .string()
+  .regex(
+    userIdPattern,
+    'must be a user ID as WhatsApp reports it: two capital letters, a dot, and letters and digits (for example ES.2041776300912345)',
+  )
+  .describe(
+    "WhatsApp's business-scoped user ID of the recipient, or the parent ID, for people who hide their number. Ignored if `to` is set.",
+  )
+  .meta({ examples: ['ES.2041776300912345'] })
+
+/** Requires one of the fields `to` and `recipient`. */
+export function requireRecipient<Fields extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Fields, z.core.$strict>,
+): z.ZodObject<Fields, z.core.$strict> {
+  return schema.refine((value) => isSet(value, 'to') || isSet(value, 'recipient'), {
+    path: ['to'],
+    error: 'is required; for someone who hides the number, set recipient to the user ID instead',
+    // Also reported if another field is invalid.
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  })
+}
+
+function isSet(value: object, key: string): boolean {
+  return value[key as keyof typeof value] !== undefined
+}
+
+/** In answers and events. */
+export const KnownUserId = z
+  .string()
+  .describe(
+    "WhatsApp's business-scoped user ID of the recipient; present only if WhatsApp has reported it. Another business portfolio has another ID for the same person. Treat it as personal data.",
+  )
+  .meta({ examples: ['ES.2041776300912345'] })
+
+/** In answers and events. */
+export const AddressedUserId = responseField(UserId).describe(
+  'The user ID that the message was sent to; present only if it was not sent to a number. `to` has the same value.',
+)
+
+/** In answers and events. */
+export const WaId = z
+  .string()
+  .describe("The recipient's number as WhatsApp writes it; present only if it differs from `to`.")
+  .meta({ examples: ['5215512345678'] })
 
 /** Replaces the number of an erased recipient (GDPR, article 17). */
 export const erasedRecipient = 'erased'

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import {
   AccountId,
+  AddressedUserId,
   responseField,
   ExternalId,
   FailureCode,
   idCursor,
+  KnownUserId,
   LanguageCode,
   MessageId,
   MessageIdInPath,
@@ -12,7 +14,10 @@ import {
   PageLimit,
   PhoneNumber,
   TemplateName,
+  requireRecipient,
   Timestamp,
+  UserId,
+  WaId,
   WaMessageId,
 } from '../fields.ts'
 import { CostEstimate } from '../pricing.ts'
@@ -54,16 +59,18 @@ export const templateValues = {
 }
 
 /** Spec, send-message request. */
-export const SendMessageRequest = z
-  .strictObject({
-    to: PhoneNumber,
+export const SendMessageRequest = requireRecipient(
+  z.strictObject({
+    to: PhoneNumber.optional(),
+    recipient: UserId.optional(),
     template: TemplateName.describe('Name of a template with status APPROVED.'),
     language: LanguageCode,
     ...templateValues,
     externalId: ExternalId.optional(),
     accountId: AccountId.optional(),
-  })
-  .describe('A template message to one recipient.')
+  }),
+)
+  .describe('A template message to one recipient. It needs `to` or `recipient`; with both, `to` counts.')
   .meta({ id: 'SendMessageRequest' })
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>
 
@@ -77,7 +84,9 @@ export const SentMessage = z
     messageId: responseField(MessageId),
     waMessageId: WaMessageId,
     status: z.literal('sent').describe('`sent`: WhatsApp accepted the message. Later statuses arrive by webhook.'),
-    to: responseField(PhoneNumber).describe('Recipient number as sent.'),
+    to: responseField(PhoneNumber).describe('Recipient as sent: the number, or the user ID.'),
+    recipient: AddressedUserId.optional(),
+    userId: KnownUserId.optional(),
     template: responseField(TemplateName).describe('Template name used.'),
     externalId: ReturnedExternalId.optional(),
   })
@@ -186,7 +195,8 @@ export type PreviewCard = z.infer<typeof PreviewCard>
 
 export const MessagePreview = z
   .object({
-    to: responseField(PhoneNumber),
+    to: responseField(PhoneNumber).describe('Recipient: the number, or the user ID.'),
+    recipient: AddressedUserId.optional(),
     template: responseField(TemplateName),
     language: responseField(LanguageCode),
     accountId: responseField(AccountId).describe('ID of the WhatsApp account that would send.'),
@@ -241,14 +251,21 @@ export const Message = z
       'Message ID assigned by WhatsApp; absent until WhatsApp accepted the message. It contains the recipient number.',
     ),
     status: MessageStatus,
-    to: responseField(PhoneNumber).describe('Recipient number; `erased` after the recipient was erased.'),
+    to: responseField(PhoneNumber).describe(
+      'Recipient as sent: the number, or the user ID; `erased` after the recipient was erased.',
+    ),
+    recipient: AddressedUserId.optional(),
+    waId: WaId.optional(),
+    userId: KnownUserId.optional(),
     template: responseField(TemplateName).describe('Template name used.'),
     language: responseField(LanguageCode),
     accountId: responseField(AccountId).describe('ID of the WhatsApp account that sends.'),
     externalId: ReturnedExternalId.optional(),
     createdAt: Timestamp.describe('When the message was recorded.'),
     sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),
-    deliveredAt: Timestamp.optional().describe('When it reached the recipient.'),
+    deliveredAt: Timestamp.optional().describe(
+      'When it reached the recipient; the time when it was read, if WhatsApp reported no delivery.',
+    ),
     readAt: Timestamp.optional().describe('When the recipient read it.'),
     failedAt: Timestamp.optional().describe('When it failed.'),
     error: MessageError.optional().describe('Why it failed; present only when `status` is `failed`.'),
@@ -380,7 +397,10 @@ export const listMessages = procedure({
     'Lists the messages of this account, newest first, one page at a time. Filters combine. A page looks through 50,000 messages at most: with `status`, `errorCode` or `template`, it can hold fewer than `limit`, even none, and have a `nextCursor` all the same.',
   input: z.strictObject({
     externalId: ExternalId.optional().describe('Only messages with this reference.'),
-    to: PhoneNumber.optional().describe('Only messages to this recipient number.'),
+    to: PhoneNumber.optional().describe(
+      'Only messages to this recipient, in any spelling of the number and to any user ID that WhatsApp reported with it.',
+    ),
+    recipient: UserId.optional().describe('Only messages to this recipient, also to the number if it is known.'),
     template: TemplateName.optional().describe('Only messages of this template.'),
     status: MessageStatus.optional()
       .describe('Only messages with this status.')

@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { AccountId, idCursor, NextCursor, PageLimit, PhoneNumber, responseField, Timestamp } from '../fields.ts'
+import {
+  AccountId,
+  idCursor,
+  KnownUserId,
+  NextCursor,
+  PageLimit,
+  PhoneNumber,
+  responseField,
+  Timestamp,
+  requireRecipient,
+  UserId,
+} from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The reasons that come from the recipient, directly or through WhatsApp. */
@@ -17,8 +28,9 @@ export type SuppressionReason = z.infer<typeof SuppressionReason>
 export const Suppression = z
   .object({
     to: responseField(PhoneNumber).describe(
-      'Number of the recipient; `erased` if an operator erased it. Pass the number to find or remove the entry all the same.',
+      'Number of the recipient; the user ID if WhatsApp hides the number and has never reported it; `erased` if an operator erased it. Pass the number to find or remove the entry all the same.',
     ),
+    userId: KnownUserId.optional(),
     reason: SuppressionReason,
     since: Timestamp.describe('When the recipient was put on the list.'),
     allMessages: z
@@ -71,7 +83,8 @@ export const listSuppressions = procedure({
   summary: 'List suppressed recipients, newest first',
   description: 'Lists the recipients on the suppression list of this account, newest first, one page at a time.',
   input: z.strictObject({
-    to: PhoneNumber.optional().describe('Only this recipient number.'),
+    to: PhoneNumber.optional().describe('Only this recipient, in any spelling of the number.'),
+    recipient: UserId.optional().describe('Only the recipient with this user ID.'),
     reason: SuppressionReason.optional().describe('Only recipients with this reason.'),
     cursor: idCursor('sup')
       .optional()
@@ -96,7 +109,9 @@ export const addSuppression = procedure({
   summary: 'Add a recipient to the suppression list',
   description:
     'Adds one recipient to the suppression list. Only you can remove it again: a recipient who sends START stays on the list.',
-  input: z.strictObject({ to: PhoneNumber, allMessages: AllMessages }),
+  input: requireRecipient(
+    z.strictObject({ to: PhoneNumber.optional(), recipient: UserId.optional(), allMessages: AllMessages }),
+  ),
   output: Suppression.extend({ added: z.boolean().describe('False if the recipient was on the list already.') })
     .describe('A recipient on the suppression list, and whether it was added now.')
     .meta({ id: 'AddedSuppression' }),
@@ -122,10 +137,10 @@ export const removeSuppression = procedure({
   summary: 'Remove a recipient from the suppression list',
   description:
     'Removes one recipient from the suppression list. Do it only if the recipient agreed. WhatsApp still rejects marketing messages (131050) to a recipient who stopped them in WhatsApp.',
-  input: z.strictObject({ to: PhoneNumber }),
+  input: requireRecipient(z.strictObject({ to: PhoneNumber.optional(), recipient: UserId.optional() })),
   output: z
     .object({
-      to: responseField(PhoneNumber).describe('Number of the recipient.'),
+      to: responseField(PhoneNumber).describe('Recipient as given: the number, or the user ID.'),
       removed: z.boolean().describe('False if the recipient was not on the list.'),
     })
     .describe('The result of a removal.')

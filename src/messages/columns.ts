@@ -29,6 +29,8 @@ export const stateColumns = {
   errorCode: { name: 'error_code', type: 'text' },
   errorMessage: { name: 'error_message', type: 'text' },
   pricing: { name: 'pricing', type: 'word' },
+  waId: { name: 'wa_id', type: 'word' },
+  userId: { name: 'user_id', type: 'word' },
 } as const satisfies MessageColumns
 
 /**

@@ -1,6 +1,7 @@
 import type { Message } from '../../contracts/api/message.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from './columns.ts'
+import { isUserId } from './recipients/plan.ts'
 
 /** A message as callers see it. */
 export function toMessage(message: StoredMessage): Message {
@@ -19,10 +20,13 @@ export function toMessage(message: StoredMessage): Message {
   }
 }
 
-/** The fields that the request set: part of the message in the API and of every event. */
-export function toMessageFacts({ to, template, language, whatsAppAccountId, externalId }: RecordedMessage) {
+/** What a message is and whom it is for: part of the message in the API and of every event. */
+export function toMessageFacts({ to, template, language, whatsAppAccountId, externalId, waId, userId }: StoredMessage) {
   return {
     to,
+    ...(isUserId(to) && { recipient: to, userId: to }),
+    ...(waId !== null && { waId }),
+    ...(userId !== null && { userId }),
     template,
     language,
     accountId: whatsAppAccountId,

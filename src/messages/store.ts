@@ -48,7 +48,8 @@ export interface MessageFilter {
   /** The ID or its first characters. */
   idStart?: string | undefined
   externalId?: string | undefined
-  to?: string | undefined
+  /** Spellings and user IDs of one recipient. */
+  to?: readonly string[] | undefined
   template?: string | undefined
   whatsAppAccountId?: string | undefined
   /** ISO 3166 code for the recipient's calling code, as in the overview. */
@@ -224,7 +225,7 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
 
 function isToCountry(country: string) {
   const { own, others } = callingCodesOf(country)
-  return sql<boolean>`(${startsWithAny(own)} and not ${startsWithAny(others)})`
+  return sql<boolean>`(${startsWithAny(own)} and not ${startsWithAny(others)} or left(to_number, 3) = ${`${country}.`})`
 }
 
 /** One comparison per length: PostgreSQL hashes a list of values, but would try a hundred patterns one by one. */
@@ -266,7 +267,9 @@ function findIndexed(db: Kysely<Database>, accountId: string, filter: MessageFil
   // IDs are compared bytewise, and `~` sorts after all of their characters.
   if (idStart !== undefined) query = query.where('id', '>=', idStart).where('id', '<', `${idStart}~`)
   if (externalId !== undefined) query = query.where('external_id', '=', externalId)
-  if (to !== undefined) query = query.where('to_number', '=', to)
+  // A comparison with one value lets PostgreSQL read messages in the order of the index.
+  if (to?.length === 1 && to[0] !== undefined) query = query.where('to_number', '=', to[0])
+  else if (to !== undefined) query = query.where('to_number', 'in', to)
   if (outcomeUnknown === true) query = query.where(isOutcomeUnknown(accountId))
   if (fromId !== undefined) query = query.where('id', '>=', fromId)
   if (untilId !== undefined) query = query.where('id', '<', untilId)

@@ -49,8 +49,12 @@ export function callingCodesOf(country: string): { own: string[]; others: string
   return { own, others }
 }
 
-/** The ISO 3166 code under which messages to a number are counted; undefined if no calling code matches. */
+/** A user ID starts with the country of its user. */
+const userIdStart = /^[A-Z]{2}\./
+
+/** The ISO 3166 code under which messages to a number or user ID are counted; undefined if no calling code matches. */
 export function countryOf(number: string): string | undefined {
+  if (userIdStart.test(number)) return number.slice(0, 2)
   for (const length of [4, 3, 2, 1]) {
     const country = callingCodes[number.slice(0, length)]
     if (country !== undefined) return country

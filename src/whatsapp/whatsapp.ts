@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../contracts/errors.ts'
+import type { WhatsAppIdentity } from './callbacks/read-identity.ts'
 import type { Onboarding, PhoneNumberInfo } from './onboarding.ts'
 import type { ReadOutcome, WhatsAppError } from './read-outcome.ts'
 import type { ListedTemplate, TemplateManagement } from './template-management.ts'
@@ -51,7 +52,7 @@ export interface OutgoingCard {
 }
 
 export interface OutgoingTemplate {
-  /** Digits only; the client adds the leading `+` that Meta recommends (reference, section 1). */
+  /** A number, digits only: the client adds the leading `+` that Meta recommends (reference, section 1). Or a user ID. */
   to: string
   name: string
   language: string
@@ -79,9 +80,9 @@ export type SendOutcome = {
   /** The code with which WhatsApp rejected the first endpoint of the route; the outcome is that of the second one. */
   reroutedAfter?: number
 } &
-  /** Accepted for processing. */
+  /** Accepted for processing. `recipient` is how WhatsApp names the recipient. */
   (
-    | { kind: 'accepted'; waMessageId: string }
+    | { kind: 'accepted'; waMessageId: string; recipient?: WhatsAppIdentity | undefined }
     /** WhatsApp returned an error and sent nothing. `errorCode` is the error for the caller. */
     | {
         kind: 'refused'

@@ -34,17 +34,22 @@ export function expectAnyOf(message: UpstreamMessage): Expected[] {
 
 function expectAfter(message: UpstreamMessage, reports: UpstreamMessage['statuses']): Expected {
   const events: ReportedStatus[] = []
-  for (const { status } of reports) if (ranks[status] > ranks[events.at(-1) ?? 'pending']) events.push(status)
+  for (const { status } of reports) {
+    if (ranks[status] <= ranks[events.at(-1) ?? 'pending']) continue
+    // A message that is read has been delivered.
+    if (status === 'read' && events.at(-1) !== 'delivered') events.push('delivered')
+    events.push(status)
+  }
   const last = events.at(-1)
-  const earliest = (wanted: ReportedStatus) => {
-    const times = reports.filter(({ status }) => status === wanted).map(({ timestamp }) => timestamp)
+  const earliest = (...wanted: ReportedStatus[]) => {
+    const times = reports.filter(({ status }) => wanted.includes(status)).map(({ timestamp }) => timestamp)
     return times.length === 0 ? undefined : new Date(Math.min(...times) * 1000).toISOString()
   }
   const hasFailed = last === 'failed'
   return {
     statuses: last ? [last] : withoutStatus(message),
     waMessageId: message.accepted[0]?.waMessageId,
-    deliveredAt: earliest('delivered'),
+    deliveredAt: earliest('delivered', 'read'),
     readAt: earliest('read'),
     failedAt: hasFailed ? earliest('failed') : undefined,
     errorCode: hasFailed ? String(failureCode) : undefined,

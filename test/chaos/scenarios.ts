@@ -37,7 +37,7 @@ export const failureCode = 131026
 /** A unique recipient. The fourth and fifth digit select how WhatsApp handles the message. */
 export function chooseRecipient(random: Random, number: number): string {
   const weights = Object.fromEntries(scenarios.map(({ weight }, index) => [String(index), weight]))
-  return `346${random.weighted(weights).padStart(2, '0')}${String(number).padStart(8, '0')}`
+  return `491${random.weighted(weights).padStart(2, '0')}${String(number).padStart(8, '0')}`
 }
 
 export function scenarioOf(to: string): Scenario {

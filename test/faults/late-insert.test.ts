@@ -69,7 +69,7 @@ test('ignores an insert that arrives after its caller timed out and frees the ke
   const network = await startSlowNetwork(postgres.url)
   const db = openDatabase({ kind: 'postgres', url: network.url }, pino({ level: 'silent' }))
   const createdAt = new Date()
-  const { to, template, language } = sendMessage.example.input
+  const { to = '', template, language } = sendMessage.example.input
   const message = {
     id: app.deps.newId('msg'),
     accountId,

@@ -21,6 +21,8 @@ export const failed: StoredMessage = {
   errorCode: '131026',
   errorMessage: 'Message undeliverable',
   pricing: 'utility',
+  waId: '5215551234567',
+  userId: 'ES.2041776300912345',
 }
 /** Some views show the reason of a failure, others the delivery times. */
 const samples = [failed, { ...failed, status: 'read' as const }]

@@ -5,25 +5,27 @@ import type { TestAccount, TestResponse, TestServer } from './server.ts'
 
 export const callbackPath = '/webhooks/whatsapp'
 export const appSecret = 'test-app-secret'
-export const example = sendMessage.example.input
+export const example = { ...sendMessage.example.input, to: '34600111222' }
 
 interface StatusOptions {
   at?: number
   callbackData?: string | undefined
   errors?: object[]
+  /** How WhatsApp names the recipient; by number if absent. */
+  recipient?: object
 }
 
 /** A status as Meta reports it. */
 export function status(
   name: string,
   waMessageId: string,
-  { at = 1_800_000_000, callbackData, errors }: StatusOptions = {},
+  { at = 1_800_000_000, callbackData, errors, recipient = { recipient_id: example.to } }: StatusOptions = {},
 ): object {
   return {
     id: waMessageId,
     status: name,
     timestamp: String(at),
-    recipient_id: example.to,
+    ...recipient,
     ...(callbackData !== undefined && { biz_opaque_callback_data: callbackData }),
     ...(errors && { errors }),
     pricing: { billable: true, pricing_model: 'PMP', type: 'regular', category: 'utility' },

@@ -1,6 +1,7 @@
 /** Fields whose values are shown. Everything else can be a one-time code, a token or a name, and is hidden. */
 const shownFields = new Set([
   'to',
+  'recipient',
   'recipients',
   'template',
   'language',

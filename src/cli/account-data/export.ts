@@ -12,10 +12,10 @@ import { openContent } from '../../messages/contents/content.ts'
 import { findFirstShown, readContents } from '../../messages/contents/store.ts'
 import { toMessage } from '../../messages/message.ts'
 import { getSuppressionSettings } from '../../messages/suppressions/settings.ts'
-import type { SuppressionRow } from '../../messages/suppressions/store.ts'
+import { latestUserId, type ListedSuppression } from '../../messages/suppressions/store.ts'
 import { toSuppression } from '../../messages/suppressions/suppressions.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
-import type { Database, EventsTable, SavedViewsTable } from '../../platform/db/schema.ts'
+import type { Database, EventsTable, RecipientIdentitiesTable, SavedViewsTable } from '../../platform/db/schema.ts'
 import type { TemplateRow } from '../../templates/store.ts'
 import { toTemplate } from '../../templates/template.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
@@ -156,12 +156,27 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   suppressions: {
     type: 'suppression',
     read: ({ db }, accountId) =>
-      readPages<SuppressionRow>(db, accountId, {
+      readPages<ListedSuppression>(db, accountId, {
         table: 'suppressions',
-        fields: '*',
+        fields: `*, ${latestUserId} as user_id`,
         key: ['number_key'],
         // Recipients who opted in again are exported, too.
         toRecord: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
+      }),
+  },
+  recipient_identities: {
+    type: 'recipientIdentity',
+    read: ({ db }, accountId) =>
+      readPages<RecipientIdentitiesTable>(db, accountId, {
+        table: 'recipient_identities',
+        fields: '*',
+        key: ['identity'],
+        toRecord: ({ identity, person, number, seen_at }) => ({
+          ...(number === null ? { userId: identity } : { number }),
+          // All names of a person have the same value here.
+          person,
+          seenAt: seen_at.toISOString(),
+        }),
       }),
   },
   suppression_settings: {

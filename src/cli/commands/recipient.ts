@@ -1,4 +1,4 @@
-import { PhoneNumber } from '../../../contracts/fields.ts'
+import { PhoneNumber, userIdPattern } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { type Erased, eraseRecipient } from '../../messages/erasure/erase.ts'
 import { listColumnGroups } from '../../messages/erasure/sweep.ts'
@@ -10,8 +10,8 @@ import { UsageError } from '../failure.ts'
 
 export const recipientErase = dataCommand({
   name: 'recipient erase',
-  summary: 'Erase the number of a person from everything that is stored (GDPR, article 17)',
-  args: ['NUMBER'],
+  summary: 'Erase a person, by number or user ID, from everything that is stored (GDPR, article 17)',
+  args: ['RECIPIENT'],
   options: {
     account: { value: 'ACC', help: 'Only in this account (default: in all accounts)' },
     rewrite: {
@@ -19,16 +19,16 @@ export const recipientErase = dataCommand({
     },
   },
   notes: [
-    'Messages to the number remain without it: the API shows "erased" as their recipient, and counts do not change.\nA recipient who opted out stays on the suppression list, as "erased", with a keyed hash in place of the number.\nStop sending to the number first, because a later send stores it again. If the command is interrupted, run it again.',
+    'The numbers and user IDs under which WhatsApp knows the person are erased too. Messages remain without a recipient: the\nAPI shows "erased", and counts do not change. A person who opted out stays on the suppression list, as "erased", with a\nkeyed hash in place of each name. Stop sending to the person first, because a later send stores the name again. If the\ncommand is interrupted, run it again.',
     'PostgreSQL keeps old versions of changed rows on disk until it vacuums the tables. With --rewrite they are removed at\nonce. Backups, and on a PostgreSQL server the archive of its write-ahead log, keep the number until they expire.',
   ],
   examples: ['waybill recipient erase 34600111222', 'waybill recipient erase 34600111222 --account acc_… --rewrite'],
   run: async (deps, { args: [given], options: { account, rewrite } }, report) => {
-    const number = parseNumber(given)
+    const recipient = parseRecipient(given)
     if (account !== undefined) await requireAccount(deps.db, account)
     const erased = await eraseRecipient(
       deps,
-      { number, accountId: account },
+      { recipient, accountId: account },
       {
         report: ({ table, rows }) => report(`${table}: ${rows} rows searched`),
         audited: (accountId, what, run) =>
@@ -39,6 +39,7 @@ export const recipientErase = dataCommand({
       const tables = [
         ...new Set(listColumnGroups().map(({ table }) => table)),
         'suppressions',
+        'recipient_identities',
         'wa_message_ids',
         'message_contents',
       ]
@@ -53,10 +54,11 @@ export const recipientErase = dataCommand({
   },
 })
 
-function parseNumber(given: string): string {
+function parseRecipient(given: string): string {
+  if (userIdPattern.test(given)) return given
   const number = PhoneNumber.safeParse(given.replace(/^\+/, ''))
   if (number.success) return number.data
-  throw new UsageError(`NUMBER ${number.error.issues[0]?.message}.`)
+  throw new UsageError(`RECIPIENT ${number.error.issues[0]?.message}, or a user ID such as ES.2041776300912345.`)
 }
 
 function describe(
@@ -66,10 +68,12 @@ function describe(
   const others = Object.entries(rows).map(([table, count]) => `${count} in ${table}`)
   return [
     messages === 0 && others.length === 0
-      ? 'The number is not stored.'
-      : `Erased the number from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
+      ? 'The recipient is not stored.'
+      : `Erased the recipient from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
     ...(accountIds.length === 0 ? [] : [`Accounts: ${accountIds.join(', ')}.`]),
-    ...(complete ? [] : ['The number was stored again meanwhile. Stop the sends to it, and run the command again.']),
+    ...(complete
+      ? []
+      : ['The recipient was stored again meanwhile. Stop the sends to them, and run the command again.']),
     ...(rewritten ? [] : [remainder(isEmbedded)]),
   ].join('\n')
 }

@@ -142,7 +142,7 @@ function unwrap(schema: unknown): unknown {
 
 function describeProblem(issue: Issue): string {
   if (issue.code !== 'invalid_type')
-    return issue.message.startsWith('must ') ? issue.message : `is not valid (${issue.message.toLowerCase()})`
+    return /^(must|is) /.test(issue.message) ? issue.message : `is not valid (${issue.message.toLowerCase()})`
   // Only the message tells a missing field from one of the wrong type.
   if (issue.message.endsWith('received undefined')) return 'is required'
   if (issue.message.startsWith('must ')) return issue.message

@@ -10,6 +10,7 @@ import { deleteOldCodes } from '../../messages/codes/store.ts'
 import { deleteOldContents, findLongestStorage } from '../../messages/contents/store.ts'
 import { reportUnknownOutcomes } from '../../messages/status/outcome-unknown.ts'
 import { deleteEmptyBuckets, deleteOldCounts, foldCounts, foldOldBuckets } from '../../messages/queries/counts-store.ts'
+import { deleteOldIdentities } from '../../messages/recipients/store.ts'
 import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
 import { recordStalePending } from '../../messages/status/stale-pending.ts'
@@ -104,6 +105,7 @@ const chores: Chore[] = [
         ...(requestLogDays !== undefined && { api_requests: requestLogDays }),
       })
       await deleteOldCutoffs(db)
+      await deleteOldIdentities(db, retentionDays)
       await deleteOldCounts(db, retentionDays)
     },
   },

@@ -2,11 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { messageColumns, type StoredMessage } from '../columns.ts'
+import { keysUnderAnyName } from '../recipients/store.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 
 export interface CodeKey {
   accountId: string
-  /** In any spelling. It is stored as its number key, so that a code can be checked with another spelling. */
+  /** In any spelling. It is stored as its number key, and found under every name of the recipient. */
   to: string
   purpose: string
 }
@@ -61,7 +62,7 @@ export async function findCodeTimes(
     .selectFrom('one_time_codes')
     .select(['created_at', 'expires_at'])
     .where('account_id', '=', accountId)
-    .where('to_number', '=', toNumberKey(to))
+    .where(sql<boolean>`to_number = any(${keysUnderAnyName(accountId, to)})`)
     .where('purpose', '=', purpose)
     .where('message_id', '=', messageId)
     .executeTakeFirst()
@@ -87,7 +88,7 @@ export async function findRecentCode(
       c.created_at as code_created_at, c.expires_at as code_expires_at
     from (
       select * from one_time_codes
-      where account_id = ${accountId} and to_number = ${toNumberKey(to)} and purpose = ${purpose}
+      where account_id = ${accountId} and to_number = any(${keysUnderAnyName(accountId, to)}) and purpose = ${purpose}
       order by created_at desc limit 1
     ) c
     left join messages m on m.account_id = c.account_id and m.id = c.message_id
@@ -117,7 +118,7 @@ export async function takeAttempt(
   const { rows } = await sql<{ id: string; mac: Uint8Array; attempts_left: number }>`
     with latest as (
       select id from one_time_codes
-      where account_id = ${accountId} and to_number = ${toNumberKey(to)} and purpose = ${purpose}
+      where account_id = ${accountId} and to_number = any(${keysUnderAnyName(accountId, to)}) and purpose = ${purpose}
       order by created_at desc limit 1
     )
     update one_time_codes c set attempts_left = c.attempts_left - 1
@@ -137,7 +138,7 @@ export async function explainUncheckable(
     .selectFrom('one_time_codes')
     .select(sql<boolean>`expires_at <= now()`.as('expired'))
     .where('account_id', '=', accountId)
-    .where('to_number', '=', toNumberKey(to))
+    .where(sql<boolean>`to_number = any(${keysUnderAnyName(accountId, to)})`)
     .where('purpose', '=', purpose)
     .orderBy('created_at', 'desc')
     .limit(1)
@@ -153,7 +154,7 @@ export async function useCode(db: Kysely<Database>, key: CodeKey, id: string): P
       delete from one_time_codes where account_id = ${key.accountId} and id = ${id} returning id, created_at
     ), earlier as (
       delete from one_time_codes c using used
-      where c.account_id = ${key.accountId} and c.to_number = ${toNumberKey(key.to)} and c.purpose = ${key.purpose}
+      where c.account_id = ${key.accountId} and c.to_number = any(${keysUnderAnyName(key.accountId, key.to)}) and c.purpose = ${key.purpose}
         and c.created_at < used.created_at
     )
     select id from used`.execute(db)

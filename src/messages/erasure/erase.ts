@@ -4,28 +4,29 @@ import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import { eraseFromContents } from '../contents/erase.ts'
-import { eraseSuppressions } from '../suppressions/erased-store.ts'
+import { findKeysOf } from '../recipients/store.ts'
+import { eraseNames, findAccountsWithNames } from '../suppressions/erased-store.ts'
 import { readHashKey } from '../suppressions/recipient-hash.ts'
-import { spellingsOf } from '../suppressions/number-key.ts'
-import { matchNumbers } from './number.ts'
+import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
+import { matchNames } from './number.ts'
 import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
 import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
 
 export interface Erasure {
-  /** Digits only, in any of its spellings. */
-  number: string
+  /** A number in any of its spellings, digits only; or a user ID. */
+  recipient: string
   /** All accounts if absent. */
   accountId?: string | undefined
 }
 
 export interface Erased {
-  /** Accounts that had stored the number. */
+  /** Accounts that had stored the person. */
   accountIds: string[]
-  /** Messages to the number. They are kept without it. */
+  /** Messages to the person. They are kept without a recipient. */
   messages: number
-  /** Other rows that contained the number, by table. */
+  /** Other rows about the person, by table. */
   rows: ErasedRows
-  /** Whether the last search found no trace of the number. */
+  /** Whether the last search found no trace of the person. */
   complete: boolean
 }
 
@@ -36,31 +37,38 @@ export interface ErasureHooks {
 }
 
 const messageBatchSize = 200
-/** While the number keeps being written, each search can find it again. */
+/** While the person's names keep being written, each search can find them again. */
 const maxSearches = 5
 
 /**
- * Removes a person's number from everything that is stored. Messages are kept without a recipient, so that counts do
- * not change, and suppressions are kept with a hash in place of the number. Each step is a short transaction, and a
+ * Removes a person's number and user IDs from everything that is stored. Messages are kept without a recipient, so that
+ * counts do not change, and suppressions are kept with hashes in place of the names. Each step is a short transaction, and a
  * repeated erasure continues where an interrupted one stopped. Whatever is recorded during the erasure is erased too; a
  * message that is requested afterwards is kept.
  */
 export async function eraseRecipient(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>,
-  { number, accountId }: Erasure,
+  { recipient, accountId }: Erasure,
   { report, audited }: ErasureHooks,
 ): Promise<Erased> {
   const { db } = deps
   const hashKey = await readHashKey(deps)
-  // A recipient can reply from another spelling of the number than the one that messages were sent to.
-  const numbers = spellingsOf(number)
-  const matcher = matchNumbers(numbers)
+  const names = new Set(storedKeysOf(recipient))
+  await findNames()
   const rows: ErasedRows = {}
   const recorded = new Set<string>()
   let messages = 0
 
+  /** A recipient can reply under another name than the one that messages were sent to. */
+  async function findNames(): Promise<string[]> {
+    const accountIds = await findAccountsWithNames(db, [...names], accountId)
+    for (const id of accountIds)
+      for (const name of names) for (const key of await findKeysOf(db, id, name)) names.add(key)
+    return accountIds
+  }
+
   async function eraseMessages(): Promise<number> {
-    const found = await findAccountsWithMessagesTo(db, numbers)
+    const found = await findAccountsWithMessagesTo(db, listSpellings())
     let erased = 0
     for (const id of found.filter((one) => accountId === undefined || one === accountId))
       erased += await inAuditOf(id, () => eraseMessagesOf(id))
@@ -68,12 +76,15 @@ export async function eraseRecipient(
     return erased
   }
 
+  function listSpellings(): string[] {
+    return [...new Set([...names].flatMap(spellingsOf))]
+  }
+
   async function eraseMessagesOf(id: string): Promise<number> {
+    const target = { accountId: id, recipients: listSpellings(), matcher: matchNames(listSpellings()) }
     let erased = 0
     for (;;) {
-      const count = await retryLocked(() =>
-        eraseSomeMessages(db, { accountId: id, numbers, matcher }, messageBatchSize),
-      )
+      const count = await retryLocked(() => eraseSomeMessages(db, target, messageBatchSize))
       erased += count
       if (count < messageBatchSize) return erased
     }
@@ -86,22 +97,31 @@ export async function eraseRecipient(
     return audited(id, changes.eraseRecipient(), run)
   }
 
+  function add(table: string, count: number): void {
+    if (count > 0) rows[table] = (rows[table] ?? 0) + count
+  }
+
   if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
   await discardUnwrittenRequests(db)
   await eraseMessages()
   for (let search = 1; search <= maxSearches; search += 1) {
-    const hashed = await retryLocked(() => eraseSuppressions(db, hashKey, { number, accountId }))
-    if (hashed.length > 0) rows['suppressions'] = (rows['suppressions'] ?? 0) + hashed.length
+    const named = await findNames()
+    for (const id of named) {
+      const erased = await retryLocked(() => eraseNames(db, hashKey, { accountId: id, names: [...names] }))
+      add('suppressions', erased.suppressions)
+      add('recipient_identities', erased.identities)
+    }
+    const matcher = matchNames(listSpellings())
     const swept = await sweep(db, { matcher, accountId }, report)
-    for (const [table, count] of Object.entries(swept.erased)) rows[table] = (rows[table] ?? 0) + count
+    for (const [table, count] of Object.entries(swept.erased)) add(table, count)
     const inContents = await eraseFromContents(deps, { matcher, accountId })
-    if (inContents.erased > 0) rows['message_contents'] = (rows['message_contents'] ?? 0) + inContents.erased
-    for (const id of [...hashed, ...swept.accountIds, ...inContents.accountIds])
+    add('message_contents', inContents.erased)
+    for (const id of [...named, ...swept.accountIds, ...inContents.accountIds])
       await inAuditOf(id, () => Promise.resolve())
     const settled = await awaitRunningWrites(db)
     const late = await eraseMessages()
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
-    const found = hashed.length + swept.accountIds.size + inContents.erased + late
+    const found = named.length + swept.accountIds.size + inContents.erased + late
     const isClean = found === 0 && settled
     if (isClean) return { accountIds: [...recorded].sort(), messages, rows, complete: true }
   }

@@ -1,10 +1,11 @@
 import { erasedRecipient } from '../../../contracts/fields.ts'
+import { isUserId } from '../recipients/plan.ts'
 
-/** Finds a person's number in stored text and removes it. */
+/** Finds a person's numbers and user IDs in stored text and removes them. */
 export interface NumberMatcher {
   /** A PostgreSQL regular expression that matches at least every text that `erase` changes. */
   pattern: string
-  /** Returns the text without the number; the same text if it does not contain the number. */
+  /** Returns the text without them; the same text if it contains none. */
   erase(text: string): string
 }
 
@@ -36,9 +37,16 @@ export function matchNumber(number: string): NumberMatcher {
   }
 }
 
-/** Matches any of several numbers. */
-export function matchNumbers(numbers: readonly string[]): NumberMatcher {
-  const matchers = numbers.map(matchNumber)
+/** Matches a user ID. The same characters within a longer ID are another one. */
+function matchUserId(userId: string): NumberMatcher {
+  const quoted = userId.replaceAll('.', '[.]')
+  const written = new RegExp(String.raw`(?<![\w.])${quoted}(?!\w)`, 'g')
+  return { pattern: quoted, erase: (text) => text.replace(written, erasedRecipient) }
+}
+
+/** Matches any of several numbers and user IDs. */
+export function matchNames(names: readonly string[]): NumberMatcher {
+  const matchers = names.map((name) => (isUserId(name) ? matchUserId(name) : matchNumber(name)))
   return {
     pattern: matchers.map(({ pattern }) => pattern).join('|'),
     erase: (text) => matchers.reduce((rest, matcher) => matcher.erase(rest), text),

@@ -4,13 +4,16 @@ import type { Database } from '../../platform/db/schema.ts'
 import { deleteContents } from '../contents/store.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
 
-/** Finds the accounts with a message to one of these numbers. Reads all accounts. */
-export async function findAccountsWithMessagesTo(db: Kysely<Database>, numbers: readonly string[]): Promise<string[]> {
+/** Finds the accounts with a message to one of these numbers or user IDs. Reads all accounts. */
+export async function findAccountsWithMessagesTo(
+  db: Kysely<Database>,
+  recipients: readonly string[],
+): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')
     .select('account_id')
     .distinct()
-    .where('to_number', 'in', numbers)
+    .where('to_number', 'in', recipients)
     .execute()
   return rows.map((row) => row.account_id).sort()
 }
@@ -27,15 +30,15 @@ interface LockedMessage {
  */
 export function eraseSomeMessages(
   db: Kysely<Database>,
-  { accountId, numbers, matcher }: { accountId: string; numbers: readonly string[]; matcher: NumberMatcher },
+  { accountId, recipients, matcher }: { accountId: string; recipients: readonly string[]; matcher: NumberMatcher },
   limit: number,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const messages = await lockMessagesTo(trx, { accountId, numbers }, limit)
+    const messages = await lockMessagesTo(trx, { accountId, recipients }, limit)
     if (messages.length === 0) return 0
     const ids = messages.map(({ id }) => id)
     await sql`
-      update messages set to_number = ${erasedRecipient}, error_message = null,
+      update messages set to_number = ${erasedRecipient}, error_message = null, wa_id = null, user_id = null,
         wa_message_id = case when wa_message_id is not null then '' end
       where account_id = ${accountId} and id = any(${ids}::text[])`.execute(trx)
     await deleteContents(trx, accountId, ids)
@@ -49,13 +52,13 @@ export function eraseSomeMessages(
 
 async function lockMessagesTo(
   trx: Kysely<Database>,
-  { accountId, numbers }: { accountId: string; numbers: readonly string[] },
+  { accountId, recipients }: { accountId: string; recipients: readonly string[] },
   limit: number,
 ): Promise<LockedMessage[]> {
   return trx
     .selectFrom('messages')
     .select(['id', 'wa_message_id as waMessageId'])
-    .where('to_number', 'in', numbers)
+    .where('to_number', 'in', recipients)
     .where('account_id', '=', accountId)
     .orderBy('id')
     .limit(limit)

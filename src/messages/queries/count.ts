@@ -22,7 +22,7 @@ export async function countMessages(
   maxExamined: number = maxCounted,
 ): Promise<MessageCount> {
   const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
-  const filter = { ...toFilter(filters), ...resolved?.filter }
+  const filter = { ...(await toFilter(db, accountId, filters)), ...resolved?.filter }
   const { count, isComplete } = await countMatching(db, accountId, filter, maxExamined)
   if (isComplete) return { count, kind: 'exact' }
   // There are no stored counts by recipient, external ID or message ID.

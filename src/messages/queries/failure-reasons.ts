@@ -20,7 +20,7 @@ export async function listFailureReasons(
   maxExamined: number = maxCounted,
 ): Promise<FailureReasons> {
   const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
-  const filter = { ...toFilter(filters), ...resolved?.filter }
+  const filter = { ...(await toFilter(db, accountId, filters)), ...resolved?.filter }
   const { counts, isComplete } = await countReasons(db, accountId, filter, maxExamined)
   const reasons = sumByCode(counts)
   const others = reasons.slice(maxListed).reduce((sum, { count }) => sum + count, 0)

@@ -1,9 +1,12 @@
+import type { Kysely } from 'kysely'
 import type { listMessages as contract, MessagePage } from '../../../contracts/api/message.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { firstIdAt } from '../../platform/ids.ts'
 import { toMessage } from '../message.ts'
+import { findAddressedNames } from '../recipients/store.ts'
 import { findMessages, type MessageFilter } from '../store.ts'
 
 export type ListInput = InputOf<typeof contract>
@@ -12,13 +15,14 @@ export type ListInput = InputOf<typeof contract>
 type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure' | 'outcomeUnknown'>
 
 /** The filters of a list, without cursor and limit. */
-export function toFilter({
-  from,
-  until,
-  ...filter
-}: Omit<ListInput, 'cursor' | 'limit'> & DashboardFilters): MessageFilter {
+export async function toFilter(
+  db: Kysely<Database>,
+  accountId: string,
+  { from, until, to, recipient = to, ...filter }: Omit<ListInput, 'cursor' | 'limit'> & DashboardFilters,
+): Promise<MessageFilter> {
   return {
     ...filter,
+    to: recipient === undefined ? undefined : await findAddressedNames(db, accountId, to ?? recipient),
     fromId: from === undefined ? undefined : firstIdAt('msg', new Date(from)),
     untilId: until === undefined ? undefined : firstIdAt('msg', new Date(until)),
   }
@@ -33,7 +37,7 @@ export async function listMessages(
   { cursor, limit, ...filters }: ListInput & DashboardFilters,
   { maxExamined, search = {} }: { maxExamined?: number; search?: MessageFilter } = {},
 ): Promise<MessagePage> {
-  const filter = { ...toFilter(filters), ...search, beforeId: cursor }
+  const filter = { ...(await toFilter(deps.db, caller.accountId, filters)), ...search, beforeId: cursor }
   const { rows, cursor: nextCursor } = await findMessages(deps.db, caller.accountId, filter, limit, maxExamined)
   return { items: rows.map(toMessage), ...(nextCursor !== undefined && { nextCursor }) }
 }

@@ -6,6 +6,8 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { adviseOnFailure, pickMeaning } from '../../whatsapp/failure-advice.ts'
+import { isUserId } from '../recipients/plan.ts'
+import { findAddressedNames } from '../recipients/store.ts'
 import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
 import { listMessages } from './list.ts'
 
@@ -70,8 +72,11 @@ export async function resolveSearch(
       const { lookedFor } = term
       const { text, digits } = term.parts
       const matches = async (filter: MessageFilter) => parts !== true && (await hasMessage(db, accountId, filter))
-      if (to === undefined && PhoneNumber.safeParse(digits).success && (await matches({ to: digits })))
-        return { filter: { to: digits }, matched: 'recipient', lookedFor }
+      const recipient = isUserId(text) ? text : PhoneNumber.safeParse(digits).data
+      if (to === undefined && recipient !== undefined) {
+        const filter = { to: await findAddressedNames(db, accountId, recipient) }
+        if (await matches(filter)) return { filter, matched: 'recipient', lookedFor }
+      }
       if (externalId === undefined && (await matches({ externalId: text })))
         return { filter: { externalId: text }, matched: 'externalId' }
       return { filter: { parts: term.parts }, matched: 'parts', lookedFor }

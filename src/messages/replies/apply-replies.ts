@@ -1,10 +1,13 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import type { Caused } from '../../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
+import { learnIdentities } from '../recipients/learn.ts'
+import type { Move, Sighting } from '../recipients/plan.ts'
 import { noCounts, type StatusCounts } from '../status/counts.ts'
 import { readChoice } from '../suppressions/keywords.ts'
 import { applyRecipientChoices, type RecipientChoice } from '../suppressions/recipient-choices.ts'
@@ -14,11 +17,13 @@ import { claimUnseen, findMessagesByWamid } from './store.ts'
 interface Addressee {
   accountId: string
   whatsAppAccountId: string
+  wabaId: string
 }
 
 type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
-export type FromUser = (IncomingReply | IncomingPreference) & Caused
+type IncomingIdentityChange = Addressee & IdentityChange
+export type FromUser = (IncomingReply | IncomingPreference | IncomingIdentityChange) & Caused
 
 /** Emits events for replies to our messages, and stores opt-outs and opt-ins. */
 export const applyReplies = batchedByAccount<FromUser>({ name: 'apply_replies', run: applyAll })
@@ -31,6 +36,11 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
     const ours = replies.filter((reply) => find(reply) !== undefined || isTextChoice(reply))
     const unseen = await claimUnseen(trx, ours)
     const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
+    await learnIdentities(
+      trx,
+      items.flatMap((item) => toIdentityReport(item, ours)),
+      deps,
+    )
     const choices = items.flatMap((item) => ('waMessageId' in item && !unseen.has(item) ? [] : toChoices(item, find)))
     const choiceEvents = await applyRecipientChoices(trx, choices, deps)
     await recordEvents(trx, [...repliedEvents, ...choiceEvents], deps)
@@ -53,7 +63,10 @@ function indexByWamid(messages: StoredMessage[]): FindMessage {
   return (reply) => (reply.repliesTo === undefined ? undefined : index.get(keyOf(reply, reply.repliesTo)))
 }
 
-function keyOf({ accountId, whatsAppAccountId }: Addressee, waMessageId: string): string {
+function keyOf(
+  { accountId, whatsAppAccountId }: Pick<Addressee, 'accountId' | 'whatsAppAccountId'>,
+  waMessageId: string,
+): string {
   return `${accountId} ${whatsAppAccountId} ${waMessageId}`
 }
 
@@ -66,7 +79,20 @@ function listRepliedTo(replies: readonly IncomingReply[]): { accountId: string; 
 
 /** A keyword such as STOP counts even if it does not reply to a message; the label of a button does not. */
 export function isTextChoice(reply: UserReply): boolean {
-  return reply.kind === 'text' && reply.from !== undefined && readChoice(reply) !== undefined
+  return reply.kind === 'text' && isKnown(reply.from) && readChoice(reply) !== undefined
+}
+
+/** Names of users whose messages are ignored are not stored. */
+function toIdentityReport(item: FromUser, ours: readonly IncomingReply[]): (Sighting | Move)[] {
+  const { accountId, wabaId, at } = item
+  if ('current' in item)
+    return [{ accountId, wabaId, at, previous: toPersonNames(item.previous), current: toPersonNames(item.current) }]
+  if (!('waMessageId' in item)) return [{ accountId, wabaId, at, ...toPersonNames(item.user) }]
+  return ours.includes(item) ? [{ accountId, wabaId, at, ...toPersonNames(item.from) }] : []
+}
+
+function toPersonNames({ waId, userId, parentUserId }: WhatsAppIdentity) {
+  return { numbers: waId === undefined ? [] : [waId], userId, parentUserId }
 }
 
 function toReplied(reply: IncomingReply, message: StoredMessage | undefined): UnrecordedEvent[] {
@@ -82,7 +108,8 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
       ...toMessageFacts(message),
       reply: {
         waMessageId,
-        ...(from !== undefined && { from }),
+        ...(from.waId !== undefined && { from: from.waId }),
+        ...(from.userId !== undefined && { userId: from.userId }),
         kind,
         ...(text !== undefined && { text }),
         ...(payload !== undefined && { payload }),
@@ -94,28 +121,39 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
 }
 
 /**
- * Returns the opt-outs and opt-ins of a user. A reply also applies to the number that its message was sent to, because
- * WhatsApp can write the same number differently.
+ * Returns the opt-outs and opt-ins of a user, for each of the user's names. A reply also applies to the recipient of its
+ * message. Names of one person are one decision (choices-store.ts).
  */
 function toChoices(item: FromUser, find: FindMessage): RecipientChoice[] {
+  if ('current' in item) return []
   const { accountId, whatsAppAccountId, at } = item
   if (!('waMessageId' in item)) {
     const choice = item.value === 'stop' ? 'out' : 'in'
-    return [{ accountId, whatsAppAccountId, number: item.number, choice, reason: 'preference', at }]
+    return listNames(item.user).map((recipient) => ({
+      accountId,
+      whatsAppAccountId,
+      recipient,
+      choice,
+      reason: 'preference',
+      at,
+    }))
   }
   const choice = readChoice(item)
   if (choice === undefined) return []
   const message = find(item)
-  const numbers = new Set([item.from, message?.to].filter((number) => number !== undefined))
-  return Array.from(numbers, (number) => ({
+  return [...new Set([...listNames(item.from), ...(message ? [message.to] : [])])].map((recipient) => ({
     accountId,
     whatsAppAccountId,
-    number,
+    recipient,
     choice,
     reason: 'reply',
     at,
     ...(message && { message }),
   }))
+}
+
+function listNames({ waId, userId, parentUserId }: WhatsAppIdentity): string[] {
+  return [waId, userId, parentUserId].filter((name) => name !== undefined)
 }
 
 function count(part: readonly FromUser[], known: ReadonlySet<FromUser>, unseen: ReadonlySet<FromUser>): StatusCounts {

@@ -33,6 +33,8 @@ export interface SendingAccount {
 
 export interface SendableTemplate {
   status: string
+  /** MARKETING if it is not known. */
+  category: string
   parameterFormat: string
   components: StoredComponent[]
 }
@@ -59,6 +61,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   const from = requireActiveAccount(facts.whatsAppAccount, input.accountId)
   if (!facts.template) return { kind: 'unknown-template', wabaId: from.wabaId }
   const template = requireApproved(facts.template, input)
+  requireNumber(template, input)
   const { filled, problems, unsupported } = fitValues(template, input)
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
@@ -67,6 +70,15 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   // WhatsApp can change the category of a template, so a code among the values also prevents storage.
   const storesContent = facts.storesContent && filled.secrets === undefined
   return { kind: 'draft', from, template, filled, emitSentEvent, suppressionRule, storesContent, route }
+}
+
+/** WhatsApp rejects codes for user IDs with 131062 (reference 3, section 2.1). */
+function requireNumber({ category }: SendableTemplate, { to, template }: SendMessageRequest): void {
+  if (category === 'AUTHENTICATION' && to === undefined)
+    throw invalidField(
+      'recipient',
+      `${template} is an AUTHENTICATION template, which WhatsApp sends only to a number. Set to instead.`,
+    )
 }
 
 const maxProblems = 10

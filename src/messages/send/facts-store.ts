@@ -147,12 +147,16 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
 const parsedTemplates = new BoundedMap<string, SendableTemplate>(256)
 
 /** What is derived from a template, such as its placeholders, is cached per object, so an unchanged one stays the same. */
-function toTemplate(status: string, row: Pick<SendFactsRow, 'parameter_format' | 'components'>): SendableTemplate {
-  const { components: json, parameter_format: parameterFormat } = row
+function toTemplate(
+  status: string,
+  row: Pick<SendFactsRow, 'parameter_format' | 'components' | 'category'>,
+): SendableTemplate {
+  const { components: json, parameter_format: parameterFormat, category } = row
   const parsed = parsedTemplates.get(json)
-  if (parsed?.status === status && parsed.parameterFormat === parameterFormat) return parsed
+  if (parsed?.status === status && parsed.parameterFormat === parameterFormat && parsed.category === category)
+    return parsed
   // The column holds what the last sync has stored.
-  const template = { status, parameterFormat, components: JSON.parse(json) as StoredComponent[] }
+  const template = { status, category, parameterFormat, components: JSON.parse(json) as StoredComponent[] }
   parsedTemplates.set(json, template)
   return template
 }

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
+import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import type { SendOutcome } from '../../whatsapp/whatsapp.ts'
 import { describeRejection, unknownOutcome } from './responses.ts'
 
 /** What an outcome means for the stored message and for the caller. */
 export type SendResult =
-  | { kind: 'sent'; waMessageId: string }
+  | { kind: 'sent'; waMessageId: string; recipient: WhatsAppIdentity | undefined }
   /** `final`: a retry with the same idempotency key gets this error again instead of sending. */
   | { kind: 'failed'; code: string; reason: string; final: boolean; error: ServiceError }
   | { kind: 'pending'; error: ServiceError }
@@ -15,7 +16,7 @@ const nothingSent = 'Nothing was sent.'
 export function interpretOutcome(messageId: string, outcome: SendOutcome): SendResult {
   switch (outcome.kind) {
     case 'accepted':
-      return { kind: 'sent', waMessageId: outcome.waMessageId }
+      return { kind: 'sent', waMessageId: outcome.waMessageId, recipient: outcome.recipient }
     case 'refused':
       return interpretRefusal(outcome)
     case 'unavailable':

@@ -3,12 +3,15 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import { describeUnreadableToken, openAccessToken } from '../../whatsapp-accounts/secrets.ts'
 import type { Deps } from '../../deps.ts'
+import { isPossibleNumber } from '../../platform/number-lengths.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { describeContent, sealContent } from '../contents/content.ts'
 import { waitPaused } from '../../platform/pausable.ts'
 import type { PendingMessage } from '../message.ts'
+import { recipientOf } from '../recipients/plan.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
 import type { SendCaller } from './caller.ts'
+import { assertKnownNumber } from './check-number.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { namesMedia, resolveMedia } from './media.ts'
@@ -26,7 +29,9 @@ export async function checkSend(
     throw await describeUnknownTemplate(deps.db, { wabaId: draft.wabaId, accountId, name: template, language })
   const { from, suppressionRule } = draft
   // Awaited only if needed, so that other sends skip a turn of the event loop.
-  if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, input)
+  if (input.to !== undefined && !isPossibleNumber(input.to))
+    await assertKnownNumber(deps, { accountId, whatsAppAccountId: from.id }, input.to)
+  if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, recipientOf(input))
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
   return { draft, accessToken }
@@ -57,7 +62,7 @@ export async function prepare(deps: Deps, caller: SendCaller, input: SendMessage
     id,
     accountId,
     whatsAppAccountId,
-    to: input.to,
+    to: recipientOf(input),
     template: input.template,
     language: input.language,
     externalId: input.externalId ?? null,

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { renderMessage } from '../../templates/preview.ts'
 import { estimateSend } from '../costs/estimate.ts'
 import { checkMedia, namesMedia } from './media.ts'
+import { recipientOf } from '../recipients/plan.ts'
 import { checkSend } from './prepare.ts'
 
 /** Runs the checks of a send and renders the text. Sends and stores nothing. */
@@ -17,12 +18,13 @@ export async function preview(
   const costEstimate = await estimateSend(deps, {
     accountId: caller.accountId,
     whatsAppAccountId: draft.from.id,
-    to: input.to,
+    to: recipientOf(input),
     template: input.template,
     language: input.language,
   })
   return {
-    to: input.to,
+    to: recipientOf(input),
+    ...(input.to === undefined && { recipient: input.recipient }),
     template: input.template,
     language: input.language,
     accountId: draft.from.id,

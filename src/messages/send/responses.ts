@@ -2,6 +2,7 @@ import type { SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../columns.ts'
+import { isUserId } from '../recipients/plan.ts'
 
 /**
  * WhatsApp rejected a message without a wamid immediately; it accepted one with a wamid and reported the failure later.
@@ -13,7 +14,15 @@ export function describeFailure({ waMessageId, errorCode, errorMessage }: Stored
 
 export function toSentMessage(message: RecordedMessage, waMessageId: string): SentMessage {
   const { id, to, template, externalId } = message
-  return { messageId: id, waMessageId, status: 'sent', to, template, ...(externalId !== null && { externalId }) }
+  return {
+    messageId: id,
+    waMessageId,
+    status: 'sent',
+    to,
+    ...(isUserId(to) && { recipient: to, userId: to }),
+    template,
+    ...(externalId !== null && { externalId }),
+  }
 }
 
 export function describeRejection(code: string | null, reason: string | null): string {

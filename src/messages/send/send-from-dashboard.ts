@@ -8,6 +8,7 @@ import { spendRequest } from '../../accounts/authenticate-store.ts'
 import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
+import { isUserId } from '../recipients/plan.ts'
 import { requireMessage } from '../queries/get.ts'
 import type { SendCaller } from './caller.ts'
 import type { SendResult } from './outcome.ts'
@@ -46,7 +47,8 @@ export async function sendAgain(
   const { to, template, language, whatsAppAccountId, externalId } = await requireMessage(deps, accountId, messageId)
   if (to === erasedRecipient)
     throw new ServiceError('VALIDATION_ERROR', 'messageId: the recipient of this message was erased.')
-  const request = { to, template, language, accountId: whatsAppAccountId, ...values }
+  const addressed = isUserId(to) ? { recipient: to } : { to }
+  const request = { ...addressed, template, language, accountId: whatsAppAccountId, ...values }
   return sendFromDashboard(deps, { accountId, slot }, { ...request, ...(externalId !== null && { externalId }) })
 }
 

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { isTransient } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
+import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
+import { toNumberKey } from '../suppressions/number-key.ts'
 import { applyStatuses } from '../status/apply-statuses.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import type { SendResult } from './outcome.ts'
@@ -86,14 +88,19 @@ interface Settlement {
   at: Date
 }
 
-/** If an endpoint subscribes to `message.sent`, the response is applied like a `sent` status, which emits the event. */
+/**
+ * If an endpoint subscribes to `message.sent`, the response is applied like a `sent` status, which emits the event. So is
+ * a response with a name of the recipient that the request did not have, which is stored.
+ */
 function write(deps: SettleDeps, { message, result, request, at }: Settlement): Promise<unknown> {
   switch (result.kind) {
     case 'sent': {
-      const { waMessageId } = result
-      if (!message.emitSentEvent) return settleAccepted(deps.db, { message, waMessageId, at })
+      const { waMessageId, recipient } = result
+      if (!message.emitSentEvent && isSameNumber(recipient, message.to))
+        return settleAccepted(deps.db, { message, waMessageId, at })
       const report = { waMessageId, status: 'sent', at, error: undefined } as const
-      return applyStatuses(deps, [{ accountId: message.accountId, messageId: message.id, waMessageId, report }])
+      const status = { accountId: message.accountId, messageId: message.id, waMessageId, report, recipient }
+      return applyStatuses(deps, [status])
     }
     case 'failed': {
       const releaseKey = result.final ? undefined : request?.key
@@ -103,6 +110,10 @@ function write(deps: SettleDeps, { message, result, request, at }: Settlement): 
     case 'pending':
       return Promise.resolve()
   }
+}
+
+function isSameNumber(recipient: WhatsAppIdentity | undefined, to: string): boolean {
+  return recipient?.waId === undefined || toNumberKey(recipient.waId) === toNumberKey(to)
 }
 
 /** Until `attempt` succeeds; it returns false if it must be repeated. */

@@ -17,11 +17,20 @@ export interface StatusReport {
   /** What WhatsApp charges, if the status says so. */
   pricing?: string | undefined
   error: { code: string; message: string } | undefined
+  /** The recipient's number as WhatsApp writes it, if it differs from `to`. */
+  waId?: string | undefined
+  userId?: string | undefined
 }
 
-/** Removes the number of an erased recipient: the wamid contains it, and the error message can quote it. */
+/** Removes the names of an erased recipient: the wamid contains the number, and the error message can quote it. */
 export function withoutRecipient({ error, ...report }: StatusReport): StatusReport {
-  return { ...report, waMessageId: '', error: error && { code: error.code, message: '' } }
+  return {
+    ...report,
+    waMessageId: '',
+    waId: undefined,
+    userId: undefined,
+    error: error && { code: error.code, message: '' },
+  }
 }
 
 /**
@@ -37,8 +46,11 @@ export function applyReport(state: MessageState, report: StatusReport): { state:
       status,
       waMessageId: state.waMessageId ?? report.waMessageId,
       sentAt: earliest(state.sentAt, report.status === 'sent' ? report.at : null),
-      deliveredAt: earliest(state.deliveredAt, report.status === 'delivered' ? report.at : null),
+      // WhatsApp reports no delivery of a message that is read at once.
+      deliveredAt: earliest(state.deliveredAt, isArrival(report.status) ? report.at : null),
       readAt: earliest(state.readAt, report.status === 'read' ? report.at : null),
+      waId: state.waId ?? report.waId ?? null,
+      userId: state.userId ?? report.userId ?? null,
       pricing: choosePricing(state.pricing, report.status === 'failed' ? undefined : report.pricing),
       // A delivered message is not failed, even if one device reported a failure.
       ...(failed ? applyFailure(state, report) : { failedAt: null, errorCode: null, errorMessage: null }),
@@ -63,6 +75,10 @@ function choosePricing(known: string | null, reported: string | undefined): stri
   const [isKnownFree, isReportedFree] = [known.includes('/'), reported.includes('/')]
   if (isKnownFree !== isReportedFree) return isKnownFree ? reported : known
   return reported < known ? reported : known
+}
+
+function isArrival(status: StatusReport['status']): boolean {
+  return status === 'delivered' || status === 'read'
 }
 
 type Failure = Pick<MessageState, 'failedAt' | 'errorCode' | 'errorMessage'>

@@ -2,15 +2,24 @@ import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Caused } from '../../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
 import type { StoredMessage } from '../columns.ts'
+import { learnIdentities } from '../recipients/learn.ts'
+import { isUserId, type Sighting } from '../recipients/plan.ts'
 import { applyReport, type StatusReport, withoutRecipient } from './advance.ts'
 import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppressions/recipient-choices.ts'
 import { noCounts, type StatusCounts } from './counts.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
-import { toEvent } from './to-event.ts'
+import { toEvents } from './to-event.ts'
 
-export type IncomingStatus = MessageReference & { report: StatusReport } & Caused
+export interface IncomingStatus extends MessageReference, Caused {
+  report: Omit<StatusReport, 'waId' | 'userId'>
+  /** How WhatsApp names the recipient; undefined if it says nothing. */
+  recipient?: WhatsAppIdentity | undefined
+  /** The WhatsApp Business Account that the status is about. */
+  wabaId?: string | undefined
+}
 
 /** Applies statuses to their messages, and records an event and its deliveries for each change. */
 export const applyStatuses = batchedByAccount<IncomingStatus>({ name: 'apply_statuses', run: applyAll })
@@ -20,8 +29,9 @@ type Callbacks = readonly (readonly IncomingStatus[])[]
 async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
   const { counts, emitted } = await deps.db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
-    const { changes, events, counts } = fold(messages, callbacks)
+    const { changes, events, sightings, counts } = fold(messages, callbacks)
     await writeStates(trx, changes)
+    await learnIdentities(trx, sightings, deps)
     const optOuts = await applyRecipientChoices(trx, listRejected(events), deps)
     await recordEvents(trx, [...events.map(toUnrecordedEvent), ...optOuts], deps)
     return { counts, emitted: events.length }
@@ -49,20 +59,24 @@ export interface PendingEvent extends Caused {
 function fold(
   messages: StoredMessage[],
   callbacks: Callbacks,
-): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[] } {
+): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[]; sightings: Sighting[] } {
   const find = indexMessages(messages)
   /** The new state of each message. */
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
-  const apply = ({ report, cause, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const sightings: Sighting[] = []
+  const apply = ({ report: reported, cause, recipient, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
+    const report = { ...reported, ...toNames(current.to, recipient) }
     const { state, changed } = applyReport(current, current.to === erasedRecipient ? withoutRecipient(report) : report)
     const message = { ...current, ...state }
     after.set(before, message)
-    const event = changed ? toEvent(message, report.at) : undefined
-    if (event) events.push({ message, event, cause })
+    // Later statuses of a message repeat the names.
+    if (recipient && (message.waId !== current.waId || message.userId !== current.userId))
+      sightings.push(toSighting(message, recipient, wabaId, report.at))
+    if (changed) for (const event of toEvents(current, message, report.at)) events.push({ message, event, cause })
     return changed ? 'applied' : 'repeated'
   }
   const counts = callbacks.map((statuses) => {
@@ -71,7 +85,22 @@ function fold(
     return ofCallback
   })
   const changes = Array.from(after, ([before, message]) => ({ before, message }))
-  return { counts, changes, events }
+  return { counts, changes, events, sightings }
+}
+
+function toNames(to: string, recipient: WhatsAppIdentity | undefined): Pick<StatusReport, 'waId' | 'userId'> {
+  const { waId, userId } = recipient ?? {}
+  return { waId: waId === to ? undefined : waId, userId }
+}
+
+function toSighting(
+  { accountId, to }: StoredMessage,
+  { waId, userId, parentUserId }: WhatsAppIdentity,
+  wabaId: string | undefined,
+  at: Date,
+): Sighting {
+  const numbers = [...(isUserId(to) ? [] : [to]), ...(waId === undefined ? [] : [waId])]
+  return { accountId, wabaId, numbers, userId: userId ?? (isUserId(to) ? to : undefined), parentUserId, at }
 }
 
 function indexMessages(messages: StoredMessage[]): (reference: MessageReference) => StoredMessage | undefined {

@@ -3,6 +3,7 @@ import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../
 import type { RecordCallbackTimes } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
+import type { IdentityChange } from '../../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-replies.ts'
 import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
@@ -67,8 +68,8 @@ export async function handleCallback(
   }
 }
 
-function hasMessages({ statuses, replies, preferences }: Inbound): boolean {
-  return statuses.length + replies.length + preferences.length > 0
+function hasMessages({ statuses, replies, preferences, identityChanges }: Inbound): boolean {
+  return statuses.length + replies.length + preferences.length + identityChanges.length > 0
 }
 
 async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSender[]): Promise<CallbackResult> {
@@ -85,20 +86,23 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
 
 async function applyFromUsers(
   deps: CallbackDeps,
-  { replies, preferences }: Inbound,
+  { replies, preferences, identityChanges }: Inbound,
   senders: CallbackSender[],
 ): Promise<StatusCounts> {
-  const items = [...replies, ...preferences]
+  const items = [...replies, ...preferences, ...identityChanges]
   if (items.length === 0) return noCounts()
   const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
-  const withAccount = <Item extends UserReply | UserPreferenceChange>(item: Item) => {
-    const sender = senderOf.get(item.phoneNumberId)
-    return sender ? [{ ...item, accountId: sender.accountId, whatsAppAccountId: sender.whatsAppAccountId }] : []
+  const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
+    const { accountId, whatsAppAccountId, wabaId } = senderOf.get(item.phoneNumberId) ?? {}
+    return accountId !== undefined && whatsAppAccountId !== undefined && wabaId !== undefined
+      ? [{ ...item, accountId, whatsAppAccountId, wabaId }]
+      : []
   }
   const known: FromUser[] = [
     // Other chat messages are ignored.
     ...replies.filter((reply) => reply.repliesTo !== undefined || isTextChoice(reply)).flatMap(withAccount),
     ...preferences.flatMap(withAccount),
+    ...identityChanges.flatMap(withAccount),
   ]
   const counts = await applyReplies(deps, known)
   return { ...counts, unknown: counts.unknown + items.length - known.length }
@@ -127,9 +131,11 @@ function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: Sen
   }
 }
 
-function listSenderIds({ statuses, replies, preferences, templates, accounts }: Inbound): SenderIds {
+function listSenderIds({ statuses, replies, preferences, identityChanges, templates, accounts }: Inbound): SenderIds {
   return {
-    phoneNumberIds: [...new Set([...statuses, ...replies, ...preferences].map((item) => item.phoneNumberId))],
+    phoneNumberIds: [
+      ...new Set([...statuses, ...replies, ...preferences, ...identityChanges].map((item) => item.phoneNumberId)),
+    ],
     wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],
   }
 }
@@ -149,11 +155,13 @@ function splitStatuses(
   statuses: StatusUpdate[],
   senders: CallbackSender[],
 ): { known: IncomingStatus[]; unknown: number } {
-  const accountOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender.accountId]))
-  const known = statuses.flatMap(({ phoneNumberId, callbackData, ...report }) => {
-    const accountId = accountOf.get(phoneNumberId)
+  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
+  const known = statuses.flatMap(({ phoneNumberId, callbackData, recipient, ...report }) => {
+    const sender = senderOf.get(phoneNumberId)
+    if (!sender) return []
+    const { accountId, wabaId } = sender
     const messageId = callbackData !== undefined && messageIdPattern.test(callbackData) ? callbackData : undefined
-    return accountId === undefined ? [] : [{ accountId, messageId, waMessageId: report.waMessageId, report }]
+    return [{ accountId, wabaId, messageId, waMessageId: report.waMessageId, recipient, report }]
   })
   return { known, unknown: statuses.length - known.length }
 }

@@ -3,8 +3,33 @@ import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessageFacts } from '../message.ts'
 
+/**
+ * Returns the webhook events for a change of the status. A message that is read first has been delivered: the delivery is
+ * reported too, before it.
+ */
+export function toEvents(before: StoredMessage, message: StoredMessage, at: Date): MessageEvent[] {
+  const event = toEvent(message, at)
+  if (!event) return []
+  return message.status === 'read' && before.status !== 'delivered' ? [toImpliedDelivery(message, at), event] : [event]
+}
+
+function toImpliedDelivery(message: StoredMessage, at: Date): MessageEvent {
+  const { id: messageId, waMessageId } = message
+  return {
+    type: 'message.delivered',
+    timestamp: at.toISOString(),
+    data: {
+      messageId,
+      waMessageId: waMessageId ?? '',
+      status: 'delivered',
+      implied: true,
+      ...toMessageFacts(message),
+    },
+  }
+}
+
 /** Returns the webhook event for the current status of a message; undefined for `pending`. */
-export function toEvent(message: StoredMessage, at: Date): MessageEvent | undefined {
+function toEvent(message: StoredMessage, at: Date): MessageEvent | undefined {
   const timestamp = at.toISOString()
   const dataWith = <Status extends string>(status: Status) => ({
     messageId: message.id,

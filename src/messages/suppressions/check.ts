@@ -1,6 +1,6 @@
-import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
+import { isUserId } from '../recipients/plan.ts'
 import { getCachedHashKey } from './recipient-hash.ts'
 import { findSuppression } from './store.ts'
 
@@ -19,13 +19,14 @@ export interface SuppressionRule {
 export async function assertNotSuppressed(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
   { accountId, suppressionRule }: { accountId: string; suppressionRule: SuppressionRule },
-  { to }: Pick<SendMessageRequest, 'to'>,
+  recipient: string,
 ): Promise<void> {
-  const found = await findSuppression(deps.db, accountId, to, await getCachedHashKey(deps))
+  const found = await findSuppression(deps.db, accountId, recipient, await getCachedHashKey(deps))
+  const field = isUserId(recipient) ? 'recipient' : 'to'
   if (found && (suppressionRule.all || found.all_messages))
     throw new ServiceError(
       'RECIPIENT_SUPPRESSED',
-      `to: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${found.all_messages ? 'No messages are sent to them' : `${suppressionRule.category} templates are not sent to suppressed recipients`}. Nothing was sent.`,
-      { field: 'to' },
+      `${field}: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${found.all_messages ? 'No messages are sent to them' : `${suppressionRule.category} templates are not sent to suppressed recipients`}. Nothing was sent.`,
+      { field },
     )
 }

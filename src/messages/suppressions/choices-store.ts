@@ -4,6 +4,8 @@ import type { Deps } from '../../deps.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
+import { isUserId, type StoredIdentity } from '../recipients/plan.ts'
+import { findIdentities, lockRecipients } from '../recipients/store.ts'
 import { restoreErased } from './erased-store.ts'
 import { toNumberKey } from './number-key.ts'
 import { findHashKey } from './recipient-hash.ts'
@@ -11,7 +13,8 @@ import { findHashKey } from './recipient-hash.ts'
 /** A decision about one recipient, by the recipient or by a user of the account. */
 export interface Choice {
   accountId: string
-  number: string
+  /** Number or user ID. */
+  recipient: string
   choice: 'out' | 'in'
   reason: SuppressionReason
   at: Date
@@ -83,52 +86,92 @@ const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; acc
   returning s.id, s.number_key, s.account_id, (s.xmax = 0) as inserted`,
 )
 
-/** Applies decisions in order, and returns those that changed whether the recipient is suppressed. */
+/** A decision that changed whether its recipient is suppressed. */
+export interface AppliedChoice<Given extends Choice> {
+  choice: Given
+  /** The number as the sender wrote it; the user ID if no number is known. */
+  to: string
+  /** The user ID that WhatsApp reported last. */
+  userId: string | undefined
+}
+
+/**
+ * Applies decisions in order, and returns those that changed whether the recipient is suppressed. A decision under one
+ * name of a person is stored for the person, so it covers the other names.
+ */
 export async function applyChoices<Given extends Choice>(
   trx: Kysely<Database>,
   choices: readonly Given[],
   deps: Pick<Deps, 'newId' | 'secrets'>,
-): Promise<Given[]> {
+): Promise<AppliedChoice<Given>[]> {
   if (choices.length === 0) return []
-  const hashKey = await findHashKey(trx, deps.secrets)
-  if (hashKey) await restoreErased(trx, hashKey, choices)
-  const changed: Given[] = []
-  // A statement can change a row only once, so a second decision about a number is left for the next round.
-  for (let round = choices; round.length > 0;) {
-    const first = new Map<string, Given>()
-    const later: Given[] = []
-    for (const choice of round) {
-      const key = keyOf(choice)
-      if (first.has(key)) later.push(choice)
-      else first.set(key, choice)
+  await lockRecipients(
+    trx,
+    choices.map(({ accountId }) => accountId),
+  )
+  const nameOf = indexNames(
+    await findIdentities(
+      trx,
+      choices.map(({ accountId, recipient }) => ({ accountId, identity: toNumberKey(recipient) })),
+    ),
+  )
+  const named = choices.map((choice) => ({ choice, ...nameOf(choice) }))
+  const stored = named.map(({ choice: { accountId }, to }) => ({ accountId, recipient: to }))
+  await restoreErased(trx, await findHashKey(trx, deps.secrets), [...choices, ...stored])
+  const changed: AppliedChoice<Given>[] = []
+  // A statement can change a row only once, so a second decision about a person is left for the next round.
+  for (let round = named; round.length > 0;) {
+    const first = new Map<string, Named<Given>>()
+    const later: Named<Given>[] = []
+    for (const each of round) {
+      const key = `${each.choice.accountId} ${each.person}`
+      if (first.has(key)) later.push(each)
+      else first.set(key, each)
     }
-    const rows = Array.from(first.values(), (choice) => toRow(choice, deps))
-    const byId = new Map(rows.map((row) => [row.id, first.get(`${row.accountId} ${row.numberKey}`)]))
-    const stored = await decide(trx, listsOf(choiceColumns, rows))
-    const ids = new Set(stored.filter(({ id, inserted }) => !inserted || !isOptIn(byId.get(id))).map(({ id }) => id))
-    for (const [id, choice] of byId) if (choice && ids.has(id)) changed.push(choice)
+    const rows = Array.from(first.values(), (each) => ({ each, row: toRow(each, deps) }))
+    const decided = await decide(
+      trx,
+      listsOf(
+        choiceColumns,
+        rows.map(({ row }) => row),
+      ),
+    )
+    const inserted = new Map(decided.map((one) => [one.id, one.inserted]))
+    for (const { each, row } of rows)
+      if (inserted.has(row.id) && !(inserted.get(row.id) && each.choice.choice === 'in')) changed.push(each)
     round = later
   }
   return changed
 }
 
-function isOptIn(choice: Choice | undefined): boolean {
-  return choice?.choice === 'in'
-}
+type Named<Given extends Choice> = AppliedChoice<Given> & { person: string }
 
-function keyOf({ accountId, number }: Choice): string {
-  return `${accountId} ${toNumberKey(number)}`
+/** Returns the person of a decision, with the number and the user ID to show. */
+function indexNames(identities: readonly StoredIdentity[]) {
+  const known = new Map(identities.map((row) => [`${row.accountId} ${row.identity}`, row]))
+  const byPerson = Map.groupBy(identities, ({ accountId, person }) => `${accountId} ${person}`)
+  return ({ accountId, recipient }: Choice): { person: string; to: string; userId: string | undefined } => {
+    const key = toNumberKey(recipient)
+    const person = known.get(`${accountId} ${key}`)?.person ?? key
+    const names = (byPerson.get(`${accountId} ${person}`) ?? []).toSorted((a, b) => Number(b.seenAt) - Number(a.seenAt))
+    const number = known.get(`${accountId} ${person}`)?.number
+    return {
+      person,
+      to: isUserId(recipient) ? (number ?? person) : recipient,
+      userId: isUserId(recipient) ? recipient : names.find(({ wabaId }) => wabaId !== null)?.identity,
+    }
+  }
 }
 
 function toRow(
-  { accountId, number, choice, reason, at, whatsAppAccountId, allMessages }: Choice,
+  { choice: { accountId, choice, reason, at, whatsAppAccountId, allMessages }, person, to }: Named<Choice>,
   deps: Pick<Deps, 'newId'>,
 ) {
   return {
     accountId,
-    numberKey: toNumberKey(number),
+    numberKey: person,
     id: deps.newId('sup'),
-    number,
+    number: to,
     reason,
     whatsAppAccountId,
     at,

@@ -1,74 +1,101 @@
 import { type Kysely, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { toNumberKey } from './number-key.ts'
-import { type HashKey, hashRecipient } from './recipient-hash.ts'
+import { lockRecipients } from '../recipients/store.ts'
+import { storedKeysOf } from './number-key.ts'
+import { type HashKey, hashNumberKey } from './recipient-hash.ts'
+import type { SuppressionRow } from './store.ts'
 
 /**
- * Replaces the number of a suppression with its hash, so that the person stays opted out. An entry of someone who has
- * opted in again is deleted. Covers all accounts unless one is given; returns the accounts of the entries.
+ * Deletes the names of a person in an account, and replaces the recipient of their suppressions with a hash of each name,
+ * so that the person stays opted out under all of them. An entry of someone who has opted in again is deleted. Returns
+ * how many rows there were.
  */
-export function eraseSuppressions(
+export function eraseNames(
   db: Kysely<Database>,
   key: HashKey,
-  { number, accountId }: { number: string; accountId: string | undefined },
-): Promise<string[]> {
+  { accountId, names }: { accountId: string; names: readonly string[] },
+): Promise<{ suppressions: number; identities: number }> {
   return db.transaction().execute(async (trx) => {
-    const numberKey = toNumberKey(number)
-    let query = trx.selectFrom('suppressions').selectAll().where('number_key', '=', numberKey)
-    if (accountId !== undefined) query = query.where('account_id', '=', accountId)
-    const rows = await query.orderBy('account_id').forUpdate().execute()
-    for (const { account_id, suppressed, ...row } of rows) {
-      await trx
-        .deleteFrom('suppressions')
-        .where('account_id', '=', account_id)
-        .where('number_key', '=', numberKey)
-        .execute()
-      if (!suppressed) continue
-      const erased = {
-        ...row,
-        suppressed,
-        account_id,
-        number_key: hashRecipient(key, account_id, number),
-        to_number: erasedRecipient,
-      }
-      await trx
-        .insertInto('suppressions')
-        .values(erased)
-        // The person was erased before, and has opted out again since.
-        .onConflict((conflict) =>
-          conflict.columns(['account_id', 'number_key']).doUpdateSet({
-            ...erased,
-            all_messages: sql<boolean>`suppressions.all_messages or excluded.all_messages`,
-          }),
-        )
-        .execute()
-    }
-    return rows.map(({ account_id }) => account_id)
+    await lockRecipients(trx, [accountId])
+    const { numDeletedRows } = await trx
+      .deleteFrom('recipient_identities')
+      .where('account_id', '=', accountId)
+      .where((eb) => eb.or([eb('identity', 'in', names), eb('person', 'in', names)]))
+      .executeTakeFirst()
+    const rows = await trx
+      .deleteFrom('suppressions')
+      .where('account_id', '=', accountId)
+      .where('number_key', 'in', names)
+      .returningAll()
+      .execute()
+    for (const row of rows)
+      if (row.suppressed)
+        for (const name of names) await storeErased(trx, { ...row, number_key: hashNumberKey(key, accountId, name) })
+    return { suppressions: rows.length, identities: Number(numDeletedRows) }
   })
 }
 
+async function storeErased(trx: Kysely<Database>, row: SuppressionRow): Promise<void> {
+  const erased = { ...row, to_number: erasedRecipient }
+  await trx
+    .insertInto('suppressions')
+    .values(erased)
+    // The person was erased before, and has opted out again since.
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'number_key']).doUpdateSet({
+        ...erased,
+        all_messages: sql<boolean>`suppressions.all_messages or excluded.all_messages`,
+      }),
+    )
+    .execute()
+}
+
+/** The accounts that store a person under one of these names. Reads all accounts unless one is given. */
+export async function findAccountsWithNames(
+  db: Kysely<Database>,
+  names: readonly string[],
+  accountId: string | undefined,
+): Promise<string[]> {
+  const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
+  const { rows } = await sql<{ account_id: string }>`
+    select account_id from suppressions where number_key = any(${names}::text[]) and ${ofAccount}
+    union
+    select account_id from recipient_identities
+    where (identity = any(${names}::text[]) or person = any(${names}::text[])) and ${ofAccount}
+    order by account_id`.execute(db)
+  return rows.map(({ account_id }) => account_id)
+}
+
 /**
- * Restores the number of erased suppressions when there is a new decision about it, so that the decision is compared
- * with the earlier one as usual.
+ * Restores the recipient of erased suppressions when there is a new decision about it, so that the decision is compared
+ * with the earlier one as usual. Entries of earlier versions with another spelling of a number get its key.
  */
 export async function restoreErased(
   trx: Kysely<Database>,
-  key: HashKey,
-  choices: readonly { accountId: string; number: string }[],
+  key: HashKey | undefined,
+  choices: readonly { accountId: string; recipient: string }[],
 ): Promise<void> {
-  const accountIds = choices.map(({ accountId }) => accountId)
-  const numbers = choices.map(({ number }) => number)
-  const numberKeys = numbers.map(toNumberKey)
-  const hashes = choices.map(({ accountId, number }) => hashRecipient(key, accountId, number))
+  const stored = choices.flatMap(({ accountId, recipient }) => {
+    const keys = storedKeysOf(recipient)
+    const [numberKey = recipient] = keys
+    const hashes = key ? keys.map((one) => hashNumberKey(key, accountId, one)) : []
+    return [...keys.slice(1), ...hashes].map((found) => ({ accountId, numberKey, recipient, found }))
+  })
+  if (stored.length === 0) return
   await sql`
-    update suppressions s set number_key = r.number_key, to_number = r.to_number
+    update suppressions s set number_key = r.number_key,
+      to_number = case when s.to_number = ${erasedRecipient} then r.to_number else s.to_number end
     from (
-      select distinct on (account_id, number_key) account_id, number_key, to_number, hash
-      from unnest(${accountIds}::text[], ${numberKeys}::text[], ${numbers}::text[], ${hashes}::text[])
-        as given (account_id, number_key, to_number, hash)
+      select distinct on (account_id, number_key) account_id, number_key, to_number, found
+      from unnest(${stored.map(({ accountId }) => accountId)}::text[], ${stored.map(({ numberKey }) => numberKey)}::text[],
+        ${stored.map(({ recipient }) => recipient)}::text[], ${stored.map(({ found }) => found)}::text[])
+        as given (account_id, number_key, to_number, found)
+      where exists (
+        select from suppressions e where e.account_id = given.account_id and e.number_key = given.found
+      )
     ) r
-    where s.account_id = r.account_id and s.number_key = r.hash and not exists (
+    where s.account_id = r.account_id and s.number_key = r.found and not exists (
       select from suppressions other where other.account_id = r.account_id and other.number_key = r.number_key
     )`.execute(trx)
 }

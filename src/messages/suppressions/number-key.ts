@@ -1,19 +1,50 @@
 /**
- * The form in which numbers are compared. WhatsApp writes some mobile numbers of Mexico and Brazil with and without an
- * extra digit (reference, section 1), so a recipient can reply from a number that differs from `to`.
+ * Countries where one number has two spellings: what belongs to each of them, and how the form in which numbers are
+ * compared follows from it (reference, section 1; reference 3, section 4.2).
  */
-export function toNumberKey(number: string): string {
+const countries = [
   // Mexico: 52, an optional 1, ten digits.
-  if (/^521\d{10}$/.test(number)) return `52${number.slice(3)}`
+  { longer: /^521(\d{10})$/, shorter: /^52(\d{10})$/, short: '52', long: '521' },
+  // Argentina: 54, an optional 9, area code and number with ten digits.
+  { longer: /^549(\d{10})$/, shorter: /^54(\d{10})$/, short: '54', long: '549' },
+  // Benin: 229, 01 since November 2024, eight digits.
+  { longer: /^22901(\d{8})$/, shorter: /^229(\d{8})$/, short: '229', long: '22901' },
+] as const
+const longBrazilian = /^(55\d{2})9(\d{8})$/
+const shortBrazilian = /^(55\d{2})(\d{8})$/
+
+/**
+ * The form in which recipients are compared. WhatsApp writes some numbers with and without extra digits, so a recipient
+ * can reply from a number that differs from `to`. A user ID is compared as it is.
+ */
+export function toNumberKey(recipient: string): string {
   // Brazil: 55, an area code, an optional 9, eight digits.
-  if (/^55\d{2}9\d{8}$/.test(number)) return number.slice(0, 4) + number.slice(5)
-  return number
+  const [, area, local] = longBrazilian.exec(recipient) ?? []
+  if (area !== undefined && local !== undefined) return area + local
+  for (const { longer, short } of countries) {
+    const rest = longer.exec(recipient)?.[1]
+    if (rest !== undefined) return short + rest
+  }
+  return recipient
 }
 
-/** All spellings of a number that share its key: that of the key, and that with the extra digit. */
-export function spellingsOf(number: string): string[] {
-  const key = toNumberKey(number)
-  if (/^52\d{10}$/.test(key)) return [key, `521${key.slice(2)}`]
-  if (/^55\d{10}$/.test(key)) return [key, `${key.slice(0, 4)}9${key.slice(4)}`]
+/** All spellings of a number that share its key: that of the key, and that with the extra digits. */
+export function spellingsOf(recipient: string): string[] {
+  const key = toNumberKey(recipient)
+  const [, area, local] = shortBrazilian.exec(key) ?? []
+  if (area !== undefined && local !== undefined) return [key, `${area}9${local}`]
+  for (const { shorter, long } of countries) {
+    const rest = shorter.exec(key)?.[1]
+    if (rest !== undefined) return [key, long + rest]
+  }
   return [key]
+}
+
+/** Earlier versions of Waybill did not shorten these numbers. */
+const formerlyUnchanged = /^(54\d{10}|229\d{8})$/
+
+/** The key of a recipient, first, and those under which earlier versions may have stored it. */
+export function storedKeysOf(recipient: string): string[] {
+  const key = toNumberKey(recipient)
+  return formerlyUnchanged.test(key) ? spellingsOf(key) : [key]
 }

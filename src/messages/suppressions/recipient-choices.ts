@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
 import type { RecordedMessage } from '../columns.ts'
-import { applyChoices, type Choice } from './choices-store.ts'
+import { type AppliedChoice, applyChoices, type Choice } from './choices-store.ts'
 
 /** A decision of a recipient, and the message that it came with. */
 export interface RecipientChoice extends Choice {
@@ -22,7 +22,7 @@ export async function applyRecipientChoices(
   deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<UnrecordedEvent[]> {
   // A status or a reply can arrive after the recipient of its message was erased.
-  const known = choices.filter(({ number }) => number !== erasedRecipient)
+  const known = choices.filter(({ recipient }) => recipient !== erasedRecipient)
   return known.length === 0 ? [] : (await applyChoices(trx, known, deps)).map(toUnrecordedEvent)
 }
 
@@ -33,7 +33,7 @@ export const optedOutCode = '131050'
 export function toRejectedChoice(message: RecordedMessage, at: Date): RecipientChoice {
   return {
     accountId: message.accountId,
-    number: message.to,
+    recipient: message.to,
     choice: 'out',
     reason: 'rejected',
     at,
@@ -56,13 +56,14 @@ export async function suppressRejected(
   if (events.length > 0) deps.announcements.announce('deliveries')
 }
 
-function toUnrecordedEvent(choice: RecipientChoice): UnrecordedEvent {
-  const { accountId, number, at, reason, whatsAppAccountId, message } = choice
+function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice>): UnrecordedEvent {
+  const { accountId, at, reason, whatsAppAccountId, message } = choice
   const event: RecipientEvent = {
     type: choice.choice === 'out' ? 'recipient.opted_out' : 'recipient.opted_in',
     timestamp: at.toISOString(),
     data: {
-      to: number,
+      to,
+      ...(userId !== undefined && { userId }),
       accountId: whatsAppAccountId,
       reason,
       ...(message && { messageId: message.id }),

@@ -4,7 +4,6 @@ import type { StoredSecret } from '../../accounts/rekey.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
-import { toNumberKey } from './number-key.ts'
 
 /** The HMAC key for suppressions of erased recipients. */
 export type HashKey = Buffer
@@ -16,16 +15,11 @@ const keyBytes = 32
 const prefix = 'hmac:'
 
 /**
- * Returns the replacement of an erased number: its HMAC. Without the server key, a database dump does not reveal the
- * number. All spellings of a number share one HMAC, and each account has a different one.
+ * Returns the replacement of an erased recipient: the HMAC of their key (number-key.ts). Without the server key, a
+ * database dump does not reveal the number. Each account has a different one.
  */
-export function hashRecipient(key: HashKey, accountId: string, number: string): string {
-  return (
-    prefix +
-    createHmac('sha256', key)
-      .update(`${accountId}\n${toNumberKey(number)}`)
-      .digest('base64url')
-  )
+export function hashNumberKey(key: HashKey, accountId: string, numberKey: string): string {
+  return prefix + createHmac('sha256', key).update(`${accountId}\n${numberKey}`).digest('base64url')
 }
 
 /** Undefined if no recipient was ever erased or checked, so there are no hashes. */

@@ -1,43 +1,64 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import { dedupeByKey } from '../../platform/batch.ts'
 import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { toNumberKey } from './number-key.ts'
-import { type HashKey, hashRecipient } from './recipient-hash.ts'
+import { storedKeysOf } from './number-key.ts'
+import { type HashKey, hashNumberKey } from './recipient-hash.ts'
 
 export type SuppressionRow = Selectable<SuppressionsTable>
 
 export interface SuppressionFilter {
-  to?: string | undefined
+  /** Number or user ID. */
+  recipient?: string | undefined
   reason?: SuppressionReason | undefined
   /** Only entries older than this one. */
   beforeId?: string | undefined
 }
 
+/** A suppression, and the user ID that WhatsApp reported last for the recipient. */
+export type ListedSuppression = SuppressionRow & { user_id: string | null }
+
+/** Selected with a suppression: the user ID that WhatsApp reported last for the recipient. */
+export const latestUserId = `(
+  select i.identity from recipient_identities i
+  where i.account_id = suppressions.account_id and i.person = suppressions.number_key and i.waba_id is not null
+  order by i.seen_at desc limit 1
+)`
+
 /** Newest first. */
 export function findSuppressions(
   db: Kysely<Database>,
   accountId: string,
-  { to, reason, beforeId }: SuppressionFilter,
+  { recipient, reason, beforeId }: SuppressionFilter,
   { limit, hashKey }: { limit: number; hashKey: HashKey | undefined },
-): Promise<SuppressionRow[]> {
+): Promise<ListedSuppression[]> {
   let query = db
     .selectFrom('suppressions')
     .selectAll()
+    .select(sql.raw<string | null>(latestUserId).as('user_id'))
     .where('account_id', '=', accountId)
     .where('suppressed', '=', true)
-  if (to !== undefined) query = query.where('number_key', 'in', keysOf(accountId, to, hashKey))
+  if (recipient !== undefined) query = query.where(isOfRecipient(accountId, recipient, hashKey))
   if (reason !== undefined) query = query.where('reason', '=', reason)
   if (beforeId !== undefined) query = query.where('id', '<', beforeId)
   return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** The possible keys of a recipient: that of the number, and the hash of an erased number. */
-function keysOf(accountId: string, number: string, hashKey: HashKey | undefined): string[] {
-  return [toNumberKey(number), ...(hashKey ? [hashRecipient(hashKey, accountId, number)] : [])]
+/** The possible keys of a recipient: those of the number or user ID, and their hashes for an erased recipient. */
+function keysOf(accountId: string, recipient: string, hashKey: HashKey | undefined): string[] {
+  const keys = storedKeysOf(recipient)
+  return hashKey ? [...keys, ...keys.map((key) => hashNumberKey(hashKey, accountId, key))] : keys
+}
+
+/** Whether a suppression is about a recipient, also under another name. */
+function isOfRecipient(accountId: string, recipient: string, hashKey: HashKey | undefined) {
+  const keys = keysOf(accountId, recipient, hashKey)
+  return sql<boolean>`number_key = any(${keys}::text[] || array(
+    select i.person from recipient_identities i where i.account_id = ${accountId} and i.identity = any(${keys}::text[])
+  ))`
 }
 
 /** Keeps the row, so that a late, older opt-out has no effect. Returns false if the recipient was not suppressed. */
@@ -45,11 +66,11 @@ export async function unsuppress(
   db: Kysely<Database>,
   {
     accountId,
-    number,
+    recipient,
     hashKey,
     id,
     at,
-  }: { accountId: string; number: string; hashKey: HashKey | undefined; id: string; at: Date },
+  }: { accountId: string; recipient: string; hashKey: HashKey | undefined; id: string; at: Date },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('suppressions')
@@ -63,7 +84,7 @@ export async function unsuppress(
       whatsapp_account_id: null,
     })
     .where('account_id', '=', accountId)
-    .where('number_key', 'in', keysOf(accountId, number, hashKey))
+    .where(isOfRecipient(accountId, recipient, hashKey))
     .where('suppressed', '=', true)
     .executeTakeFirst()
   return numUpdatedRows > 0n
@@ -71,9 +92,8 @@ export async function unsuppress(
 
 interface Recipient {
   accountId: string
-  numberKey: string
-  /** The key if the recipient was erased. */
-  hash: string
+  /** Keys of the recipient (keysOf). */
+  keys: string[]
 }
 
 interface FoundSuppression {
@@ -86,22 +106,31 @@ interface FoundSuppression {
 const findOne = statement<Recipient, FoundSuppression>(
   'find_suppression',
   ($) => `select reason, since, all_messages from suppressions
-  where account_id = ${$.accountId} and number_key in (${$.numberKey}, ${$.hash}) and suppressed
+  where account_id = ${$.accountId} and suppressed and number_key = any (${$.keys}::text[] || array(
+    select i.person from recipient_identities i where i.account_id = ${$.accountId} and i.identity = any (${$.keys}::text[])
+  ))
   order by all_messages desc limit 1`,
 )
 
-const recipientColumns: Columns<Recipient> = {
-  accountId: { name: 'account_id', type: 'word' },
-  numberKey: { name: 'number_key', type: 'word' },
-  hash: { name: 'hash', type: 'word' },
+interface RecipientKey {
+  accountId: string
+  key: string
+  /** The recipient's position in the batch. */
+  n: number
 }
 
-const findMany = statement<Lists<Recipient>, FoundSuppression & { n: number }>(
+const recipientColumns: Columns<RecipientKey> = {
+  accountId: { name: 'account_id', type: 'word' },
+  key: { name: 'key', type: 'word' },
+  n: { name: 'n', type: 'integer' },
+}
+
+const findMany = statement<Lists<RecipientKey>, FoundSuppression & { n: number }>(
   'find_many_suppressions',
-  ($) => `select r.n::integer as n, s.reason, s.since, s.all_messages
-  from unnest(${arraysOf($, recipientColumns)}) with ordinality as r (${namesOf(recipientColumns)}, n)
-  join suppressions s
-    on s.account_id = r.account_id and s.number_key = any (array[r.number_key, r.hash]) and s.suppressed
+  ($) => `select r.n, s.reason, s.since, s.all_messages
+  from unnest(${arraysOf($, recipientColumns)}) as r (${namesOf(recipientColumns)})
+  left join recipient_identities i on i.account_id = r.account_id and i.identity = r.key
+  join suppressions s on s.account_id = r.account_id and s.number_key = any (array[r.key, i.person]) and s.suppressed
   order by s.all_messages`,
 )
 
@@ -109,16 +138,11 @@ const findBatched = batched<Recipient, FoundSuppression | undefined>({
   name: 'find_suppression',
   one: async (db, recipient) => (await findOne(db, recipient))[0],
   many: async (db, recipients) => {
-    const groups = dedupeByKey(recipients, ({ accountId, numberKey }) => `${accountId} ${numberKey}`)
-    const rows = await findMany(
-      db,
-      listsOf(
-        recipientColumns,
-        groups.map(({ item }) => item),
-      ),
-    )
+    const groups = dedupeByKey(recipients, ({ accountId, keys }) => `${accountId} ${keys[0]}`)
+    const keys = groups.flatMap(({ item }, n) => item.keys.map((key) => ({ accountId: item.accountId, key, n })))
+    const rows = await findMany(db, listsOf(recipientColumns, keys))
     const found = Array.from(recipients, (): FoundSuppression | undefined => undefined)
-    for (const row of rows) for (const index of groups[row.n - 1]?.indexes ?? []) found[index] = row
+    for (const row of rows) for (const index of groups[row.n]?.indexes ?? []) found[index] = row
     return found
   },
   groupOf: ({ accountId }) => accountId,
@@ -128,10 +152,8 @@ const findBatched = batched<Recipient, FoundSuppression | undefined>({
 export function findSuppression(
   db: Kysely<Database>,
   accountId: string,
-  number: string,
+  recipient: string,
   hashKey: HashKey | undefined,
 ): Promise<FoundSuppression | undefined> {
-  const numberKey = toNumberKey(number)
-  const hash = hashKey ? hashRecipient(hashKey, accountId, number) : numberKey
-  return findBatched(db, { accountId, numberKey, hash })
+  return findBatched(db, { accountId, keys: keysOf(accountId, recipient, hashKey) })
 }

@@ -9,22 +9,23 @@ import type {
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
+import { isUserId, recipientOf } from '../recipients/plan.ts'
 import { applyChoices } from './choices-store.ts'
 import { toNumberKey } from './number-key.ts'
 import { findHashKey } from './recipient-hash.ts'
-import { findSuppressions, type SuppressionRow, unsuppress } from './store.ts'
+import { findSuppressions, type ListedSuppression, unsuppress } from './store.ts'
 
 export async function listSuppressions(
   deps: Pick<Deps, 'db' | 'secrets'>,
   { accountId }: Caller,
-  { to, reason, cursor, limit }: InputOf<typeof listContract>,
+  { to, recipient = to, reason, cursor, limit }: InputOf<typeof listContract>,
 ): Promise<SuppressionPage> {
-  const hashKey = to === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
+  const hashKey = recipient === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
   // One extra entry shows whether there is a next page.
   const rows = await findSuppressions(
     deps.db,
     accountId,
-    { to, reason, beforeId: cursor },
+    { recipient: to ?? recipient, reason, beforeId: cursor },
     { limit: limit + 1, hashKey },
   )
   const shown = rows.slice(0, limit)
@@ -32,9 +33,12 @@ export async function listSuppressions(
   return { items: shown.map(toSuppression), ...(rows.length > limit && last && { nextCursor: last.id }) }
 }
 
-export function toSuppression(row: SuppressionRow): Suppression {
+export function toSuppression(row: ListedSuppression): Suppression {
+  // An entry of someone whose number is not known has the user ID as its key.
+  const userId = row.user_id ?? (isUserId(row.number_key) ? row.number_key : undefined)
   return {
     to: row.to_number,
+    ...(userId !== undefined && { userId }),
     reason: row.reason,
     since: row.since.toISOString(),
     allMessages: row.all_messages,
@@ -47,14 +51,17 @@ type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets'>
 export async function addSuppression(
   deps: ChangeDeps,
   { accountId }: Caller,
-  { to, allMessages }: InputOf<typeof addContract>,
+  { allMessages, ...given }: InputOf<typeof addContract>,
 ): Promise<OutputOf<typeof addContract>> {
-  const choice = { accountId, number: to, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
+  const recipient = recipientOf(given)
+  const choice = { accountId, recipient, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
-    const [row] = await findSuppressions(trx, accountId, { to }, { limit: 1, hashKey: undefined })
+    const [row] = await findSuppressions(trx, accountId, { recipient }, { limit: 1, hashKey: undefined })
     // A removal by a node whose clock is ahead can be newer than this entry.
-    const entry = row ? toSuppression(row) : { to, reason: choice.reason, since: choice.at.toISOString(), allMessages }
+    const entry = row
+      ? toSuppression(row)
+      : { to: recipient, reason: choice.reason, since: choice.at.toISOString(), allMessages }
     return { ...entry, added: added.length > 0 }
   })
 }
@@ -62,11 +69,12 @@ export async function addSuppression(
 export async function removeSuppression(
   deps: ChangeDeps,
   { accountId }: Caller,
-  { to }: InputOf<typeof removeContract>,
+  given: InputOf<typeof removeContract>,
 ): Promise<OutputOf<typeof removeContract>> {
+  const recipient = recipientOf(given)
   const hashKey = await findHashKey(deps.db, deps.secrets)
-  const removed = await unsuppress(deps.db, { accountId, number: to, hashKey, id: deps.newId('sup'), at: deps.now() })
-  return { to, removed }
+  const removed = await unsuppress(deps.db, { accountId, recipient, hashKey, id: deps.newId('sup'), at: deps.now() })
+  return { to: recipient, removed }
 }
 
 export async function importSuppressions(
@@ -78,7 +86,7 @@ export async function importSuppressions(
   const numbers = new Map(recipients.map((number) => [toNumberKey(number), number]))
   const choices = Array.from(
     numbers.values(),
-    (number) => ({ accountId, number, choice: 'out', reason: 'import', at, allMessages }) as const,
+    (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', at, allMessages }) as const,
   )
   const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))
   return { added: added.length, alreadySuppressed: recipients.length - added.length }

@@ -61,7 +61,8 @@ function stateOfMessage(since: string): string {
         case when status in ('delivered', 'read') then coalesce(pricing, '') else '' end`
 }
 
-/** The country of the longest calling code that the number starts with. */
-const lookUps = [4, 3, 2, 1]
-  .map((length) => `'${JSON.stringify(callingCodes)}'::jsonb ->> left(to_number, ${length})`)
-  .join(', ')
+/** The country of the longest calling code that the number starts with, or that a user ID starts with. */
+const lookUps = [
+  ...[4, 3, 2, 1].map((length) => `'${JSON.stringify(callingCodes)}'::jsonb ->> left(to_number, ${length})`),
+  `substring(to_number from '^([A-Z]{2})[.]')`,
+].join(', ')

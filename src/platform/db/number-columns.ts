@@ -45,6 +45,8 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     error_code: word,
     error_message: 'replace',
     pricing: word,
+    wa_id: 'replace',
+    user_id: 'replace',
   },
   message_contents: {
     account_id: id,
@@ -64,6 +66,13 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     message_id: id,
   },
   seen_replies: { account_id: id, hash: { never: 'a hash of a wamid, which has random digits beside the number' } },
+  recipient_identities: {
+    account_id: id,
+    identity: 'delete-row',
+    person: 'delete-row',
+    number: 'delete-row',
+    waba_id: whatsAppId,
+  },
   suppressions: {
     account_id: id,
     number_key: 'hash',

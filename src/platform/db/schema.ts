@@ -209,6 +209,10 @@ export interface MessagesTable {
   pricing: string | null
   /** Time by the database clock. */
   recorded_at: Generated<Date>
+  /** The recipient's number as WhatsApp writes it, if it differs from `to_number`. */
+  wa_id: string | null
+  /** The recipient's business-scoped user ID; null if it is not known. */
+  user_id: string | null
 }
 
 /** Finds the message of a status that does not carry our ID, by `hashtextextended` of the wamid. */
@@ -279,10 +283,24 @@ interface SeenRepliesTable {
   received_at: Generated<Date>
 }
 
+/** The names under which WhatsApp knows a recipient. */
+export interface RecipientIdentitiesTable {
+  account_id: string
+  /** A number in the form in which numbers are compared, or a user ID. */
+  identity: string
+  /** The identity that stands for the person, as in `suppressions.number_key`. */
+  person: string
+  /** A number as its sender wrote it; null for a user ID. */
+  number: string | null
+  /** The WhatsApp Business Account that reported a user ID. */
+  waba_id: string | null
+  seen_at: Date
+}
+
 /** Recipients who opted out, and those who opted in again. */
 export interface SuppressionsTable {
   account_id: string
-  /** The number in the form in which numbers are compared. */
+  /** The identity that stands for the recipient: a number in the form in which numbers are compared, or a user ID. */
   number_key: string
   /** Assigned anew when `suppressed` changes, so that IDs sort by time. */
   id: string
@@ -859,6 +877,7 @@ export interface Database {
   message_counts_start: { at: Date }
   idempotency_keys: IdempotencyKeysTable
   seen_replies: SeenRepliesTable
+  recipient_identities: RecipientIdentitiesTable
   suppressions: SuppressionsTable
   suppression_settings: SuppressionSettingsTable
   one_time_codes: OneTimeCodesTable

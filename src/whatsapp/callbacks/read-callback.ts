@@ -1,4 +1,12 @@
 import { toPriceClass } from './price-class.ts'
+import {
+  type CompleteIdentity,
+  type IdentityChange,
+  indexContacts,
+  readIdentity,
+  readIdentityChange,
+  type WhatsAppIdentity,
+} from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import {
   AccountValue,
@@ -18,6 +26,7 @@ export interface StatusUpdate {
   waMessageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
+  recipient: WhatsAppIdentity
   /** Our message ID, sent to WhatsApp as `biz_opaque_callback_data`. */
   callbackData: string | undefined
   /** What WhatsApp charges for the message, as returned by `toPriceClass`. */
@@ -40,6 +49,7 @@ export interface Inbound {
   statuses: StatusUpdate[]
   replies: UserReply[]
   preferences: UserPreferenceChange[]
+  identityChanges: IdentityChange[]
   templates: TemplateUpdate[]
   accounts: AccountUpdate[]
   /** Number of unknown or unused items, such as incoming media. */
@@ -50,6 +60,7 @@ type Item =
   | { status: StatusUpdate }
   | { reply: UserReply }
   | { preference: UserPreferenceChange }
+  | { identityChange: IdentityChange }
   | { template: TemplateUpdate }
   | { account: AccountUpdate }
   | { ignored: number }
@@ -72,6 +83,7 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
     if ('status' in item) part.statuses.push(item.status)
     else if ('reply' in item) part.replies.push(item.reply)
     else if ('preference' in item) part.preferences.push(item.preference)
+    else if ('identityChange' in item) part.identityChanges.push(item.identityChange)
     else if ('template' in item) part.templates.push(item.template)
     else if ('account' in item) part.accounts.push(item.account)
     else part.ignored += item.ignored
@@ -80,7 +92,7 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
 }
 
 function emptyInbound(): Inbound {
-  return { statuses: [], replies: [], preferences: [], templates: [], accounts: [], ignored: 0 }
+  return { statuses: [], replies: [], preferences: [], identityChanges: [], templates: [], accounts: [], ignored: 0 }
 }
 
 /** Iterates over lists without a schema, which would parse a million items before the first one is used. */
@@ -136,15 +148,21 @@ function* readMessages(value: unknown): Generator<Item, void, void> {
     return
   }
   const { phone_number_id: phoneNumberId } = messages.data.metadata
-  for (const item of listAt(value, 'messages') ?? []) {
-    const reply = hasTexts(item, 'id', 'type') ? readReply(item, phoneNumberId) : undefined
-    yield reply ? { reply } : { ignored: 1 }
-  }
+  const complete = indexContacts(listAt(value, 'contacts'))
+  for (const item of listAt(value, 'messages') ?? []) yield readUserMessage(item, phoneNumberId, complete)
   for (const item of listAt(value, 'statuses') ?? []) {
     const status = hasTexts(item, 'id', 'status') ? Status.safeParse(item) : undefined
-    const update = status?.success ? toUpdate(status.data, phoneNumberId) : undefined
+    const update = status?.success ? toUpdate(status.data, phoneNumberId, complete) : undefined
     yield update ? { status: update } : { ignored: 1 }
   }
+}
+
+function readUserMessage(item: unknown, phoneNumberId: string, complete: CompleteIdentity): Item {
+  if (!hasTexts(item, 'id', 'type')) return { ignored: 1 }
+  const reply = readReply(item, phoneNumberId, complete)
+  if (reply) return { reply }
+  const identityChange = readIdentityChange(item, phoneNumberId)
+  return identityChange ? { identityChange } : { ignored: 1 }
 }
 
 function* readPreferences(value: unknown): Generator<Item, void, void> {
@@ -154,9 +172,10 @@ function* readPreferences(value: unknown): Generator<Item, void, void> {
     yield { ignored: 1 }
     return
   }
+  const complete = indexContacts(listAt(value, 'contacts'))
   for (const item of preferences) {
     const preference = hasTexts(item, 'category', 'value')
-      ? readPreference(item, parsed.data.metadata.phone_number_id)
+      ? readPreference(item, parsed.data.metadata.phone_number_id, complete)
       : undefined
     yield preference ? { preference } : { ignored: 1 }
   }
@@ -169,8 +188,9 @@ function isKnownStatus(status: string): status is StatusUpdate['status'] {
 }
 
 function toUpdate(
-  { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
+  { id, status, timestamp, biz_opaque_callback_data, pricing, errors, ...recipient }: Status,
   phoneNumberId: string,
+  complete: CompleteIdentity,
 ): StatusUpdate | undefined {
   const at = toDate(timestamp)
   if (!isKnownStatus(status) || !at || id === '') return undefined
@@ -180,6 +200,13 @@ function toUpdate(
     waMessageId: id,
     status,
     at,
+    recipient: complete(
+      readIdentity({
+        wa_id: recipient.recipient_id,
+        user_id: recipient.recipient_user_id,
+        parent_user_id: recipient.recipient_parent_user_id,
+      }),
+    ),
     callbackData: biz_opaque_callback_data,
     pricing: pricing && toPriceClass(pricing),
     error:

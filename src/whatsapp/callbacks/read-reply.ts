@@ -1,11 +1,11 @@
+import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
 import { toDate, UserMessage, UserPreference } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, or a completed flow. */
 export interface UserReply {
   phoneNumberId: string
   waMessageId: string
-  /** Digits of the user's number; undefined if the user hides it. */
-  from: string | undefined
+  from: WhatsAppIdentity
   at: Date
   /** The wamid of the message that was replied to; undefined for a text that is not a reply. */
   repliesTo: string | undefined
@@ -19,7 +19,7 @@ export interface UserReply {
 /** A user stopped or resumed marketing messages in WhatsApp. */
 export interface UserPreferenceChange {
   phoneNumberId: string
-  number: string
+  user: WhatsAppIdentity
   value: 'stop' | 'resume'
   at: Date
 }
@@ -28,13 +28,12 @@ export interface UserPreferenceChange {
 const maxTextCharacters = 4096
 const maxPayloadCharacters = 16_384
 const maxIdCharacters = 512
-const numberPattern = /^[1-9]\d{6,14}$/
 
 /** Returns undefined for anything that cannot be a reply: media, reactions, locations, malformed messages. */
-export function readReply(message: unknown, phoneNumberId: string): UserReply | undefined {
+export function readReply(message: unknown, phoneNumberId: string, complete: CompleteIdentity): UserReply | undefined {
   const parsed = UserMessage.safeParse(message)
   if (!parsed.success) return undefined
-  const { id, from, timestamp, context } = parsed.data
+  const { id, from, from_user_id, from_parent_user_id, timestamp, context } = parsed.data
   const at = toDate(timestamp)
   const content = readContent(parsed.data)
   const repliesTo = context?.id
@@ -44,7 +43,7 @@ export function readReply(message: unknown, phoneNumberId: string): UserReply | 
   return {
     phoneNumberId,
     waMessageId: id,
-    from: from !== undefined && numberPattern.test(from) ? from : undefined,
+    from: complete(readIdentity({ wa_id: from, user_id: from_user_id, parent_user_id: from_parent_user_id })),
     at,
     repliesTo,
     ...bound(content),
@@ -78,11 +77,16 @@ function cut(text: string, maxCharacters: number): string {
 }
 
 /** Only marketing messages have a preference so far (reference 2, section 7). */
-export function readPreference(preference: unknown, phoneNumberId: string): UserPreferenceChange | undefined {
+export function readPreference(
+  preference: unknown,
+  phoneNumberId: string,
+  complete: CompleteIdentity,
+): UserPreferenceChange | undefined {
   const parsed = UserPreference.safeParse(preference)
   if (!parsed.success) return undefined
-  const { wa_id: number, category, value, timestamp } = parsed.data
+  const { category, value, timestamp } = parsed.data
   const at = toDate(timestamp)
-  if (!at || category !== 'marketing_messages' || !numberPattern.test(number)) return undefined
-  return value === 'stop' || value === 'resume' ? { phoneNumberId, number, value, at } : undefined
+  const user = complete(readIdentity(parsed.data))
+  if (!at || category !== 'marketing_messages' || !isKnown(user)) return undefined
+  return value === 'stop' || value === 'resume' ? { phoneNumberId, user, value, at } : undefined
 }

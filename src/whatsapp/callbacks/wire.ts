@@ -34,6 +34,10 @@ export const Status = z.object({
   status: Text,
   /** Unix seconds as text. */
   timestamp: WireNumber,
+  /** Absent if the message was sent to a user ID and WhatsApp hides the number. */
+  recipient_id: lenient(Id),
+  recipient_user_id: lenient(Id),
+  recipient_parent_user_id: lenient(Id),
   biz_opaque_callback_data: lenient(Text),
   pricing: lenient(
     z.object({
@@ -65,6 +69,8 @@ export const UserMessage = z.object({
   id: Text,
   /** Absent if the user hides the number. */
   from: lenient(Id),
+  from_user_id: lenient(Id),
+  from_parent_user_id: lenient(Id),
   timestamp: WireNumber,
   type: Text,
   context: lenient(z.object({ id: lenient(Text) })),
@@ -79,8 +85,26 @@ export const UserMessage = z.object({
 })
 export type UserMessage = z.infer<typeof UserMessage>
 
+/** An item of `contacts`. WhatsApp leaves out the number if the user hides it. */
+export const Contact = z.object({ wa_id: lenient(Id), user_id: lenient(Id), parent_user_id: lenient(Id) })
+
 /** An item of `user_preferences`. */
-export const UserPreference = z.object({ wa_id: Id, category: Text, value: Text, timestamp: WireNumber })
+export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireNumber })
+
+/** A message of type `system`: the number or the user ID of a user changed (reference 3, section 2.4). */
+export const SystemMessage = z.object({
+  from: lenient(Id),
+  timestamp: WireNumber,
+  system: z.object({
+    type: Text,
+    body: lenient(Text),
+    wa_id: lenient(Id),
+    user_id: lenient(Id),
+    previous_user_id: lenient(Id),
+    parent_user_id: lenient(Id),
+    previous_parent_user_id: lenient(Id),
+  }),
+})
 
 export const TemplateStatusValue = z.object({
   event: Text,

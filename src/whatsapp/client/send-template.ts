@@ -1,3 +1,5 @@
+import { userIdPattern } from '../../../contracts/fields.ts'
+import { readIdentity } from '../callbacks/read-identity.ts'
 import type { Endpoint, OutgoingTemplate, SendOutcome } from '../whatsapp.ts'
 import { toComponents } from './components.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,8 +21,8 @@ function toMessage(message: OutgoingTemplate): object {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // Without the plus sign, WhatsApp prepends the sender's calling code.
-    to: `+${message.to}`,
+    // Without the plus sign, WhatsApp prepends the sender's calling code. It takes a user ID in `to` for a number.
+    ...(userIdPattern.test(message.to) ? { recipient: message.to } : { to: `+${message.to}` }),
     type: 'template',
     biz_opaque_callback_data: message.callbackData,
     template: {
@@ -63,9 +65,9 @@ function final(outcome: SendOutcome): Attempt {
 
 function readAcceptance(body: string | undefined): SendOutcome {
   const parsed = SendResponse.safeParse(body === undefined ? undefined : parseJson(body))
-  return parsed.success
-    ? { kind: 'accepted', waMessageId: parsed.data.messages[0].id }
-    : { kind: 'unknown', reason: 'the response contains no message ID' }
+  if (!parsed.success) return { kind: 'unknown', reason: 'the response contains no message ID' }
+  const { messages, contacts } = parsed.data
+  return { kind: 'accepted', waMessageId: messages[0].id, recipient: contacts && readIdentity(contacts[0]) }
 }
 
 type Answer = Extract<Exchange, { kind: 'answered' }>

@@ -71,6 +71,11 @@ export const failures = {
     details: 'A template with a maximum price can only be sent on the endpoint for marketing messages.',
   },
   131063: { status: 400, title: 'Marketing templates disabled for Cloud API' },
+  131062: {
+    status: 400,
+    title: 'Business-scoped User ID (BSUID) recipients are not supported',
+    details: 'Authentication templates cannot be sent to a BSUID.',
+  },
   131056: {
     status: 400,
     title: '(Business Account, Consumer Account) pair rate limit hit',

@@ -3,6 +3,7 @@ import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
 import type { Plan, PlannedAction } from './messages/plans.ts'
+import type { SimulatedUser } from './messages/users.ts'
 
 /** A simulated business phone number. */
 export interface SimulatedNumber {
@@ -62,8 +63,9 @@ export interface MarketingState {
 /** An accepted message, from which its statuses are created. */
 export interface AcceptedMessage {
   waMessageId: string
-  /** The recipient's digits. */
+  /** The recipient's digits, or the user ID that the message was sent to. */
   waId: string
+  user: SimulatedUser
   from: SimulatedNumber
   template: GraphTemplate
   /** `biz_opaque_callback_data` of the request. */

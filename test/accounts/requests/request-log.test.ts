@@ -390,7 +390,7 @@ test('erases a number from the log and from buffered requests', async () => {
 
   const result = await eraseRecipient(
     server.deps,
-    { number },
+    { recipient: number },
     { audited: (_accountId, what, run) => (expect(what).toBe(changes.eraseRecipient()), run()) },
   )
   erasure.resolve()

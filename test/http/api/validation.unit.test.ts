@@ -7,11 +7,12 @@ const good = { to: '34600111222', template: 'order_shipped', language: 'en' }
 const phoneNumber =
   'must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222).'
 
+const noRecipient = 'to: is required; for someone who hides the number, set recipient to the user ID instead.'
 const known =
-  'known are to, template, language, variables, header, buttons, code, cards, limitedTimeOffer, components, externalId, accountId'
+  'known are to, recipient, template, language, variables, header, buttons, code, cards, limitedTimeOffer, components, externalId, accountId'
 
 test.each([
-  { input: {}, says: 'to: is required. template: is required. language: is required.' },
+  { input: {}, says: `template: is required. language: is required. ${noRecipient}` },
   { input: { ...good, to: '+34600111222' }, says: `to: ${phoneNumber}` },
   { input: { ...good, to: '34-600-111-222' }, says: `to: ${phoneNumber}` },
   { input: { ...good, to: '34 600111222' }, says: `to: ${phoneNumber}` },
@@ -39,7 +40,7 @@ test.each([
   },
   {
     input: { externalId: 5, code: 5 },
-    says: 'to: is required. template: is required. language: is required. code: must be a string. externalId: must be a string.',
+    says: `template: is required. language: is required. code: must be a string. externalId: must be a string. ${noRecipient}`,
   },
   {
     input: { ...good, variables: { ['x'.repeat(100)]: 5 } },

@@ -386,7 +386,7 @@ test('erases a code whose number is stored in another spelling', async () => {
 
   const { rows } = await eraseRecipient(
     server.deps,
-    { number: to, accountId: account.accountId },
+    { recipient: to, accountId: account.accountId },
     { audited: (_accountId, _what, run) => run() },
   )
 

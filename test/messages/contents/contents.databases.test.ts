@@ -403,7 +403,7 @@ test('deletes contents sent to an erased recipient, and other contents that name
   const aboutThem = await send(customer, { variables: { '1': 'Ada', '2': 'driver +34 600 777 001' } })
   const other = await send(customer, { variables: { '1': 'Ada', '2': '346007770019' } })
 
-  const erased = await eraseRecipient(server.deps, { number }, withoutAudit)
+  const erased = await eraseRecipient(server.deps, { recipient: number }, withoutAudit)
 
   expect(erased).toMatchObject({
     accountIds: [customer.accountId],
@@ -422,7 +422,7 @@ test('erases only the given account', async () => {
   const change = { variables: { '1': number, '2': 'x' } }
   const [first, second] = [await send(one, change), await send(two, change)]
 
-  await eraseRecipient(server.deps, { number, accountId: one.accountId }, withoutAudit)
+  await eraseRecipient(server.deps, { recipient: number, accountId: one.accountId }, withoutAudit)
 
   expect(await read(one, first)).toEqual({ state: 'not_stored' })
   expect(await read(two, second)).toMatchObject({ state: 'stored' })

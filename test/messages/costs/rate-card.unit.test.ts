@@ -338,6 +338,8 @@ test('keeps the same price for any order of statuses', () => {
     errorCode: null,
     errorMessage: null,
     pricing: null,
+    waId: null,
+    userId: null,
   }
   type Reported = { status: 'sent' | 'delivered' | 'read' | 'failed'; pricing: string | undefined }
   const priceAfter = (all: readonly Reported[]) =>

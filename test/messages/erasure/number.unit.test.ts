@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eraseWamids, matchNumber, matchNumbers } from '../../../src/messages/erasure/number.ts'
+import { eraseWamids, matchNumber, matchNames } from '../../../src/messages/erasure/number.ts'
 
 const { erase } = matchNumber('34600111222')
 const wamidOf = (text: string) => `wamid.${Buffer.from(text, 'latin1').toString('base64')}`
@@ -81,7 +81,7 @@ test.each(['order-1042', '34600', wamidOf('\x1c3460011122'), Buffer.from('346001
 )
 
 test('erases several numbers', () => {
-  const numbers = matchNumbers(['34600111222', '14155550100'])
+  const numbers = matchNames(['34600111222', '14155550100'])
   expect(numbers.erase('from 34600111222 to +1 415 555 0100')).toBe('from erased to erased')
   for (const text of ['34600111222', '1 415 555 0100']) expect(text).toMatch(new RegExp(numbers.pattern))
   expect('34600111223').not.toMatch(new RegExp(numbers.pattern))

@@ -93,7 +93,7 @@ test('deletes a journal without unwritten messages when its process exits', () =
 })
 
 function newMessage(): PendingMessage {
-  const { to, template, language } = sendMessage.example.input
+  const { to = '', template, language } = sendMessage.example.input
   const { accountId, whatsAppAccountId } = account
   const createdAt = server.deps.now()
   const id = server.deps.newId('msg')

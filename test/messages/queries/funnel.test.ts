@@ -47,6 +47,8 @@ const pending: MessageState = {
   errorCode: null,
   errorMessage: null,
   pricing: null,
+  waId: null,
+  userId: null,
 }
 
 function afterSend({ send, code }: History): MessageState {

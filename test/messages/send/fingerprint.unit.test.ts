@@ -39,6 +39,8 @@ const sentMessage: StoredMessage = {
   errorCode: null,
   errorMessage: null,
   pricing: null,
+  waId: null,
+  userId: null,
 }
 
 const stored: { request: string; input: SendMessageRequest; hash: string }[] = [

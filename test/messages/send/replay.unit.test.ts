@@ -25,6 +25,8 @@ const sent: StoredMessage = {
   errorCode: null,
   errorMessage: null,
   pricing: null,
+  waId: null,
+  userId: null,
 }
 const pending: StoredMessage = { ...sent, status: 'pending', waMessageId: null, sentAt: null }
 const rejected: StoredMessage = {

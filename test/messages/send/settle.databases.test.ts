@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const { to, template, language } = sendMessage.example.input
+const { to = '', template, language } = sendMessage.example.input
 
 function newMessage(): PendingMessage {
   const { accountId, whatsAppAccountId } = account

@@ -31,6 +31,8 @@ const start: MessageState = {
   errorCode: null,
   errorMessage: null,
   pricing: null,
+  waId: null,
+  userId: null,
 }
 
 const report: fc.Arbitrary<StatusReport> = fc

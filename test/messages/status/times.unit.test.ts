@@ -12,6 +12,8 @@ const start: MessageState = {
   errorCode: null,
   errorMessage: null,
   pricing: null,
+  waId: null,
+  userId: null,
 }
 
 type Row = [status: StatusReport['status'], second: number, code?: string]
@@ -47,7 +49,9 @@ test.each([
     ],
   ]
   for (const rows of orders) {
-    expect(applyAll(rows)).toEqual({ ...start, status, waMessageId: 'wamid.1', [field]: at(2) })
+    // A message that was read was delivered.
+    const implied = status === 'read' && { deliveredAt: at(2) }
+    expect(applyAll(rows)).toEqual({ ...start, status, waMessageId: 'wamid.1', [field]: at(2), ...implied })
   }
 })
 

@@ -410,7 +410,7 @@ test('erases the entry of an erased recipient, and adds none after a late reject
 
   const { rows, complete } = await eraseRecipient(
     server.deps,
-    { number: to },
+    { recipient: to },
     { audited: (_accountId, _what, run) => run() },
   )
   const errors = [{ code: 131_050, title: 'User has opted out' }]
@@ -426,7 +426,7 @@ const sendMarketing = (to: string, from = account) =>
   from.post('/api/v1/message/send', { ...marketing, variables: undefined, to })
 
 const eraseNumber = (number: string, accountId?: string) =>
-  eraseRecipient(server.deps, { number, accountId }, { audited: (_accountId, _what, run) => run() })
+  eraseRecipient(server.deps, { recipient: number, accountId }, { audited: (_accountId, _what, run) => run() })
 
 async function storedSuppressions(): Promise<string> {
   const rows = await server.deps.db

@@ -113,7 +113,7 @@ test('erases views that contain the number of an erased recipient', async () => 
 
   await eraseRecipient(
     server.deps,
-    { number: '34600777888', accountId },
+    { recipient: '34600777888', accountId },
     { audited: (_accountId, _what, run) => run() },
   )
 

@@ -124,6 +124,8 @@ const columns: Record<string, (message: Message) => string | undefined> = {
   errorMessage: (message) => message.error?.message,
   whatsAppAccountId: (message) => message.accountId,
   waMessageId: (message) => message.waMessageId,
+  waId: (message) => message.waId,
+  userId: (message) => message.userId,
 }
 
 interface Export {

@@ -13,6 +13,8 @@ import * as marketingEndpoint from '../migrations/0034-marketing-endpoint.ts'
 import * as marketingHealth from '../migrations/0035-marketing-health.ts'
 import * as missingMessages from '../migrations/0036-missing-messages.ts'
 import * as backgroundJobs from '../migrations/0037-background-jobs.ts'
+import * as recipientIdentities from '../migrations/0038-recipient-identities.ts'
+import * as messageRecipients from '../migrations/0039-message-recipients.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -30,6 +32,8 @@ export const allMigrations: Migrations = {
   '0035-marketing-health': marketingHealth,
   '0036-missing-messages': missingMessages,
   '0037-background-jobs': backgroundJobs,
+  '0038-recipient-identities': recipientIdentities,
+  '0039-message-recipients': messageRecipients,
 }
 
 export interface MigrateOptions {

@@ -3,17 +3,19 @@ import { fail, failWith } from '../errors.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
 import { checkEndpoint, isCarriedByMarketingApi, marketingOf, type SimulatedEndpoint } from './endpoint.ts'
-import { behaviourOf } from './recipients.ts'
+import { behaviourOf, type SimpleBehaviour } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
 import { checkTemplate, templateMissing } from './template-check.ts'
+import { isUserId, type SimulatedUser, userOfId, userOfNumber } from './users.ts'
 import { createWamid } from './wamid.ts'
 import { type SimulatedResponse, ok } from '../response.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),
   recipient_type: z.literal('individual').optional(),
-  to: z.string(),
+  to: z.string().optional(),
+  recipient: z.string().optional(),
   type: z.string().default('text'),
   biz_opaque_callback_data: z.string().max(512).optional(),
   template: z.unknown().optional(),
@@ -27,7 +29,10 @@ const TemplateOfMessage = z.object({
   components: SendComponents.default([]),
 })
 
-/** `POST /<phone number id>/messages`: reference, section 1. `/marketing_messages`: autumn reference, section 1.3. */
+/**
+ * `POST /<phone number id>/messages`: reference, section 1; autumn reference, section 2.1. `/marketing_messages`: section
+ * 1.3.
+ */
 export function sendMessage(
   state: SimulatorState,
   from: SimulatedNumber,
@@ -36,23 +41,33 @@ export function sendMessage(
 ): SimulatedResponse {
   const message = Message.safeParse(body)
   if (!message.success) return invalidParameter(message.error, body)
-  const waId = toWaId(message.data.to, from.callingCode)
-  if (!/^[1-9]\d{6,14}$/.test(waId)) return invalidValue('Recipient phone number is not valid')
-  if (waId === withoutPunctuation(from.displayPhoneNumber)) return sameNumber()
-  if (message.data.type !== 'template')
-    return endpoint === 'messages'
-      ? outsideWindow(message.data.type)
-      : failWith(100, 'Message must be a template message.')
-  return sendTemplate(state, { from, endpoint }, waId, message.data)
+  const { to, recipient, type } = message.data
+  if (to === undefined && recipient === undefined) return failWith(100, 'The parameter to is required.')
+  const user = to === undefined ? userOfId(recipient ?? '') : readUser(to, from)
+  if (to === undefined && !isUserId(user.userId)) return invalidValue('Recipient is not a valid user ID')
+  if (to !== undefined && !/^[1-9]\d{6,14}$/.test(user.waId ?? ''))
+    return invalidValue('Recipient phone number is not valid')
+  if (user.waId === withoutPunctuation(from.displayPhoneNumber)) return sameNumber()
+  if (type !== 'template')
+    return endpoint === 'messages' ? outsideWindow(type) : failWith(100, 'Message must be a template message.')
+  return sendTemplate(state, { from, endpoint }, user, message.data)
+}
+
+/** WhatsApp accepts a user ID as `to`, reads a number from it, and sends nothing. */
+function readUser(to: string, from: SimulatedNumber): SimulatedUser {
+  if (!isUserId(to)) return userOfNumber(toDigits(to, from.callingCode), from.wabaId)
+  return { waId: to.replaceAll(/\D/g, '').slice(0, 15), userId: to }
 }
 
 function sendTemplate(
   state: SimulatorState,
   { from, endpoint }: { from: SimulatedNumber; endpoint: SimulatedEndpoint },
-  waId: string,
+  user: SimulatedUser,
   message: Message,
 ): SimulatedResponse {
-  const behaviour = behaviourOf(waId, endpoint)
+  const isToUserId = message.to === undefined
+  const waId = isToUserId ? user.userId : (user.waId ?? user.userId)
+  const behaviour = isUserId(message.to ?? '') ? dropped : behaviourOf(waId, endpoint)
   if (behaviour.kind === 'fail') return failWith(behaviour.code)
   if (behaviour.kind === 'respond') return behaviour.response
   if (message.template === undefined) return requiredMissing('Parameter template is missing')
@@ -65,6 +80,7 @@ function sendTemplate(
     ?.all()
     .find((one) => one.name === name && one.language === language.code)
   if (!template) return templateMissing(name, language.code)
+  if (isToUserId && template.category === 'AUTHENTICATION') return failWith(131062)
   const policy = message.product_policy
   const mismatch =
     checkEndpoint(marketingOf(state, from.wabaId), template, { endpoint, policy }) ??
@@ -78,6 +94,7 @@ function sendTemplate(
   state.onAccepted({
     waMessageId,
     waId,
+    user,
     from,
     template,
     messageStatus,
@@ -91,11 +108,13 @@ function sendTemplate(
     behaviour.response ??
     ok({
       messaging_product: 'whatsapp',
-      contacts: [{ input: message.to, wa_id: waId }],
+      contacts: [isToUserId ? { input: waId, user_id: waId } : { input: message.to, wa_id: waId }],
       messages: [{ id: waMessageId, message_status: messageStatus }],
     })
   return behaviour.delayMs === undefined ? response : { kind: 'late', delayMs: behaviour.delayMs, response }
 }
+
+const dropped: SimpleBehaviour = { kind: 'accept', plan: 'silent' }
 
 /** Returns what a tap on each button sends back, by the index of the button. */
 function readButtonValues(components: SendComponents): AcceptedMessage['buttonValues'] {
@@ -112,7 +131,7 @@ function readButtonValues(components: SendComponents): AcceptedMessage['buttonVa
  * Ignores punctuation between digits. Without a plus sign, the sender's calling code is prepended (reference, section
  * 1), unless the number already starts with it, as bare numbers in Meta's examples do.
  */
-function toWaId(to: string, callingCode: string): string {
+function toDigits(to: string, callingCode: string): string {
   const digits = withoutPunctuation(to)
   return to.trim().startsWith('+') || digits.startsWith(callingCode) ? digits : callingCode + digits
 }

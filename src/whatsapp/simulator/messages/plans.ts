@@ -55,6 +55,8 @@ export interface PlannedAction {
     | { kind: 'flow' }
     | { kind: 'text'; body: string; isReply?: boolean }
     | { kind: 'preference'; value: 'stop' | 'resume' }
+    /** Gets a new user ID, and with `number` also another number. */
+    | { kind: 'change'; number?: string }
   /** How often WhatsApp sends the callback; once by default. */
   times?: number
 }

@@ -1,6 +1,7 @@
 import type { AcceptedMessage } from '../state.ts'
 import { createWamid } from './wamid.ts'
 import type { PlannedAction } from './plans.ts'
+import type { SimulatedUser } from './users.ts'
 
 /** An item of a callback: the list that it belongs to, and the field of the callback. */
 export interface CallbackItem {
@@ -16,6 +17,7 @@ export function writeAction(
   randomBytes: (size: number) => Uint8Array,
 ): CallbackItem | undefined {
   if (action.kind === 'preference') return writePreference(message, action.value)
+  if (action.kind === 'change') return writeChange(message, action, randomBytes)
   const content = writeContent(message, action)
   if (!content) return undefined
   const isReply = action.kind !== 'text' || action.isReply !== false
@@ -24,7 +26,7 @@ export function writeAction(
     list: 'messages',
     value: {
       ...(isReply && { context: { from: digitsOf(message.from.displayPhoneNumber), id: message.waMessageId } }),
-      from: message.waId,
+      ...fromOf(message.user),
       id: createWamid(message.waId, randomBytes(9)),
       timestamp: String(nowInSeconds()),
       ...content,
@@ -32,7 +34,7 @@ export function writeAction(
   }
 }
 
-type Content = Exclude<PlannedAction['action'], { kind: 'preference' }>
+type Content = Exclude<PlannedAction['action'], { kind: 'preference' | 'change' }>
 
 function writeContent(message: AcceptedMessage, action: Content): object | undefined {
   switch (action.kind) {
@@ -60,12 +62,41 @@ function listButtons({ template, buttonValues }: AcceptedMessage, type: string) 
   )
 }
 
-function writePreference({ waId }: AcceptedMessage, value: 'stop' | 'resume'): CallbackItem {
+function fromOf({ waId, userId }: SimulatedUser): object {
+  return { ...(waId !== undefined && { from: waId }), from_user_id: userId }
+}
+
+/** Reference 3, section 2.4. */
+function writeChange(
+  { waId, user }: AcceptedMessage,
+  { number }: Extract<PlannedAction['action'], { kind: 'change' }>,
+  randomBytes: (size: number) => Uint8Array,
+): CallbackItem {
+  const userId = `${user.userId}9`
+  const system =
+    number === undefined
+      ? { type: 'user_changed_user_id', body: `User Ada changed from ${user.userId} to ${userId}` }
+      : { type: 'user_changed_number', body: `User Ada changed from ${waId} to ${number}`, wa_id: number }
+  return {
+    field: 'messages',
+    list: 'messages',
+    value: {
+      ...(number !== undefined && { from: waId }),
+      id: createWamid(waId, randomBytes(9)),
+      timestamp: String(nowInSeconds()),
+      type: 'system',
+      system: { ...system, user_id: userId, previous_user_id: user.userId },
+    },
+  }
+}
+
+function writePreference({ user }: AcceptedMessage, value: 'stop' | 'resume'): CallbackItem {
   return {
     field: 'user_preferences',
     list: 'user_preferences',
     value: {
-      wa_id: waId,
+      ...(user.waId !== undefined && { wa_id: user.waId }),
+      user_id: user.userId,
       detail: `User requested to ${value} marketing messages`,
       category: 'marketing_messages',
       value,

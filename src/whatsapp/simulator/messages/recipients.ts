@@ -2,10 +2,12 @@ import type { failures } from '../errors.ts'
 import type { SimulatedResponse } from '../response.ts'
 import type { SimulatedEndpoint } from './endpoint.ts'
 import type { Plan, PlannedAction } from './plans.ts'
+import { spellLikeWhatsApp } from './spelling.ts'
+import { shownUser } from './users.ts'
 
 /** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {
-  /** Digits only, as in the public API. */
+  /** A number, digits only, or a user ID, as in the public API. */
   to: string
   /** The outcome in one sentence, for the guide and the command line. */
   does: string
@@ -31,7 +33,7 @@ type Behaviour =
   /** One endpoint is the wrong one; the other one has a behaviour of its own. */
   | { kind: 'by-endpoint'; wrong: SimulatedEndpoint; code: keyof typeof failures; other: SimpleBehaviour }
 
-type SimpleBehaviour = Exclude<Behaviour, { kind: 'by-endpoint' }>
+export type SimpleBehaviour = Exclude<Behaviour, { kind: 'by-endpoint' }>
 
 /** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
 function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
@@ -222,13 +224,45 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     { action: { kind: 'preference', value: 'stop' } },
     { action: { kind: 'preference', value: 'resume' } },
   ),
+  acting(
+    '15557000011',
+    'Read, then replies "STOP", and later changes the number to 15557000012: the opt-out follows',
+    { action: { kind: 'text', body: 'STOP' } },
+    { action: { kind: 'change', number: '15557000012' } },
+  ),
+  acting(
+    '15557000013',
+    'Read, then gets a new user ID, and stops marketing messages with the earlier one: opts out',
+    { action: { kind: 'change' } },
+    { action: { kind: 'preference', value: 'stop' } },
+  ),
+  accepting('525512340001', 'Mexico: WhatsApp writes this number with a 1 (5215512340001)', 'usual'),
+  accepting('541155550001', 'Argentina: WhatsApp writes this number with a 9 (5491155550001)', 'usual'),
+  accepting('5551987650001', 'Brazil: WhatsApp writes this number without the 9 (555187650001)', 'usual'),
+  accepting('22997000001', 'Benin: WhatsApp writes this number with 01 (2290197000001)', 'usual'),
+  accepting('22507000001', 'Ivory Coast: WhatsApp writes this number with 07 (2250707000001)', 'usual'),
+  accepting('ES.2041776300000001', 'A user ID: read; the number stays hidden', 'usual'),
+  accepting(shownUser.userId, `A user ID: read; the statuses show the number ${shownUser.waId}`, 'usual'),
+  acting('ES.2041776300000003', 'A user ID: read, then replies "STOP": opts out', {
+    action: { kind: 'text', body: 'STOP' },
+  }),
+  acting('ES.2041776300000004', 'A user ID: read, then stops marketing messages in WhatsApp: opts out', {
+    action: { kind: 'preference', value: 'stop' },
+  }),
+  acting('ES.2041776300000005', 'A user ID: read, then gets a new one', { action: { kind: 'change' } }),
+  accepting('ES.ENT.2041776300000006', 'A parent user ID: read; the number stays hidden', 'usual'),
+  {
+    to: 'ES.2041776399999999',
+    does: 'A user ID of another business portfolio (131026)',
+    behaviour: { kind: 'fail', code: 131026 },
+  },
 ]
 
-const byNumber = new Map(sandboxRecipients.map((recipient) => [recipient.to, recipient.behaviour]))
+const byNumber = new Map(sandboxRecipients.map(({ to, behaviour }) => [spellLikeWhatsApp(to), behaviour]))
 
-/** Messages to other numbers are accepted, delivered and read. */
-export function behaviourOf(digits: string, endpoint: SimulatedEndpoint): SimpleBehaviour {
-  const behaviour = byNumber.get(digits) ?? { kind: 'accept', plan: 'usual' }
+/** Messages to others are accepted, delivered and read. */
+export function behaviourOf(waId: string, endpoint: SimulatedEndpoint): SimpleBehaviour {
+  const behaviour = byNumber.get(waId) ?? { kind: 'accept', plan: 'usual' }
   if (behaviour.kind !== 'by-endpoint') return behaviour
   const { wrong, code, other } = behaviour
   return endpoint === wrong ? { kind: 'fail', code } : other

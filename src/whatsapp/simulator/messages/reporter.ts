@@ -113,7 +113,7 @@ function toCallback(batch: Due[]): object {
                 display_phone_number: digitsOf(from.displayPhoneNumber),
                 phone_number_id: from.phoneNumberId,
               },
-              ...(list !== 'statuses' && { contacts: listContacts(batch) }),
+              ...listContacts(batch),
               [list]: batch.map(({ item }) => item.value),
             },
           },
@@ -123,17 +123,30 @@ function toCallback(batch: Due[]): object {
   }
 }
 
-function listContacts(batch: Due[]): object[] {
-  const users = new Set(batch.map(({ message }) => message.waId))
-  return Array.from(users, (waId) => ({ profile: { name: 'Ada' }, wa_id: waId }))
+/** Absent for failures and system messages (reference 3, sections 2.2 and 2.4). */
+function listContacts(batch: Due[]): { contacts?: object[] } {
+  const users = new Map(
+    batch.flatMap(({ message: { user }, item, status }) =>
+      status === 'failed' || ('type' in item.value && item.value.type === 'system') ? [] : [[user.userId, user]],
+    ),
+  )
+  if (users.size === 0) return {}
+  const contacts = Array.from(users.values(), ({ waId, userId }) => ({
+    profile: { name: 'Ada' },
+    ...(waId !== undefined && { wa_id: waId }),
+    user_id: userId,
+  }))
+  return { contacts }
 }
 
 function toStatus(message: AcceptedMessage, report: PlannedStatus): CallbackItem {
+  const isToNumber = message.waId === message.user.waId
   const value = {
     id: message.waMessageId,
     status: report.status,
     timestamp: String(Math.floor(Date.now() / 1000)),
-    recipient_id: message.waId,
+    ...(isToNumber && { recipient_id: message.waId }),
+    ...(!(isToNumber && report.status === 'failed') && { recipient_user_id: message.user.userId }),
     ...(message.callbackData !== undefined && { biz_opaque_callback_data: message.callbackData }),
     ...(report.status === 'failed' ? { errors: [toError(report)] } : { pricing: toPricing(message) }),
   }

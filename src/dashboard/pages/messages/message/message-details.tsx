@@ -11,11 +11,17 @@ import { DescriptionList } from '../../../ui/description-list.tsx'
 import { RequestOfMessage } from '../request-of-message.tsx'
 
 export function MessageDetails({ message }: { message: Message }) {
-  const { messageId, waMessageId, to, template, language, externalId } = message
+  const { messageId, waMessageId, to, waId, userId, template, language, externalId } = message
   return (
     <DescriptionList
       items={[
         { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} /> },
+        ...(waId === undefined
+          ? []
+          : [{ name: t`Number in WhatsApp`, value: <Copyable label={t`number in WhatsApp`} value={waId} /> }]),
+        ...(userId === undefined
+          ? []
+          : [{ name: t`User ID in WhatsApp`, value: <Copyable label={t`user ID in WhatsApp`} value={userId} /> }]),
         { name: t`Template`, value: template },
         { name: t`Language`, value: language },
         {

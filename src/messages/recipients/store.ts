@@ -1,0 +1,137 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { statement, unnamedStatement } from '../../platform/db/statement.ts'
+import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
+import type { StoredIdentity } from './plan.ts'
+
+const identityColumns: Columns<StoredIdentity> = {
+  accountId: { name: 'account_id', type: 'word' },
+  identity: { name: 'identity', type: 'word' },
+  person: { name: 'person', type: 'word' },
+  number: { name: 'number', type: 'text' },
+  wabaId: { name: 'waba_id', type: 'text' },
+  seenAt: { name: 'seen_at', type: 'timestamptz' },
+}
+
+export interface IdentityReference {
+  accountId: string
+  identity: string
+}
+
+const referenceColumns: Columns<IdentityReference> = {
+  accountId: { name: 'account_id', type: 'word' },
+  identity: { name: 'identity', type: 'word' },
+}
+
+const findAll = unnamedStatement<Lists<IdentityReference>, StoredIdentity>(
+  ($) => `with person as (
+    select distinct i.account_id, i.person
+    from unnest(${arraysOf($, referenceColumns)}) as r (${namesOf(referenceColumns)})
+    join recipient_identities i on i.account_id = r.account_id and i.identity = r.identity
+  )
+  select ${fieldsOf(identityColumns, 'i')} from person
+  join recipient_identities i on i.account_id = person.account_id and i.person = person.person`,
+)
+
+/** All names of the persons who have one of these names. */
+export async function findIdentities(
+  db: Kysely<Database>,
+  references: readonly IdentityReference[],
+): Promise<StoredIdentity[]> {
+  return references.length === 0 ? [] : findAll(db, listsOf(referenceColumns, references))
+}
+
+/**
+ * One transaction at a time changes the names of an account's recipients or their decisions. Otherwise a decision about
+ * one name could be stored while another transaction learns that the name belongs to a number. Taken after the locks of
+ * messages, and before that of `event_clocks`.
+ */
+export async function lockRecipients(trx: Kysely<Database>, accountIds: readonly string[]): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended(account_id, ${sql.lit(lockSeed)}))
+    from (select distinct account_id from unnest(${accountIds}::text[]) as a (account_id) order by account_id offset 0) a`.execute(
+    trx,
+  )
+}
+
+/** An arbitrary number that keeps the keys apart from those of other locks. */
+const lockSeed = 5_041
+
+const upsert = statement<Lists<StoredIdentity>>(
+  'store_recipient_identities',
+  ($) => `insert into recipient_identities (${namesOf(identityColumns)})
+  select * from unnest(${arraysOf($, identityColumns)})
+  on conflict (account_id, identity) do update set
+    person = excluded.person, number = excluded.number, waba_id = excluded.waba_id, seen_at = excluded.seen_at`,
+)
+
+/** Requires the lock. */
+export async function writeIdentities(
+  trx: Kysely<Database>,
+  { changed, removed }: { changed: readonly StoredIdentity[]; removed: readonly IdentityReference[] },
+): Promise<void> {
+  if (removed.length > 0)
+    await sql`
+      delete from recipient_identities i
+      using unnest(${removed.map(({ accountId }) => accountId)}::text[], ${removed.map(({ identity }) => identity)}::text[])
+        as r (account_id, identity)
+      where i.account_id = r.account_id and i.identity = r.identity`.execute(trx)
+  if (changed.length > 0) await upsert(trx, listsOf(identityColumns, changed))
+}
+
+/** An array of the keys of a recipient under any name: its own, and those that WhatsApp reported. */
+export function keysUnderAnyName(accountId: string, recipient: string): RawBuilder<string[]> {
+  const own = storedKeysOf(recipient)
+  return sql`(${own}::text[] || array(
+    select other.identity from recipient_identities known
+    join recipient_identities other on other.account_id = known.account_id and other.person = known.person
+    where known.account_id = ${accountId} and known.identity = any(${own}::text[])
+  ))`
+}
+
+/** The spellings and user IDs of a recipient to which messages were sent; the given one if there are none. */
+export async function findAddressedNames(
+  db: Kysely<Database>,
+  accountId: string,
+  recipient: string,
+): Promise<string[]> {
+  const keys = await findKeysOf(db, accountId, recipient)
+  const names = [...new Set([recipient, ...keys.flatMap(spellingsOf)])]
+  if (names.length === 1) return names
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) as n (name)
+    where exists (select from messages m where m.to_number = n.name and m.account_id = ${accountId})`.execute(db)
+  return rows.length === 0 ? [recipient] : rows.map(({ name }) => name)
+}
+
+/** The keys of a recipient under any name, its own first. */
+export async function findKeysOf(db: Kysely<Database>, accountId: string, recipient: string): Promise<string[]> {
+  const own = storedKeysOf(recipient)
+  const known = await findIdentities(
+    db,
+    own.map((identity) => ({ accountId, identity })),
+  )
+  return [...new Set([...own, ...known.flatMap(({ identity }) => storedKeysOf(identity))])]
+}
+
+/** Rows per statement, so that none runs long. */
+const batchSize = 5_000
+
+/**
+ * Deletes names that WhatsApp has not reported for as long as messages are kept, of all accounts. The names of someone
+ * with a suppression are kept: without them, a message to another name would be sent.
+ */
+export async function deleteOldIdentities(db: Kysely<Database>, retentionDays: number): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from recipient_identities where ctid = any(array(
+        select i.ctid from recipient_identities i
+        where i.seen_at < now() - ${sql.lit(retentionDays)} * interval '1 day' and not exists (
+          select from suppressions s where s.account_id = i.account_id and s.number_key = i.person
+        )
+        limit ${sql.lit(batchSize)}
+      ))`.execute(db)
+    if (Number(numAffectedRows ?? 0) < batchSize) return
+  }
+}

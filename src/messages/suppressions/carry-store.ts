@@ -1,0 +1,77 @@
+import { type Kysely, sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import type { Carry } from '../recipients/plan.ts'
+import { restoreErased } from './erased-store.ts'
+import { mergeDecisions } from './merge-decisions.ts'
+import { findHashKey } from './recipient-hash.ts'
+import type { SuppressionRow } from './store.ts'
+
+/**
+ * Moves or copies suppressions from one name of a person to another, in order. Requires the lock of the account's
+ * recipients (recipients/store.ts).
+ */
+export async function carrySuppressions(
+  trx: Kysely<Database>,
+  carries: readonly Carry[],
+  deps: Pick<Deps, 'newId' | 'secrets'>,
+): Promise<void> {
+  if (carries.length === 0) return
+  const names = carries.flatMap(({ accountId, from, to, shown }) => [
+    { accountId, recipient: from },
+    { accountId, recipient: shown === to ? to : shown },
+  ])
+  await restoreErased(trx, await findHashKey(trx, deps.secrets), names)
+  const rows = new Map((await lockRows(trx, carries)).map((row) => [keyOf(row.account_id, row.number_key), row]))
+  if (rows.size === 0) return
+  const changed = new Set<string>()
+  for (const { accountId, from, to, kind, shown } of carries) {
+    const source = rows.get(keyOf(accountId, from))
+    if (!source || from === to) continue
+    const target = rows.get(keyOf(accountId, to))
+    const merged = target ? mergeDecisions(target, source) : { ...source, id: deps.newId('sup') }
+    rows.set(keyOf(accountId, to), {
+      ...merged,
+      account_id: accountId,
+      number_key: to,
+      to_number: target?.to_number ?? shown,
+      id: target?.id ?? merged.id,
+    })
+    changed.add(keyOf(accountId, to))
+    if (kind === 'copy') continue
+    rows.delete(keyOf(accountId, from))
+    changed.add(keyOf(accountId, from))
+  }
+  for (const key of [...changed].sort()) await write(trx, key, rows.get(key))
+}
+
+function keyOf(accountId: string, numberKey: string): string {
+  return `${accountId} ${numberKey}`
+}
+
+function lockRows(trx: Kysely<Database>, carries: readonly Carry[]): Promise<SuppressionRow[]> {
+  const accountIds = carries.flatMap(({ accountId }) => [accountId, accountId])
+  const keys = carries.flatMap(({ from, to }) => [from, to])
+  return trx
+    .selectFrom('suppressions')
+    .selectAll()
+    .where(sql<boolean>`(account_id, number_key) in (select * from unnest(${accountIds}::text[], ${keys}::text[]))`)
+    .orderBy('account_id')
+    .orderBy('number_key')
+    .forUpdate()
+    .execute()
+}
+
+/** Few names have a suppression, so rows are written one by one. */
+async function write(trx: Kysely<Database>, key: string, row: SuppressionRow | undefined): Promise<void> {
+  if (row) {
+    await trx
+      .insertInto('suppressions')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['account_id', 'number_key']).doUpdateSet(row))
+      .execute()
+    return
+  }
+  const [accountId = '', numberKey = ''] = key.split(' ')
+  await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', numberKey).execute()
+}

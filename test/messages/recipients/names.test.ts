@@ -1,0 +1,347 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { exportAccount } from '../../../src/cli/account-data/export.ts'
+import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
+import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
+import { changeCallback, example, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+/** The names of recipients: numbers in several spellings, and user IDs of people who hide their number. */
+
+const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
+
+let server: TestServer
+let account: TestAccount
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  await account.template(sale)
+})
+afterAll(() => server.close())
+
+const sendSale = (to: string, from = account) =>
+  from.post('/api/v1/message/send', { to, template: sale.name, language: 'en' })
+
+async function isSuppressed(to: string, from = account): Promise<boolean> {
+  const { statusCode } = await sendSale(to, from)
+  expect([200, 422]).toContain(statusCode)
+  return statusCode === 422
+}
+
+let users = 0
+/** A person that no other test knows. */
+function newPerson(): { to: string; userId: string } {
+  users += 1
+  return { to: `34600${String(users).padStart(5, '0')}5`, userId: `ES.20417${users}` }
+}
+
+async function receive(field: string, value: object, to = account): Promise<void> {
+  const metadata = { display_phone_number: '15550783881', phone_number_id: to.phoneNumberId }
+  const callback = changeCallback('1', field, { messaging_product: 'whatsapp', metadata, ...value })
+  expect((await post(server, callback)).statusCode).toBe(200)
+}
+
+/** A change of the preference for marketing messages, by someone with these names. */
+function prefer(value: 'stop' | 'resume', names: object, { contacts = [names], at = replyTime } = {}): Promise<void> {
+  const preference = { ...names, category: 'marketing_messages', value, detail: 'changed', timestamp: at }
+  return receive('user_preferences', { contacts, user_preferences: [preference] })
+}
+
+function write(body: string, names: object, { repliesTo = '', contacts = [] as object[], at = replyTime } = {}) {
+  const context = repliesTo === '' ? {} : { context: { from: '15550783881', id: repliesTo } }
+  const message = { ...context, ...names, id: newWamid(), timestamp: String(at), ...text(body) }
+  return receive('messages', { contacts, messages: [message] })
+}
+
+/** A delivered message teaches the user ID of its recipient. */
+async function teach({ to, userId }: { to: string; userId: string }, more: object = {}) {
+  const sent = await sendOne(account, { to })
+  const recipient = { recipient_id: to, recipient_user_id: userId, ...more }
+  await report(server, account, [status('delivered', sent.waMessageId, { recipient, at: replyTime })])
+  return sent
+}
+
+const listed = async () => (await account.trpc.suppression.list.query({})).items
+
+test('shows the names that WhatsApp reports with the message and its events', async () => {
+  await addEndpoint(server.deps, account.accountId, { url: 'http://127.0.0.1:9/', events: ['message.delivered'] })
+  const { messageId, waMessageId } = await sendOne(account, { to: '525512340001' })
+  const recipient = { recipient_id: '5215512340001', recipient_user_id: 'MX.1' }
+
+  await report(server, account, [status('delivered', waMessageId, { recipient })])
+
+  const names = { to: '525512340001', waId: '5215512340001', userId: 'MX.1' }
+  expect(await getMessage(account, messageId)).toMatchObject(names)
+  const events = await account.trpc.event.list.query({})
+  expect(events.items.at(-1)?.event).toMatchObject({ type: 'message.delivered', data: names })
+})
+
+test('applies a stop with only a user ID to the number that WhatsApp had paired with it', async () => {
+  const { to, userId } = newPerson()
+  await teach({ to, userId })
+
+  await prefer('stop', { user_id: userId })
+
+  expect(await isSuppressed(to)).toBe(true)
+  expect(await listed()).toMatchObject([{ to, userId, reason: 'preference' }])
+  expect((await listRecorded(server, account)).at(-1)).toMatchObject({
+    type: 'recipient.opted_out',
+    data: { to, userId, reason: 'preference' },
+  })
+  await prefer('resume', { user_id: userId }, { at: replyTime + 10 })
+  expect(await isSuppressed(to)).toBe(false)
+})
+
+test('stores and reports a stop with an unknown user ID, and applies it to the number once that is known', async () => {
+  const { to, userId } = newPerson()
+  await prefer('stop', { user_id: userId })
+  expect(await listed()).toMatchObject([{ to: userId, userId }])
+  expect(await listRecorded(server, account)).toMatchObject([{ data: { to: userId, userId } }])
+  expect(await isSuppressed(to)).toBe(false)
+
+  await teach({ to, userId })
+
+  expect(await isSuppressed(to)).toBe(true)
+  expect(await listed()).toMatchObject([{ to, userId, reason: 'preference' }])
+  expect(await account.trpc.suppression.remove.mutate({ to })).toMatchObject({ removed: true })
+  expect(await listed()).toEqual([])
+})
+
+test('applies a stop of a number to messages of someone whose ID is learned later', async () => {
+  const { to, userId } = newPerson()
+  await prefer('stop', { wa_id: to })
+  await teach({ to, userId })
+
+  await prefer('resume', { user_id: userId }, { at: replyTime + 10 })
+
+  expect(await isSuppressed(to)).toBe(false)
+})
+
+test('covers the number by the parent user ID', async () => {
+  const { to, userId } = newPerson()
+  await teach({ to, userId }, { recipient_parent_user_id: 'ES.ENT.77' })
+
+  await write('STOP', { from_user_id: 'ES.77000', from_parent_user_id: 'ES.ENT.77' })
+
+  expect(await isSuppressed(to)).toBe(true)
+})
+
+test.each([
+  { names: 'only a user ID', from: (userId: string) => ({ from_user_id: userId }) },
+  { names: 'a number and a user ID', from: (userId: string, to: string) => ({ from: to, from_user_id: userId }) },
+])('applies STOP from $names', async ({ from }) => {
+  const { to, userId } = newPerson()
+  const { waMessageId } = await teach({ to, userId })
+
+  await write('STOP', from(userId, to), { repliesTo: waMessageId })
+
+  expect(await isSuppressed(to)).toBe(true)
+  const events = await listRecorded(server, account)
+  expect(events.map(({ type }) => type)).toEqual(['message.replied', 'recipient.opted_out'])
+  expect(events[0]?.data).toMatchObject({ to, reply: { userId } })
+})
+
+test('learns a pair from the contacts of a callback', async () => {
+  const { to, userId } = newPerson()
+  await prefer('stop', { user_id: userId }, { contacts: [{ wa_id: to, user_id: userId }] })
+
+  expect(await isSuppressed(to)).toBe(true)
+})
+
+test.each([
+  { key: 'contacts', value: {} },
+  { key: 'wa_id', value: { contacts: [{ user_id: 'ES.5' }] } },
+  { key: 'user_id', value: { contacts: [{ wa_id: example.to }] } },
+  { key: 'both names', value: { contacts: [{ profile: { name: 'Ada' } }] } },
+  { key: 'readable names', value: { contacts: [{ wa_id: null, user_id: 7 }, null, 'x'] } },
+])('accepts statuses, messages and preferences without $key', async ({ value }) => {
+  const { waMessageId } = await sendOne(account)
+  const bare = { id: waMessageId, status: 'delivered', timestamp: String(replyTime) }
+  const message = { id: newWamid(), timestamp: String(replyTime), ...text('STOP') }
+  const preference = { category: 'marketing_messages', value: 'stop', timestamp: replyTime }
+
+  await receive('messages', { ...value, statuses: [bare], messages: [message] })
+  await receive('user_preferences', { ...value, user_preferences: [preference] })
+
+  expect((await account.trpc.message.list.query({})).items).toMatchObject([{ status: 'delivered' }])
+  expect(await listed()).toEqual([])
+})
+
+test('recognizes every spelling that WhatsApp reports in its response to a send', async () => {
+  await sendOne(account, { to: '22507020304' })
+
+  await prefer('stop', { wa_id: '2250707020304' })
+
+  expect(await isSuppressed('22507020304')).toBe(true)
+  expect(await isSuppressed('2250707020304')).toBe(true)
+  expect(await listed()).toMatchObject([{ to: '2250707020304' }])
+})
+
+test('recognizes both spellings of a number in Argentina, also in entries of earlier versions', async () => {
+  await prefer('stop', { wa_id: '5491155550171' })
+  const since = new Date('2026-08-01T00:00:00Z')
+  await server.deps.db
+    .insertInto('suppressions')
+    .values({
+      account_id: account.accountId,
+      number_key: '5491155550172',
+      to_number: '5491155550172',
+      id: 'sup_1',
+      suppressed: true,
+      reason: 'reply',
+      since,
+      changed_at: since,
+      whatsapp_account_id: null,
+    })
+    .execute()
+
+  for (const to of ['541155550171', '5491155550171', '541155550172', '5491155550172'])
+    expect(await isSuppressed(to)).toBe(true)
+
+  await write('START', { from: '541155550172' })
+  expect(await isSuppressed('5491155550172')).toBe(false)
+})
+
+test('carries an opt-out to the new number of a person', async () => {
+  const old = newPerson()
+  const { to: current } = newPerson()
+  await teach(old)
+  await prefer('stop', { user_id: old.userId })
+  const system = {
+    body: `User changed from ${old.to} to ${current}`,
+    type: 'user_changed_number',
+    wa_id: current,
+    user_id: 'ES.1001',
+    previous_user_id: old.userId,
+  }
+
+  await receive('messages', {
+    messages: [{ from: old.to, id: newWamid(), timestamp: String(replyTime + 5), type: 'system', system }],
+  })
+
+  expect(await isSuppressed(current)).toBe(true)
+  await prefer('resume', { user_id: 'ES.1001' }, { at: replyTime + 10 })
+  expect(await isSuppressed(current)).toBe(false)
+  // The number that the person gave up stays on the list until it is removed.
+  expect(await isSuppressed(old.to)).toBe(true)
+})
+
+test.each([
+  { how: 'a field', change: (previous: string) => ({ user_id: 'ES.2001', previous_user_id: previous }) },
+  {
+    how: 'the text',
+    change: (previous: string) => ({ user_id: 'ES.2001', body: `User changed from ${previous} to ES.2001` }),
+  },
+])('applies a stop to a person whose user ID changed, according to $how', async ({ change }) => {
+  const { to, userId } = newPerson()
+  await teach({ to, userId })
+  const system = { type: 'user_changed_user_id', ...change(userId) }
+  await receive('messages', {
+    messages: [{ id: newWamid(), timestamp: String(replyTime + 5), type: 'system', system }],
+  })
+
+  await prefer('stop', { user_id: 'ES.2001' }, { at: replyTime + 6 })
+
+  expect(await isSuppressed(to)).toBe(true)
+})
+
+test('keeps the names of accounts apart', async () => {
+  const other = await server.account()
+  await other.template(sale)
+  const { to, userId } = newPerson()
+  await teach({ to, userId })
+
+  await receive(
+    'user_preferences',
+    { user_preferences: [{ user_id: userId, category: 'marketing_messages', value: 'stop', timestamp: replyTime }] },
+    other,
+  )
+
+  expect(await isSuppressed(to)).toBe(false)
+  expect((await other.trpc.suppression.list.query({})).items).toMatchObject([{ to: userId }])
+})
+
+test('misses no stop that arrives while its pair is learned', async () => {
+  const people = Array.from({ length: 20 }, newPerson)
+
+  await Promise.all(people.flatMap((person) => [teach(person), prefer('stop', { user_id: person.userId })]))
+
+  for (const { to } of people) expect(await isSuppressed(to)).toBe(true)
+})
+
+const eraseAll = (recipient: string) =>
+  eraseRecipient(server.deps, { recipient }, { audited: (_accountId, _what, run) => run() })
+
+async function readNames(): Promise<string> {
+  const { rows } = await sql<{ text: string }>`
+    select to_jsonb(i)::text as text from recipient_identities i
+    union all select to_jsonb(s)::text from suppressions s
+    union all select to_jsonb(m)::text from messages m`.execute(server.deps.db)
+  return rows.map((row) => row.text).join()
+}
+
+test.each(['to', 'userId'] as const)('erases every name of a person, given the %s', async (given) => {
+  const person = newPerson()
+  const { messageId } = await teach(person)
+  await prefer('stop', { user_id: person.userId })
+  const untouched = newPerson()
+  await teach(untouched)
+
+  const erased = await eraseAll(person[given])
+
+  expect(erased).toMatchObject({ complete: true, messages: 1, rows: { recipient_identities: 2 } })
+  const names = await readNames()
+  expect(names).not.toContain(person.to)
+  expect(names).not.toMatch(new RegExp(`${person.userId}\\b`))
+  expect(names).toContain(untouched.userId)
+  expect(await getMessage(account, messageId)).toMatchObject({ to: 'erased' })
+  // The person stays opted out under both names.
+  expect(await isSuppressed(person.to)).toBe(true)
+  await prefer('stop', { user_id: person.userId })
+  expect((await listRecorded(server, account)).filter(({ type }) => type === 'recipient.opted_out')).toHaveLength(1)
+})
+
+test('exports the names of recipients', async () => {
+  const { to, userId } = newPerson()
+  await teach({ to, userId })
+
+  const lines: string[] = []
+  for await (const page of exportAccount(server.deps, account.accountId)) lines.push(...page)
+
+  const records = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'recipientIdentity')
+  expect(records.map(({ data }) => data)).toEqual([
+    { number: to, person: to, seenAt: expect.any(String) },
+    { userId, person: to, seenAt: expect.any(String) },
+  ])
+})
+
+test('forgets names when messages expire, except those of suppressed recipients', async () => {
+  const forgotten = newPerson()
+  const stopped = newPerson()
+  for (const person of [forgotten, stopped]) await teach(person)
+  await prefer('stop', { user_id: stopped.userId })
+  await sql`update recipient_identities set seen_at = now() - interval '91 days'`.execute(server.deps.db)
+
+  await deleteOldIdentities(server.deps.db, 90)
+
+  const names = await readNames()
+  const { rows } = await sql<{ identity: string }>`
+    select identity from recipient_identities where account_id = ${account.accountId} order by identity`.execute(
+    server.deps.db,
+  )
+  expect(rows.map(({ identity }) => identity)).toEqual([stopped.to, stopped.userId])
+  expect(names).toContain(stopped.userId)
+})
+
+test('logs no name', async () => {
+  const { to, userId } = newPerson()
+  await teach({ to, userId })
+  await prefer('stop', { user_id: userId })
+  await isSuppressed(to)
+
+  expect(server.log.filter((line) => line.includes(to) || line.includes(userId))).toEqual([])
+})

@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { type Move, planIdentities, type Sighting, type StoredIdentity } from '../../../src/messages/recipients/plan.ts'
+import { type Decision, mergeDecisions } from '../../../src/messages/suppressions/merge-decisions.ts'
+import { spellingsOf, storedKeysOf, toNumberKey } from '../../../src/messages/suppressions/number-key.ts'
+
+const accountId = 'acc_1'
+const at = (second: number) => new Date(1_790_000_000_000 + second * 1000)
+
+function seen(second: number, numbers: string[], userId?: string, parentUserId?: string, wabaId = 'w1'): Sighting {
+  return { accountId, wabaId, numbers, userId, parentUserId, at: at(second) }
+}
+
+/** Applies reports one by one, as callbacks do, and returns the person of each name and all carried suppressions. */
+function apply(...reports: (Sighting | Move)[]) {
+  let stored: StoredIdentity[] = []
+  const carried: string[] = []
+  for (const report of reports) {
+    const { changed, removed, carries } = planIdentities(stored, [report])
+    const gone = new Set([...changed, ...removed].map(({ identity }) => identity))
+    stored = [...stored.filter(({ identity }) => !gone.has(identity)), ...changed]
+    carried.push(...carries.map(({ kind, from, to }) => `${kind} ${from} to ${to}`))
+  }
+  return { persons: Object.fromEntries(stored.map(({ identity, person }) => [identity, person])), carried }
+}
+
+test('lets the number stand for a person with a number and user IDs', () => {
+  const { persons } = apply(seen(1, ['34600111222'], 'ES.1', 'ES.ENT.9'))
+
+  expect(persons).toEqual({ 34600111222: '34600111222', 'ES.1': '34600111222', 'ES.ENT.9': '34600111222' })
+})
+
+test('stores nothing about a user ID alone', () => {
+  expect(apply(seen(1, [], 'ES.1'))).toEqual({ persons: {}, carried: [] })
+})
+
+test('moves suppressions from user IDs to the number when it is learned', () => {
+  const { persons, carried } = apply(seen(1, [], 'ES.1', 'ES.ENT.9'), seen(2, ['34600111222'], 'ES.1'))
+
+  expect(persons).toEqual({ 34600111222: '34600111222', 'ES.1': '34600111222', 'ES.ENT.9': '34600111222' })
+  expect(carried).toContain('move ES.1 to 34600111222')
+})
+
+test('treats spellings that WhatsApp reports in one answer as one number', () => {
+  const { persons, carried } = apply(
+    seen(1, ['2250701020304'], 'CI.1'),
+    seen(2, ['22501020304'], undefined),
+    seen(3, ['22501020304', '2250701020304']),
+  )
+
+  expect(new Set(Object.values(persons))).toEqual(new Set(['22501020304']))
+  expect(carried).toContain('move 2250701020304 to 22501020304')
+})
+
+test('writes a known name again only when it is a day old', () => {
+  const stored = planIdentities([], [seen(0, ['34600111222'], 'ES.1')]).changed
+
+  expect(planIdentities(stored, [seen(3600, ['34600111222'], 'ES.1')])).toEqual({
+    changed: [],
+    removed: [],
+    carries: [],
+  })
+  expect(planIdentities(stored, [seen(86_400, ['34600111222'], 'ES.1')]).changed).toHaveLength(2)
+})
+
+const contradictions = {
+  'a user ID with another number': {
+    reports: [seen(1, ['34600111222'], 'ES.1'), seen(2, ['34600111333'], 'ES.1')],
+    persons: { 34600111222: '34600111222', 34600111333: '34600111333', 'ES.1': '34600111333' },
+    carried: 'copy 34600111222 to 34600111333',
+  },
+  'a number with another user ID': {
+    reports: [seen(1, ['34600111222'], 'ES.1'), seen(2, ['34600111222'], 'ES.2')],
+    persons: { 34600111222: '34600111222', 'ES.2': '34600111222' },
+    carried: 'copy 34600111222 to ES.1',
+  },
+}
+
+test.each(Object.entries(contradictions))(
+  'keeps the later of two reports about %s',
+  (_, { reports, persons, carried }) => {
+    const inOrder = apply(...reports)
+    const late = apply(...reports.toReversed())
+
+    expect(inOrder.persons).toEqual(persons)
+    expect(late.persons).toEqual(persons)
+    expect(inOrder.carried).toContain(carried)
+    expect(late.carried).toContain(carried)
+  },
+)
+
+test('keeps the user IDs of two portfolios that know the same number', () => {
+  const { persons } = apply(
+    seen(1, ['34600111222'], 'ES.1', undefined, 'w1'),
+    seen(2, ['34600111222'], 'ES.2', undefined, 'w2'),
+  )
+
+  expect(persons).toEqual({ 34600111222: '34600111222', 'ES.1': '34600111222', 'ES.2': '34600111222' })
+})
+
+test('moves the names of a person whose number changed', () => {
+  const { persons, carried } = apply(seen(1, ['34600111222'], 'ES.1', 'ES.ENT.1'), {
+    accountId,
+    wabaId: 'w1',
+    at: at(2),
+    previous: { numbers: ['34600111222'], userId: 'ES.1', parentUserId: 'ES.ENT.1' },
+    current: { numbers: ['34600111333'], userId: 'ES.2', parentUserId: 'ES.ENT.2' },
+  })
+
+  expect(persons).toEqual({
+    34600111222: '34600111222',
+    34600111333: '34600111333',
+    'ES.1': '34600111333',
+    'ES.2': '34600111333',
+    'ES.ENT.1': '34600111333',
+    'ES.ENT.2': '34600111333',
+  })
+  expect(carried).toContain('copy 34600111222 to 34600111333')
+})
+
+test.each([
+  { known: [seen(1, ['34600111222'], 'ES.1')], person: '34600111222' },
+  { known: [seen(1, [], 'ES.1', 'ES.ENT.1')], person: 'ES.2' },
+  { known: [seen(1, ['34600111222'], 'ES.2'), seen(1, [], 'ES.1', 'ES.ENT.1')], person: '34600111222' },
+])('gives the names of a person to the new user ID: $person', ({ known, person }) => {
+  const change: Move = {
+    accountId,
+    wabaId: 'w1',
+    at: at(2),
+    previous: { numbers: [], userId: 'ES.1' },
+    current: { numbers: [], userId: 'ES.2' },
+  }
+
+  const { persons } = apply(...known, change)
+
+  expect(persons).toMatchObject({ 'ES.1': person, 'ES.2': person })
+})
+
+test('stores no names of a person who changed and is not known, but carries a suppression', () => {
+  const { persons, carried } = apply({
+    accountId,
+    wabaId: 'w1',
+    at: at(2),
+    previous: { numbers: ['34600111222'] },
+    current: { numbers: ['34600111333'] },
+  })
+
+  expect(persons).toEqual({})
+  expect(carried).toEqual(['copy 34600111222 to 34600111333'])
+})
+
+const decision = (suppressed: boolean, reason: Decision['reason'], second: number, allMessages = false): Decision => ({
+  id: `sup_${second}`,
+  suppressed,
+  reason,
+  whatsapp_account_id: null,
+  since: at(second),
+  changed_at: at(second),
+  all_messages: allMessages,
+})
+const out = (reason: Decision['reason'], second: number, allMessages?: boolean) =>
+  decision(true, reason, second, allMessages)
+const into = (reason: Decision['reason'], second: number) => decision(false, reason, second)
+
+test.each([
+  { case: 'START after STOP', one: out('reply', 1), other: into('reply', 2), suppressed: false },
+  { case: 'STOP after START', one: into('reply', 1), other: out('reply', 2), suppressed: true },
+  { case: 'START after a preference', one: out('preference', 1), other: into('reply', 2), suppressed: true },
+  { case: 'a resumed preference after STOP', one: out('reply', 1), other: into('preference', 2), suppressed: false },
+  {
+    case: 'a resumed preference after a manual entry',
+    one: out('manual', 1),
+    other: into('preference', 2),
+    suppressed: true,
+  },
+  { case: 'a removal after a preference', one: out('preference', 1), other: into('manual', 2), suppressed: false },
+  { case: 'a preference after a removal', one: into('manual', 1), other: out('preference', 2), suppressed: true },
+  { case: 'two opt-ins', one: into('reply', 1), other: into('manual', 2), suppressed: false },
+])('merges decisions about one person, $case: suppressed is $suppressed', ({ one, other, suppressed }) => {
+  expect(mergeDecisions(one, other).suppressed).toBe(suppressed)
+  expect(mergeDecisions(other, one)).toEqual(mergeDecisions(one, other))
+})
+
+test('keeps since and all messages of the earlier of two opt-outs', () => {
+  expect(mergeDecisions(out('manual', 1, true), out('reply', 2))).toMatchObject({
+    since: at(1),
+    all_messages: true,
+    reason: 'reply',
+  })
+})
+
+test.each([
+  { country: 'Argentina', long: '5491155550171', short: '541155550171' },
+  { country: 'Benin', long: '2290197000000', short: '22997000000' },
+  { country: 'Mexico', long: '5215512345678', short: '525512345678' },
+  { country: 'Brazil', long: '5511987654321', short: '551187654321' },
+])('compares both spellings of a number in $country alike', ({ long, short }) => {
+  expect([toNumberKey(long), toNumberKey(short)]).toEqual([short, short])
+  expect(spellingsOf(long).toSorted()).toEqual([long, short].toSorted())
+  expect(storedKeysOf(long)[0]).toBe(short)
+})
+
+test.each(['34600111222', '14155550100', '5491155550', '22997', 'ES.549115555017100', '2250701020304'])(
+  'compares %s as it is',
+  (recipient) => {
+    expect(spellingsOf(recipient)).toEqual([recipient])
+    expect(storedKeysOf(recipient)).toEqual([recipient])
+  },
+)
