@@ -34,7 +34,7 @@ func connect(key string) *waybill.ClientWithResponses {
 
 func body(to, template string) waybill.SendMessageRequest {
 	variables := waybill.Variables{"1": "Ada", "2": "WB-1042"}
-	return waybill.SendMessageRequest{To: to, Template: template, Language: "en", Variables: &variables}
+	return waybill.SendMessageRequest{To: &to, Template: template, Language: "en", Variables: &variables}
 }
 
 func send(client *waybill.ClientWithResponses) string {

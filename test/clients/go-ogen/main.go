@@ -33,7 +33,7 @@ func connect(name key) *waybill.Client {
 
 func body(to, template string) *waybill.SendMessageRequest {
 	variables := waybill.NewOptVariables(waybill.Variables{"1": "Ada", "2": "WB-1042"})
-	return &waybill.SendMessageRequest{To: to, Template: template, Language: "en", Variables: variables}
+	return &waybill.SendMessageRequest{To: waybill.NewOptString(to), Template: template, Language: "en", Variables: variables}
 }
 
 func send(client *waybill.Client) string {

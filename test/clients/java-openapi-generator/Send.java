@@ -65,7 +65,7 @@ public class Send {
     List<String> ids = new ArrayList<>();
     String cursor = null;
     do {
-      var page = messages.listMessages(null, null, null, null, null, null, null, cursor, 2).getData();
+      var page = messages.listMessages(null, null, null, null, null, null, null, null, cursor, 2).getData();
       for (var message : page.getItems()) ids.add(message.getMessageId());
       cursor = page.getNextCursor();
     } while (cursor != null);

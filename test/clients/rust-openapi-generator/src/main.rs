@@ -18,8 +18,9 @@ fn connect(key: &str) -> Configuration {
 fn request(to: &str, template: &str) -> SendMessageRequest {
     let variables = HashMap::from([("1".to_string(), "Ada".to_string()), ("2".to_string(), "WB-1042".to_string())]);
     SendMessageRequest {
+        to: Some(to.to_string()),
         variables: Some(variables),
-        ..SendMessageRequest::new(to.to_string(), template.to_string(), "en".to_string())
+        ..SendMessageRequest::new(template.to_string(), "en".to_string())
     }
 }
 
@@ -65,7 +66,7 @@ async fn main() {
     let mut cursor: Option<String> = None;
     loop {
         let page =
-            *list_messages(&client, None, None, None, None, None, None, None, cursor.as_deref(), Some(2)).await.expect("a page").data;
+            *list_messages(&client, None, None, None, None, None, None, None, None, cursor.as_deref(), Some(2)).await.expect("a page").data;
         messages.extend(page.items.into_iter().map(|message| message.message_id));
         cursor = page.next_cursor;
         if cursor.is_none() {

@@ -63,7 +63,7 @@ async fn main() {
     let mut cursor: Option<String> = None;
     loop {
         let given = cursor.as_deref().map(|cursor| cursor.parse().expect("a cursor"));
-        let page = client.list_messages(given.as_ref(), None, None, None, limit, None, None, None, None).await;
+        let page = client.list_messages(given.as_ref(), None, None, None, limit, None, None, None, None, None).await;
         let page = page.expect("a page").into_inner().data;
         messages.extend(page.items.into_iter().map(|message| message.message_id));
         cursor = page.next_cursor;
