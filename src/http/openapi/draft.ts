@@ -39,9 +39,14 @@ function describe({ kind, method, path, input, output, idempotent }: ApiProcedur
         ...(idempotent && { requestHeaders: z.object({ 'Idempotency-Key': IdempotencyKey.optional() }) }),
       },
     })
-    .input(input)
+    .input(unrefined(input))
     .output(nameEnvelope(output))
   return kind === 'query' ? procedure.query(unserved) : procedure.mutation(unserved)
+}
+
+/** The generator opens a refined object when it copies it, so it gets the fields alone. */
+function unrefined(input: ApiProcedure['input']): ApiProcedure['input'] {
+  return z.strictObject(input.shape).meta(input.meta() ?? {})
 }
 
 /** Procedures with the same output share one envelope, because a schema name must be unique. */

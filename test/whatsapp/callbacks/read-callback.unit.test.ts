@@ -60,7 +60,9 @@ test.each([
   const value = { metadata: { phone_number_id: '1' }, statuses: [status], messages: [{ id: 'wamid.B' }] }
   const parts = [...readCallback({ entry: [{ id: '1', changes: [{ field, value }] }] })]
 
-  expect(parts).toEqual([{ statuses: [], replies: [], preferences: [], templates: [], accounts: [], ignored: 1 }])
+  expect(parts).toEqual([
+    { statuses: [], replies: [], preferences: [], templates: [], accounts: [], identityChanges: [], ignored: 1 },
+  ])
 })
 
 test('ignores clicks of the Marketing Messages API, which name no message', () => {
