@@ -42,7 +42,7 @@ export function sendMessage(
   const message = Message.safeParse(body)
   if (!message.success) return invalidParameter(message.error, body)
   const { to, recipient, type } = message.data
-  if (to === undefined && recipient === undefined) return failWith(100, 'The parameter to is required.')
+  if (to === undefined && recipient === undefined) return toMissing()
   const user = to === undefined ? userOfId(recipient ?? '') : readUser(to, from)
   if (to === undefined && !isUserId(user.userId)) return invalidValue('Recipient is not a valid user ID')
   if (to !== undefined && !/^[1-9]\d{6,14}$/.test(user.waId ?? ''))
@@ -51,6 +51,11 @@ export function sendMessage(
   if (type !== 'template')
     return endpoint === 'messages' ? outsideWindow(type) : failWith(100, 'Message must be a template message.')
   return sendTemplate(state, { from, endpoint }, user, message.data)
+}
+
+/** Graph names a missing parameter in the message, not in the details. */
+function toMissing(): SimulatedResponse {
+  return fail({ code: 100, status: 400, title: 'The parameter to is required.' })
 }
 
 /** WhatsApp accepts a user ID as `to`, reads a number from it, and sends nothing. */
