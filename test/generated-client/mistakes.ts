@@ -6,8 +6,8 @@ import type { paths } from './generated/waybill.ts'
 const client = createClient<paths>({ baseUrl: 'http://localhost' })
 const body = { to: '34600111222', template: 'order_shipped', language: 'en' }
 
-// @ts-expect-error: the field is called `to`
-await client.POST('/api/v1/message/send', { body: { recipient: body.to, template: body.template, language: 'en' } })
+// @ts-expect-error: a phone number is a string
+await client.POST('/api/v1/message/send', { body: { ...body, to: 34600111222 } })
 
 // @ts-expect-error: `language` is required
 await client.POST('/api/v1/message/send', { body: { to: body.to, template: body.template } })

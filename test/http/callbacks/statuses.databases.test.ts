@@ -10,15 +10,25 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-async function listEventTypes(customer: TestAccount, messageId: string): Promise<string[]> {
+interface RecordedEvent {
+  type: string
+  timestamp: string
+  data: object
+}
+
+async function listEvents(customer: TestAccount, messageId: string): Promise<RecordedEvent[]> {
   const rows = await server.deps.db
     .selectFrom('events')
-    .select('type')
+    .select('payload')
     .where('account_id', '=', customer.accountId)
     .where('message_id', '=', messageId)
     .orderBy('id')
     .execute()
-  return rows.map((row) => row.type)
+  return rows.map(({ payload }) => JSON.parse(payload))
+}
+
+async function listEventTypes(customer: TestAccount, messageId: string): Promise<string[]> {
+  return (await listEvents(customer, messageId)).map(({ type }) => type)
 }
 
 test('records the time of each status and emits an event for each', async () => {
@@ -52,7 +62,40 @@ test('ignores repeated and late statuses and emits no event for them', async () 
   await report(server, account, [sent ?? {}, delivered ?? {}, read ?? {}])
 
   expect(await getMessage(account, messageId)).toMatchObject({ status: 'read' })
-  expect(await listEventTypes(account, messageId)).toEqual(['message.read'])
+  expect(await listEventTypes(account, messageId)).toEqual(['message.delivered', 'message.read'])
+})
+
+test('reports the delivery that a read implies, once', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+
+  await report(server, account, [status('read', waMessageId, { at: 1_800_000_003 })])
+
+  const readAt = new Date(1_800_000_003_000).toISOString()
+  const message = await getMessage(account, messageId)
+  expect(message).toMatchObject({ status: 'read', deliveredAt: readAt, readAt })
+  const events = await listEvents(account, messageId)
+  expect(events).toMatchObject([
+    { type: 'message.delivered', timestamp: readAt, data: { messageId, status: 'delivered', implied: true } },
+    { type: 'message.read', timestamp: readAt, data: { messageId, status: 'read' } },
+  ])
+  expect(events[1]?.data).not.toHaveProperty('implied')
+
+  // The real delivery.
+  await report(server, account, [status('delivered', waMessageId, { at: 1_800_000_004 })])
+  await report(server, account, [status('read', waMessageId, { at: 1_800_000_005 })])
+
+  expect(await getMessage(account, messageId)).toEqual(message)
+  expect(await listEvents(account, messageId)).toEqual(events)
+})
+
+test('says of no delivery that WhatsApp reports that it is implied', async () => {
+  const { messageId, waMessageId } = await sendOne(account)
+
+  await report(server, account, [status('delivered', waMessageId), status('read', waMessageId)])
+
+  const events = await listEvents(account, messageId)
+  expect(events.map(({ type }) => type)).toEqual(['message.delivered', 'message.read'])
+  for (const { data } of events) expect(data).not.toHaveProperty('implied')
 })
 
 test('reports the reason of a failure in the message and its event', async () => {
