@@ -4,7 +4,7 @@ import { z } from 'zod'
  * PostgreSQL cannot store NUL, and no reference or name needs the other control characters. Patterns use `\x00` because
  * PHP's regular expressions do not support `\u0000`.
  */
-const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
+export const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 
 /** One line of text, such as a name or a reference. */
 export function line(maxLength: number) {

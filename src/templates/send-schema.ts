@@ -135,6 +135,6 @@ function writeButton({ index, field, label, isRequired }: ButtonPart): JsonSchem
 /** The JSON Schemas of an object's properties, without references. */
 function propertiesOf(schema: z.ZodType): Record<string, unknown> {
   const { $defs: definitions = {}, ...root } = z.toJSONSchema(schema, { io: 'input' })
-  const { properties } = inlineDefinitions(root, definitions) as { properties: Record<string, unknown> }
+  const { properties } = inlineDefinitions(root, (name) => definitions[name]) as { properties: Record<string, unknown> }
   return properties
 }

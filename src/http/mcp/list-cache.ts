@@ -15,8 +15,8 @@ interface CachedAnswer extends Omit<Answer, 'text'> {
 }
 
 /**
- * Answers `tools/list` from a cache. The list is the same for all callers while the process runs, and has more than
- * 100 KB, which the protocol's library would build and check for each message.
+ * Answers `tools/list` from a cache. The list is the same for all callers while the process runs, and has
+ * almost 40 KB, which the protocol's library would build and check for each message.
  */
 export function cacheLists(answerMessage: AnswerMessage): AnswerMessage {
   const answers = new BoundedMap<string, CachedAnswer>(maxAnswers)

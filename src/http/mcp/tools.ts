@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { IdempotencyKey } from '../../../contracts/fields.ts'
+import { IdempotencyKey, noControlCharacters } from '../../../contracts/fields.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { inlineDefinitions } from '../../platform/json-schema.ts'
 import type { ApiCall } from '../api/authorize.ts'
-import type { ServedProcedure } from '../../pipeline/procedures.ts'
 
 /** A procedure as a Model Context Protocol tool. */
 export interface Tool {
@@ -13,73 +13,111 @@ export interface Tool {
   description: ToolDescription
 }
 
-/** A tool in the response to `tools/list`. */
+/**
+ * A tool in the response to `tools/list`. It has no `outputSchema`: models read the whole list before they call anything,
+ * and a result explains itself.
+ */
 export interface ToolDescription {
   name: string
   title: string
   description: string
   inputSchema: ObjectSchema
-  outputSchema: ObjectSchema
   annotations: Annotations
 }
 
 type ObjectSchema = { type: 'object'; [keyword: string]: unknown }
 
 interface Annotations {
-  readOnlyHint: boolean
-  destructiveHint: boolean
-  idempotentHint: boolean
-  openWorldHint: boolean
+  readOnlyHint?: true
+  idempotentHint?: true
+  openWorldHint?: false
 }
 
 /** Creates a tool from each procedure. `message.send` becomes `message_send`, because some models do not accept dots. */
 export function listTools(procedures: readonly ServedProcedure<ApiProcedure, ApiCall>[]): Tool[] {
+  const spell = speller(procedures)
+  const texts = { explained: new Map<string, string>(), shown: new Set<string>(), spell }
   return procedures.map((procedure) => {
-    const { name, contract } = procedure
+    const { contract } = procedure
+    const name = procedure.name.replaceAll('.', '_')
     const input = contract.idempotent ? contract.input.safeExtend({ idempotencyKey: IdempotencyKey }) : contract.input
     return {
       procedure,
       input,
       description: {
-        name: name.replaceAll('.', '_'),
+        name,
         title: contract.summary,
-        description: contract.description,
-        inputSchema: toSchema(input, 'input'),
-        outputSchema: toSchema(contract.output, 'output'),
+        description: spell(contract.description),
+        inputSchema: toSchema(name, input, texts),
         annotations: annotate(contract),
       },
     }
   })
 }
 
-function annotate({ readOnly: isReadOnly, idempotent }: ApiProcedure): Annotations {
-  return {
-    readOnlyHint: isReadOnly,
-    destructiveHint: !isReadOnly,
-    // The tool requires an idempotency key; a second call with the same key sends nothing.
-    idempotentHint: isReadOnly || idempotent,
-    openWorldHint: !isReadOnly,
-  }
+/** Texts of contracts name procedures and a header. A model knows tools and arguments. */
+function speller(procedures: readonly { name: string }[]): (text: string) => string {
+  const names = new RegExp(`\\b(?:${procedures.map(({ name }) => name.replace('.', '[.]')).join('|')})\\b`, 'g')
+  return (text) =>
+    text.replaceAll(names, (name) => name.replace('.', '_')).replaceAll('Idempotency-Key', 'idempotencyKey')
 }
 
-/** Returns the JSON Schema of a contract with references inlined, because many model APIs do not resolve them. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): ObjectSchema {
+/** Only what differs from the defaults of the protocol: a tool changes data, destructively and outside of this service. */
+function annotate({ readOnly: isReadOnly, idempotent }: ApiProcedure): Annotations {
+  if (isReadOnly) return { readOnlyHint: true, openWorldHint: false }
+  // The tool requires an idempotency key; a second call with the same key sends nothing.
+  return idempotent ? { idempotentHint: true } : {}
+}
+
+interface Texts {
+  /** The tools that explain definitions, by the definition's name. */
+  explained: Map<string, string>
+  /** Examples that the list has shown. */
+  shown: Set<string>
+  spell: (text: string) => string
+}
+
+/**
+ * Returns the JSON Schema of an input without references, which many model APIs do not resolve. A definition stands where
+ * the list uses it first; later uses name that tool.
+ */
+function toSchema(tool: string, schema: z.ZodType, texts: Texts): ObjectSchema {
   // `$schema` is omitted, because the protocol defines the dialect.
   const {
     $defs: definitions = {},
     $schema: _,
     ...root
-  } = z.toJSONSchema(schema, {
-    io,
-    override: ({ jsonSchema }) => loosen(jsonSchema, io),
-  })
-  // Every input and output of a contract is an object.
-  return inlineDefinitions(root, definitions) as ObjectSchema
+  } = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema }) => shorten(jsonSchema, texts) })
+  const find = (name: string) => {
+    const definition = definitions[name]
+    const place = texts.explained.get(name)
+    if (place === undefined) texts.explained.set(name, tool)
+    return place === undefined
+      ? { title: name, ...definition }
+      : { type: definition?.type, title: name, description: `As in ${place}.` }
+  }
+  // Every input is an object, whose own fields are always listed.
+  const own = typeof root.$ref === 'string' ? definitions[root.$ref.replace('#/$defs/', '')] : root
+  return inlineDefinitions({ ...own }, find) as ObjectSchema
 }
 
-/** Removes redundant keywords, because models read every schema, and lets outputs gain fields. */
-function loosen(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
-  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
+/** Those of IP addresses have 600 characters, and say less than their description. */
+const maxPatternLength = 200
+
+/** Removes what a model does not need to write an input. The contract still checks it. */
+function shorten(schema: z.core.JSONSchema.BaseSchema, { shown, spell }: Texts): void {
+  if (schema.description !== undefined) schema.description = spell(schema.description)
   delete schema.propertyNames
-  if (schema.format === 'date-time') delete schema.pattern
+  const { pattern = '' } = schema
+  if (schema.format === 'date-time' || pattern === noControlCharacters.source || pattern.length > maxPatternLength)
+    delete schema.pattern
+  if (schema.minLength === 1) delete schema.minLength
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  // The fields of an object and the items of an array have examples of their own, and one of each is enough.
+  const hasFields = schema.properties !== undefined && schema.additionalProperties === false
+  const example = JSON.stringify(schema.examples)
+  if (hasFields || schema.type === 'array' || schema.enum || shown.has(example)) delete schema.examples
+  else shown.add(example)
+  if (schema.additionalProperties === false) delete schema.additionalProperties
 }

@@ -35,7 +35,7 @@ async function connect(
   return client
 }
 
-/** The data of a result, which the client has checked against the output schema, or the error in its text. */
+/** The data of a result, or the error in its text. */
 async function call(client: Client, name: string, input: object): Promise<unknown> {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: { ...input } })
   const [first] = content
@@ -65,15 +65,14 @@ function post(body: unknown, headers: Record<string, string> = {}): Promise<Test
   })
 }
 
-test('has a tool for each procedure, with the schema of its contract', async () => {
+test('has a tool for each procedure, with the fields of its contract', async () => {
   const client = await connect(account)
   const { tools } = await client.listTools()
 
-  expect(tools.map(({ name, title, description }) => ({ name, title, description }))).toEqual(
-    listProcedures(contracts).map(({ name, contract: { summary, description } }) => ({
+  expect(tools.map(({ name, title }) => ({ name, title }))).toEqual(
+    listProcedures(contracts).map(({ name, contract: { summary } }) => ({
       name: name.replace('.', '_'),
       title: summary,
-      description,
     })),
   )
   for (const [index, { contract }] of listProcedures(contracts).entries()) {
@@ -86,26 +85,50 @@ test('has a tool for each procedure, with the schema of its contract', async () 
   expect(JSON.stringify(tools)).not.toMatch(/\$ref|\$defs|\$schema/)
 })
 
-test('announces sends and changes as destructive, and a send as repeatable with its key', async () => {
+test('lists all tools in 40,000 characters, and explains a shared definition once', async () => {
+  const { tools } = await (await connect(account)).listTools()
+  const fieldsOf = (tool: string) => tools.find(({ name }) => name === tool)?.inputSchema.properties
+
+  expect(JSON.stringify(tools).length).toBeLessThanOrEqual(40_000)
+  expect(fieldsOf('message_send')?.['header']).toMatchObject({ title: 'MessageHeader', properties: { image: {} } })
+  expect(fieldsOf('message_preview')?.['header']).toEqual({
+    type: 'object',
+    title: 'MessageHeader',
+    description: 'As in message_send.',
+  })
+})
+
+test('names tools and arguments in descriptions, not procedures and headers', async () => {
+  const { tools } = await (await connect(account)).listTools()
+  const text = JSON.stringify(tools)
+
+  expect(tools.find(({ name }) => name === 'code_send')?.description).toContain('With an `idempotencyKey`, a retry')
+  expect(text).toContain('written as in `code_send`')
+  expect(text).not.toContain('Idempotency-Key')
+  const procedures = listProcedures(contracts).map(({ name }) => name)
+  expect(procedures.filter((name) => text.includes(`\`${name}\``))).toEqual([])
+})
+
+test('announces what only reads, and a send as repeatable with its key', async () => {
   const { tools } = await (await connect(account)).listTools()
   const send = tools.find(({ name }) => name === 'message_send')
 
-  expect(send?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: true })
+  expect(send?.annotations).toEqual({ idempotentHint: true })
   expect(send?.inputSchema.required).toContain('idempotencyKey')
-  const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)
-  expect(writing.map(({ name, annotations }) => [name, annotations?.destructiveHint])).toEqual([
-    ['message_send', true],
-    ['code_send', true],
-    ['code_check', true],
-    ['template_create', true],
-    ['template_update', true],
-    ['template_delete', true],
-    ['template_duplicate', true],
-    ['suppression_add', true],
-    ['suppression_remove', true],
-    ['suppression_import', true],
-    ['media_import', true],
-    ['media_delete', true],
+  // The protocol takes a tool without these hints for a destructive one.
+  expect(tools.flatMap(({ name, annotations }) => (annotations?.readOnlyHint === true ? [] : [name]))).toEqual([
+    'message_send',
+    'code_send',
+    'code_check',
+    'template_create',
+    'template_update',
+    'template_delete',
+    'template_duplicate',
+    'suppression_add',
+    'suppression_remove',
+    'suppression_import',
+    'media_import',
+    'media_delete',
   ])
 })
 
