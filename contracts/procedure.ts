@@ -199,12 +199,37 @@ export function operatorProcedure<K extends Kind, Input extends z.ZodObject, Out
 /** A procedure that is called with a session instead of an API key. */
 export type SessionProcedure = DashboardProcedure | OperatorProcedure
 
+/**
+ * A procedure for operators of the server that only the command line serves, because no user may call it. No limit
+ * applies to it.
+ */
+export interface CommandProcedure<
+  K extends Kind = Kind,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType,
+> extends CommandDefinition<K, Input, Output> {
+  readonly audience: 'command line'
+  readonly budget: Budget
+  readonly audit: Audit<never>
+}
+
+type CommandDefinition<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> = Pick<
+  SessionDefinition<K, Input, Output>,
+  'kind' | 'input' | 'output'
+>
+
+export function commandProcedure<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType>(
+  definition: CommandDefinition<K, Input, Output> & Audited<K, Input>,
+): CommandProcedure<K, Input, Output> {
+  return { audience: 'command line', budget: 'changes', ...definition, audit: definition.audit ?? 'nothing' }
+}
+
 /** The input of a procedure for one account, with further fields. */
 export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ accountId: CustomerId, ...shape })
 }
 
-export type Procedure = ApiProcedure | SessionProcedure
+export type Procedure = ApiProcedure | SessionProcedure | CommandProcedure
 export type InputOf<P extends Procedure> = z.output<P['input']>
 export type OutputOf<P extends Procedure> = z.output<P['output']>
 

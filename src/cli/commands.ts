@@ -5,30 +5,20 @@ import { alertCommands } from './commands/alert.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
 import { doctor } from './commands/doctor.ts'
 import { keyCommands } from './commands/key.ts'
-import { mediaDelete, mediaGet, mediaUpload } from './commands/media.ts'
-import { messageGet, messageList, messageResolve } from './commands/message.ts'
+import { mediaCommands } from './commands/media.ts'
+import { messageCommands } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
 import { operatorGrant, operatorList, operatorRevoke } from './commands/operator.ts'
 import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
 import { ratesImport, ratesList, ratesRemove, ratesShow } from './commands/rates.ts'
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
-import { requestGet, requestList } from './commands/request.ts'
+import { requestCommands } from './commands/request.ts'
 import { suppressionCommands } from './commands/suppression.ts'
-import { templateCreate, templateDelete, templateDuplicate, templateUpdate } from './commands/template-changes.ts'
 import { templateExport, templatePush } from './commands/template-files.ts'
-import { templateList, templateSync } from './commands/template.ts'
+import { templateCommands } from './commands/template.ts'
 import { webhookCommands } from './commands/webhook.ts'
-import {
-  whatsappActivate,
-  whatsappAdd,
-  whatsappDeactivate,
-  whatsappList,
-  whatsappRemove,
-  whatsappSetDefault,
-  whatsappSetMarketing,
-  whatsappUpdate,
-} from './commands/whatsapp.ts'
+import { whatsappCommands } from './commands/whatsapp.ts'
 import { whatsappConnect } from './commands/whatsapp-connect.ts'
 import type { Syntax } from './syntax.ts'
 
@@ -51,32 +41,15 @@ export const dataCommands: readonly DataCommand[] = [
   operatorRevoke,
   operatorList,
   whatsappConnect,
-  whatsappAdd,
-  whatsappUpdate,
-  whatsappList,
-  whatsappActivate,
-  whatsappDeactivate,
-  whatsappSetDefault,
-  whatsappSetMarketing,
-  whatsappRemove,
-  templateSync,
-  templateList,
-  templateCreate,
-  templateUpdate,
-  templateDelete,
-  templateDuplicate,
+  ...whatsappCommands,
+  ...templateCommands,
   templateExport,
   templatePush,
-  mediaUpload,
-  mediaGet,
-  mediaDelete,
+  ...mediaCommands,
   ...webhookCommands,
   ...alertCommands,
-  messageGet,
-  messageList,
-  messageResolve,
-  requestList,
-  requestGet,
+  ...messageCommands,
+  ...requestCommands,
   ratesImport,
   ratesList,
   ratesShow,

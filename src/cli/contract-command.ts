@@ -4,7 +4,7 @@ import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { CommandResult, DataCommand, Report } from './command.ts'
 import { UsageError } from './failure.ts'
-import { accountFinders, type CommandContract, runForOperator } from './operator.ts'
+import { accountFinders, type CommandContract, type FindAccount, runForOperator } from './operator.ts'
 import type { Flag, Line, ValueOption } from './syntax.ts'
 
 /** An option. Whether it is a flag, required or repeatable, and its choices, follow from its field in the contract. */
@@ -21,6 +21,8 @@ interface OptionRow<Field> {
   off?: string
   /** Converts the text of a value. Throws `UsageError`. */
   read?: (text: string) => unknown
+  /** Reads the file that the value names. Runs where the command is typed, before `read`. */
+  load?: (path: string) => Promise<string>
 }
 
 /** What a command can do that calls more than its procedure, or calls it more than once. */
@@ -44,6 +46,8 @@ interface CommandRow<P extends CommandContract, Args extends Arguments, Output> 
   args?: Args & Readonly<Record<string, (keyof InputOf<P> & string) | null>>
   /** Further arguments: the items of a list. */
   rest?: { placeholder: string; field: keyof InputOf<P> & string }
+  /** Finds the account, if ACC may also be one that was removed. */
+  findAccount?: FindAccount
   options?: Readonly<Record<string, OptionRow<keyof InputOf<P> & string>>>
   notes?: readonly string[]
   examples: readonly string[]
@@ -90,7 +94,7 @@ function fieldOf(option: string, { field }: Pick<OptionRow<string>, 'field'>): s
 /** Throws for a name that is no field, so that a wrong table fails when it is loaded. */
 function schemaOf(contract: CommandContract, field: string): z.core.$ZodType {
   const schema = (contract.input.shape as Readonly<Record<string, z.core.$ZodType>>)[field]
-  if (!schema) throw new Error(`there is no field ${field} in the contract "${contract.summary}"`)
+  if (!schema) throw new Error(`the contract has no field ${field}`)
   return schema
 }
 
@@ -100,7 +104,7 @@ function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 function toSyntax(contract: CommandContract, option: string, facts: OptionRow<string>): ValueOption | Flag {
-  const { value, help, secret, isList, off, read } = facts
+  const { value, help, secret, isList, off, read, load } = facts
   if (value === undefined) return { help }
   const field = fieldOf(option, facts)
   if (field === null) return { value, help, ...(secret && { secret }) }
@@ -112,6 +116,7 @@ function toSyntax(contract: CommandContract, option: string, facts: OptionRow<st
     help,
     ...(isRequired && { required: true }),
     ...(secret && { secret }),
+    ...(load && { read: load }),
     ...(type instanceof z.ZodEnum && !read && { choices: type.options.map(String) }),
     ...(type instanceof z.ZodNumber && !read && off === undefined && { number: true }),
     ...(type instanceof z.ZodArray && !isList && { multiple: true }),
@@ -148,7 +153,10 @@ async function runRow<P extends CommandContract, Args extends Arguments, Output>
   }
 }
 
-type Table = Pick<CommandRow<CommandContract, Arguments, unknown>, 'args' | 'rest' | 'options' | 'rejectedWith'>
+type Table = Pick<
+  CommandRow<CommandContract, Arguments, unknown>,
+  'args' | 'rest' | 'options' | 'rejectedWith' | 'findAccount'
+>
 
 function readFields(
   contract: CommandContract,
@@ -187,9 +195,13 @@ function readNumber(option: string, off: string | undefined): (text: string) => 
 }
 
 /** The account of an ID that is no account is the one that has it. */
-async function findAccount({ db }: Deps, { args = {} }: Table, line: Line): Promise<string | undefined> {
+async function findAccount(
+  { db }: Deps,
+  { args = {}, findAccount: special }: Table,
+  line: Line,
+): Promise<string | undefined> {
   for (const [index, placeholder] of Object.keys(args).entries()) {
-    const find = accountFinders[placeholder]
+    const find = special ?? accountFinders[placeholder]
     if (find) return find(db, line.args[index] ?? '')
   }
   return undefined

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 import { dashboardContracts } from '../../contracts/dashboard/index.ts'
-import type { DashboardProcedure, InputOf, OutputOf } from '../../contracts/procedure.ts'
+import { commandContracts } from '../../contracts/operator/index.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import type { CommandProcedure, DashboardProcedure, InputOf, OutputOf } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { SettingsCall } from '../http/dashboard/authorize.ts'
@@ -12,15 +14,19 @@ import { deliveryNotFound } from '../webhooks/deliveries/retry.ts'
 import { findDelivery } from '../webhooks/deliveries/store.ts'
 import { endpointNotFound } from '../webhooks/endpoints/endpoint.ts'
 import { findAccountOfEndpoint } from '../webhooks/endpoints/store.ts'
+import { findAccountOfWhatsAppAccount } from '../whatsapp-accounts/store.ts'
+import { whatsAppAccountNotFound } from '../whatsapp-accounts/whatsapp-account.ts'
+import { commandHandlers } from './handlers.ts'
+import { findAccountOfMessage } from './operator-store.ts'
 
 /** The procedures that commands can call. */
-export type CommandContract = DashboardProcedure
+export type CommandContract = DashboardProcedure | CommandProcedure
 
 const procedures = new Map<CommandContract, ServedProcedure<CommandContract, SettingsCall>>(
-  pairProcedures<CommandContract, SettingsCall>(dashboardContracts.settings, settingsHandlers).map((procedure) => [
-    procedure.contract,
-    procedure,
-  ]),
+  [
+    ...pairProcedures<CommandContract, SettingsCall>(dashboardContracts.settings, settingsHandlers),
+    ...pairProcedures<CommandContract, SettingsCall>(commandContracts, commandHandlers),
+  ].map((procedure) => [procedure.contract, procedure]),
 )
 
 /**
@@ -56,13 +62,19 @@ function callFor(accountId: string | undefined): SettingsCall {
   }
 }
 
-type FindAccount = (db: Kysely<Database>, id: string) => Promise<string>
+export type FindAccount = (db: Kysely<Database>, id: string) => Promise<string>
 
 /** Finds the account that a command concerns, by the placeholder of an argument. Throws NOT_FOUND for an unknown ID. */
 export const accountFinders: Readonly<Record<string, FindAccount>> = {
   ACC: async (db, id) => (await requireAccount(db, id)).accountId,
   EP: async (db, id) => orThrow(await findAccountOfEndpoint(db, id), () => endpointNotFound(id)),
   DLV: async (db, id) => orThrow((await findDelivery(db, id))?.accountId, () => deliveryNotFound(id)),
+  WA: async (db, id) => orThrow(await findAccountOfWhatsAppAccount(db, id), () => whatsAppAccountNotFound(id)),
+  MSG: async (db, id) => orThrow(await findAccountOfMessage(db, id), () => messageNotFound(id)),
+}
+
+function messageNotFound(id: string): ServiceError {
+  return new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(id)}.`)
 }
 
 function orThrow(found: string | undefined, notFound: () => Error): string {

@@ -1,31 +1,29 @@
 import type { z } from 'zod'
-import { type AuditEntry, listAudit as listContract } from '../../../contracts/dashboard/user.ts'
+import { type AuditEntry, listAudit } from '../../../contracts/dashboard/user.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { listAudit } from '../../users/audit/audit.ts'
 import { exportAudit } from '../../users/audit/export.ts'
 import { findAuditChain, findNextAuditedAccount } from '../../users/audit/store.ts'
 import { type AuditVerification, verifyAudit } from '../../users/audit/verify.ts'
 import { dataCommand } from '../command.ts'
+import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
-import { parseOptions } from '../parse-options.ts'
 
-export const auditList = dataCommand({
+export const auditList = contractCommand(listAudit, {
   name: 'audit list',
   summary: 'List the changes of an account, with user and IP address, newest first',
-  args: ['ACC'],
+  args: { ACC: 'accountId' },
+  findAccount: async (db, accountId) => {
+    await requireAuditLog({ db }, accountId)
+    return accountId
+  },
   options: {
     cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
-    limit: { value: 'N', help: 'Actions per page, 1 to 100 (default 50)', number: true },
+    limit: { value: 'N', help: 'Actions per page, 1 to 100 (default 50)' },
   },
   examples: ['waybill audit list acc_…', 'waybill audit list acc_… --limit 100 --json'],
-  run: async (deps, { args: [accountId], options: { cursor, limit } }) => {
-    await requireAuditLog(deps, accountId)
-    const input = { accountId, cursor, limit: limit === undefined ? undefined : Number(limit) }
-    const page = await listAudit(deps, parseOptions(listContract.input, input))
-    return { json: page, text: formatPage(page.items, page.nextCursor) }
-  },
+  text: ({ items, nextCursor }) => formatPage(items, nextCursor),
 })
 
 export const auditVerify = dataCommand({

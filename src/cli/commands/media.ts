@@ -3,16 +3,17 @@ import path from 'node:path'
 import { ImportMediaRequest, type Media } from '../../../contracts/api/media.ts'
 import { changes } from '../../../contracts/changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
+import { deleteMedia, getMedia } from '../../../contracts/operator/media.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { deleteMedia, getMedia } from '../../media/media.ts'
 import { spool } from '../../media/spool.ts'
 import { cleanFilename } from '../../media/filename.ts'
 import { importMedia, storeUpload } from '../../media/upload.ts'
 import { dataCommand } from '../command.ts'
+import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 
-export const mediaUpload = dataCommand({
+const mediaUpload = dataCommand({
   name: 'media upload',
   summary: 'Upload a file for the header of a template, and print the media ID to send it with',
   args: ['ACC', 'FILE'],
@@ -83,33 +84,26 @@ async function uploadFile(
   }
 }
 
-export const mediaGet = dataCommand({
-  name: 'media get',
-  summary: 'Show the type, size and expiry of an uploaded file',
-  args: ['ACC', 'MED'],
-  options: {},
-  examples: ['waybill media get acc_… med_…'],
-  run: async (deps, { args: [accountId, mediaId] }) => {
-    await requireAccount(deps.db, accountId)
-    const json = await getMedia(deps, { accountId }, { mediaId })
-    return { json, text: describe(json) }
-  },
-})
-
-export const mediaDelete = dataCommand({
-  name: 'media delete',
-  summary: 'Delete an uploaded file, here and at WhatsApp',
-  args: ['ACC', 'MED'],
-  options: {},
-  notes: ['Messages that were sent with the file keep it.'],
-  examples: ['waybill media delete acc_… med_…'],
-  audit: ({ args: [, mediaId] }) => changes.deleteMedia(mediaId),
-  run: async (deps, { args: [accountId, mediaId] }) => {
-    await requireAccount(deps.db, accountId)
-    const json = await deleteMedia(deps, { accountId }, { mediaId })
-    return { json, text: `Deleted ${json.mediaId}.` }
-  },
-})
+export const mediaCommands = [
+  mediaUpload,
+  contractCommand(getMedia, {
+    name: 'media get',
+    summary: 'Show the type, size and expiry of an uploaded file',
+    args: { ACC: 'accountId', MED: 'mediaId' },
+    examples: ['waybill media get acc_… med_…'],
+    rejectedWith: 1,
+    text: describe,
+  }),
+  contractCommand(deleteMedia, {
+    name: 'media delete',
+    summary: 'Delete an uploaded file, here and at WhatsApp',
+    args: { ACC: 'accountId', MED: 'mediaId' },
+    notes: ['Messages that were sent with the file keep it.'],
+    examples: ['waybill media delete acc_… med_…'],
+    rejectedWith: 1,
+    text: ({ mediaId }) => `Deleted ${mediaId}.`,
+  }),
+]
 
 function describe({ mediaId, kind, type, size, filename, expiresAt }: Media): string {
   return [

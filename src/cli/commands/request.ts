@@ -1,65 +1,43 @@
 import {
-  type ApiRequest,
   type ApiRequestDetails,
+  type ApiRequestPage,
+  getRequest,
   listRequests,
   requestOutcomes,
 } from '../../../contracts/dashboard/request.ts'
-import { requireAccount } from '../../accounts/account.ts'
-import { getApiRequest, listApiRequests } from '../../accounts/requests/list.ts'
-import { dataCommand } from '../command.ts'
-import { parseOptions } from '../parse-options.ts'
+import { contractCommand } from '../contract-command.ts'
 import { formatPairs, formatTable } from '../help.ts'
 
-export const requestList = dataCommand({
-  name: 'request list',
-  summary: 'List the API requests of an account, newest first, a page at a time',
-  args: ['ACC'],
-  options: {
-    outcome: {
-      value: 'OUTCOME',
-      help: `Only requests with this outcome: ${requestOutcomes.join(', ')}`,
-      choices: requestOutcomes,
+export const requestCommands = [
+  contractCommand(listRequests, {
+    name: 'request list',
+    summary: 'List the API requests of an account, newest first, a page at a time',
+    args: { ACC: 'accountId' },
+    options: {
+      outcome: { value: 'OUTCOME', help: `Only requests with this outcome: ${requestOutcomes.join(', ')}` },
+      'error-code': { value: 'CODE', help: 'Only requests that failed with this code, such as VALIDATION_ERROR' },
+      path: { value: 'TEXT', help: 'Only requests whose path contains this text' },
+      search: { value: 'ID', help: 'Only requests with this request ID, message ID or external ID' },
+      from: { value: 'TIME', help: 'Only requests received at or after this time, such as 2026-11-20T09:30:00Z' },
+      until: { value: 'TIME', help: 'Only requests received before this time' },
+      cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
+      limit: { value: 'N', help: 'Requests per page, 1 to 100 (default 20)' },
     },
-    'error-code': { value: 'CODE', help: 'Only requests that failed with this code, such as VALIDATION_ERROR' },
-    path: { value: 'TEXT', help: 'Only requests whose path contains this text' },
-    search: { value: 'ID', help: 'Only requests with this request ID, message ID or external ID' },
-    from: { value: 'TIME', help: 'Only requests received at or after this time, such as 2026-11-20T09:30:00Z' },
-    until: { value: 'TIME', help: 'Only requests received before this time' },
-    cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
-    limit: { value: 'N', help: 'Requests per page, 1 to 100 (default 20)', number: true },
-  },
-  notes: ['Requests are recorded about a second after their response, and kept for WAYBILL_REQUEST_LOG_DAYS.'],
-  examples: ['waybill request list acc_… --outcome failed', 'waybill request list acc_… --search order-1042 --json'],
-  run: async (deps, { args: [accountId], options }) => {
-    await requireAccount(deps.db, accountId)
-    const page = await listApiRequests(deps, parseFilter(accountId, options))
-    return { json: page, text: formatRequests(page.items, page.nextCursor) }
-  },
-})
+    notes: ['Requests are recorded about a second after their response, and kept for WAYBILL_REQUEST_LOG_DAYS.'],
+    examples: ['waybill request list acc_… --outcome failed', 'waybill request list acc_… --search order-1042 --json'],
+    text: formatRequests,
+  }),
+  contractCommand(getRequest, {
+    name: 'request get',
+    summary: 'Show an API request, with the request and the response if it failed',
+    args: { ACC: 'accountId', REQ: 'requestId' },
+    examples: ['waybill request get acc_… req_…', 'waybill request get acc_… req_… --json'],
+    rejectedWith: 1,
+    text: describeRequest,
+  }),
+]
 
-export const requestGet = dataCommand({
-  name: 'request get',
-  summary: 'Show an API request, with the request and the response if it failed',
-  args: ['ACC', 'REQ'],
-  options: {},
-  examples: ['waybill request get acc_… req_…', 'waybill request get acc_… req_… --json'],
-  run: async (deps, { args: [accountId, requestId] }) => {
-    await requireAccount(deps.db, accountId)
-    const request = await getApiRequest(deps, { accountId, requestId })
-    return { json: request, text: describeRequest(request) }
-  },
-})
-
-/** Validates with the contract's rules, under the names of the options. */
-function parseFilter(
-  accountId: string,
-  { limit, 'error-code': errorCode, ...rest }: Record<string, string | undefined>,
-) {
-  const input = { ...rest, accountId, errorCode, limit: limit === undefined ? undefined : Number(limit) }
-  return parseOptions(listRequests.input, input)
-}
-
-function formatRequests(requests: ApiRequest[], nextCursor: string | undefined): string {
+function formatRequests({ items: requests, nextCursor }: ApiRequestPage): string {
   const more = nextCursor === undefined ? '' : `\n\nMore: --cursor ${nextCursor}`
   if (requests.length === 0)
     return nextCursor === undefined ? 'No requests.' : `No matches among the newest requests.${more}`

@@ -11,7 +11,7 @@ import { toDefinition } from './plan.ts'
 
 interface Target {
   accountId: string
-  whatsAppAccountId: string | undefined
+  whatsAppAccountId?: string | undefined
 }
 
 /** Uploads the sample files of this machine, then creates or updates the template. */

@@ -1,5 +1,4 @@
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
-import { listAudit } from '../../users/audit/audit.ts'
 import { removeMember, setMemberRole } from '../../users/change-member.ts'
 import { acceptInvitation, joinAccount, readInvitation } from '../../users/invitation.ts'
 import { inviteMember, listInvitations, revokeInvitation } from '../../users/invite-member.ts'
@@ -15,10 +14,8 @@ import { settingsHandlers } from './settings-handlers.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>
 
-/** Sessions, sign-in, invitations and the audit log. */
-const signInHandlers: DashboardHandlers<
-  Pick<DashboardContracts['settings'], 'session' | 'password' | 'invitation' | 'audit'>
-> = {
+/** Sessions, sign-in and invitations. */
+const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'session' | 'password' | 'invitation'>> = {
   session: {
     get: async ({ db }, call) => {
       const { userId, sessionId, name, email, twoFactor } = call.user()
@@ -71,7 +68,6 @@ const signInHandlers: DashboardHandlers<
     accept: (deps, authServices, input) => acceptInvitation(deps, authServices, input),
     join: (deps, call, { token }) => joinAccount(deps, { ...call.user(), address: call.address }, token),
   },
-  audit: { list: (deps, _call, input) => listAudit(deps, input) },
 }
 
 function showSuspension(suspendedAt: Date | null) {

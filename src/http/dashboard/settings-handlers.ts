@@ -49,7 +49,7 @@ import { updateTemplate } from '../../templates/changes/update.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { listTemplateProblems } from '../../templates/problems.ts'
 import { syncTemplates } from '../../templates/sync.ts'
-import { audited } from '../../users/audit/audit.ts'
+import { audited, listAudit } from '../../users/audit/audit.ts'
 import { sendTestEmail } from '../../users/test-email.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
@@ -171,6 +171,10 @@ const templateHandlers: SettingsHandlers<'template'> = {
     duplicateTemplate(deps, accountId, { ...input, accountId: whatsAppAccountId, toAccountId: toWhatsAppAccountId }),
 }
 
+const auditHandlers: SettingsHandlers<'audit'> = {
+  list: (deps, _call, input) => listAudit(deps, input),
+}
+
 const alertHandlers: SettingsHandlers<'alert'> = {
   get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
   update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
@@ -252,6 +256,7 @@ const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
 
 /** The settings of an account, which the dashboard and the command line change. */
 export const settingsHandlers = {
+  audit: auditHandlers,
   message: messageHandlers,
   view: viewHandlers,
   overview: overviewHandlers,

@@ -64,9 +64,6 @@ async function reportSome(
   return { claimed: rows.length, events: events.length }
 }
 
-export const resolutions = ['failed', 'sent'] as const
-export type Resolution = (typeof resolutions)[number]
-
 /**
  * Sets the outcome of a message to what an operator has found out. After `failed`, a retry with the same idempotency
  * key sends again; after `sent`, it is reported as sent. A later status from WhatsApp still applies.
@@ -74,7 +71,7 @@ export type Resolution = (typeof resolutions)[number]
 export async function resolveMessage(
   { db }: Pick<Deps, 'db'>,
   { accountId, messageId }: { accountId: string; messageId: string },
-  resolution: Resolution,
+  resolution: 'failed' | 'sent',
 ): Promise<void> {
   if (await resolvePending(db, { accountId, id: messageId }, resolution)) return
   const message = await findMessage(db, accountId, messageId)

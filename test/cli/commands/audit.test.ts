@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
-import { parseLine } from '../../../src/cli/syntax.ts'
+import { dataCommands } from '../../../src/cli/commands.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { runCommand } from '../run-command.ts'
 
 let database: TestDatabase
 let deps: Deps
@@ -18,14 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 async function run(...words: string[]): Promise<Record<string, string>> {
-  const found = findCommand(dataCommands, words)
-  if (!found) throw new Error(`no such command: ${words.join(' ')}`)
-  const { json } = await found.command.run(
-    deps,
-    parseLine(found.command, found.rest),
-    () => {},
-    () => Promise.resolve(),
-  )
+  const { json } = await runCommand(deps, ...words)
   return json as Record<string, string>
 }
 

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { messageList } from '../../../src/cli/commands/message.ts'
-import { parseLine } from '../../../src/cli/syntax.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { runCommand } from '../run-command.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -15,17 +14,8 @@ afterAll(() => database.close())
 test('distinguishes a search that stopped early from one without results', async () => {
   const deps = createTestDeps(database)
   const { accountId } = await createAccount(deps, { name: 'Shop' })
-  const search = async (...words: string[]) => {
-    const line = parseLine(messageList, [accountId, '--status', 'failed', ...words])
-    return (
-      await messageList.run(
-        deps,
-        line,
-        () => {},
-        () => Promise.resolve(),
-      )
-    ).text
-  }
+  const search = async (...words: string[]) =>
+    (await runCommand(deps, 'message', 'list', accountId, '--status', 'failed', ...words)).text
   expect(await search()).toBe('No messages.')
   await sql`
     insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dataCommands, findCommand } from '../../../src/cli/commands.ts'
-import { parseLine } from '../../../src/cli/syntax.ts'
 import { removeUser } from '../../../src/users/change-member.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { runCommand } from '../run-command.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 
 let server: TestServer
@@ -20,15 +19,7 @@ afterAll(async () => {
 })
 
 async function run(...words: string[]): Promise<{ json: Record<string, unknown>; text: string }> {
-  const found = findCommand(dataCommands, words)
-  if (!found) throw new Error(`no such command: ${words.join(' ')}`)
-  const line = parseLine(found.command, found.rest)
-  const { json, text } = await found.command.run(
-    server.deps,
-    line,
-    () => {},
-    () => Promise.resolve(),
-  )
+  const { json, text } = await runCommand(server.deps, ...words)
   return { json: json as Record<string, unknown>, text }
 }
 

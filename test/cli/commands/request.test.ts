@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiRequestDetails, ApiRequestPage } from '../../../contracts/dashboard/request.ts'
-import type { DataCommand } from '../../../src/cli/command.ts'
-import { requestGet, requestList } from '../../../src/cli/commands/request.ts'
-import { parseLine } from '../../../src/cli/syntax.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { runCommand } from '../run-command.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -12,28 +10,21 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-async function run(command: DataCommand, ...words: string[]) {
-  return command.run(
-    server.deps,
-    parseLine(command, words),
-    () => {},
-    () => Promise.resolve(),
-  )
-}
+const list = (...words: string[]) => runCommand(server.deps, 'request', 'list', ...words)
 
 test('lists and shows requests as text and as JSON', async () => {
   const account = await server.account()
   await account.get('/api/v1/template')
   const failed = await account.post('/api/v1/message/send', { to: '+34', externalId: 'order-1' })
   const requestId = String(failed.headers['x-request-id'])
-  await expect.poll(async () => (await run(requestList, account.accountId)).text).toContain(requestId)
+  await expect.poll(async () => (await list(account.accountId)).text).toContain(requestId)
 
-  const { text, json } = await run(requestList, account.accountId, '--outcome', 'failed', '--search', 'order-1')
+  const { text, json } = await list(account.accountId, '--outcome', 'failed', '--search', 'order-1')
   expect(text.split('\n')).toHaveLength(2)
   expect(text).toMatch(/^REQUEST +TIME +METHOD +PATH +STATUS +ERROR +MS +ADDRESS\n/)
   expect((json as ApiRequestPage).items).toMatchObject([{ requestId, status: 400, errorCode: 'VALIDATION_ERROR' }])
 
-  const shown = await run(requestGet, account.accountId, requestId)
+  const shown = await runCommand(server.deps, 'request', 'get', account.accountId, requestId)
   expect(shown.text).toContain('"to": "+34"')
   expect((shown.json as ApiRequestDetails).answer).toContain('VALIDATION_ERROR')
 })
@@ -45,14 +36,16 @@ test.each([
   { words: ['--limit', '1000'], problem: '--limit must be at most 100' },
 ])('explains $words', async ({ words, problem }) => {
   const { accountId } = await server.account()
-  await expect(async () => run(requestList, accountId, ...words)).rejects.toThrow(problem)
+  await expect(async () => list(accountId, ...words)).rejects.toThrow(problem)
 })
 
 test('reports an unknown account and an unknown request', async () => {
   const { accountId } = await server.account()
-  await expect(run(requestList, 'acc_none')).rejects.toThrow('acc_none')
+  await expect(list('acc_none')).rejects.toThrow('acc_none')
   for (const requestId of ['req_000000000000_1', "'", '../x'])
-    await expect(run(requestGet, accountId, requestId)).rejects.toThrow('no recorded request with this ID')
+    await expect(runCommand(server.deps, 'request', 'get', accountId, requestId)).rejects.toThrow(
+      'no recorded request with this ID',
+    )
 })
 
 test('examines a bounded number of requests, and continues where it stopped', async () => {
@@ -63,10 +56,10 @@ test('examines a bounded number of requests, and continues where it stopped', as
       case n when 0 then '/api/v1/event' else '/api/v1/message' end, 200, 1, 'wb_live_000000', '192.0.2.1'
     from generate_series(0, 20000) as n`.execute(server.deps.db)
 
-  const stopped = (await run(requestList, accountId, '--path', 'event')).text
+  const stopped = (await list(accountId, '--path', 'event')).text
 
   expect(stopped).toMatch(/^No matches among the newest requests\.\n\nMore: --cursor req_/)
-  const rest = await run(requestList, accountId, '--path', 'event', '--cursor', stopped.split(' ').at(-1) ?? '')
+  const rest = await list(accountId, '--path', 'event', '--cursor', stopped.split(' ').at(-1) ?? '')
   expect((rest.json as ApiRequestPage).items).toHaveLength(1)
   expect((rest.json as ApiRequestPage).nextCursor).toBeUndefined()
 })

@@ -3,11 +3,11 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runWithQuestions } from '../../../src/cli/questions.ts'
 import { whatsappConnect } from '../../../src/cli/commands/whatsapp-connect.ts'
-import { whatsappUpdate } from '../../../src/cli/commands/whatsapp.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import type { CommandResult } from '../../../src/cli/command.ts'
 import { parseLine } from '../../../src/cli/syntax.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { runCommand } from '../run-command.ts'
 
 let server: TestServer
 
@@ -201,12 +201,7 @@ test('replaces the token by `whatsapp update` only if WhatsApp accepts it', asyn
   )
   server.simulator.addToken('EAAcommandReplaced', { appId: app.id, wabaIds: [number.wabaId] })
   const update = (token: string) =>
-    whatsappUpdate.run(
-      server.deps,
-      parseLine(whatsappUpdate, [whatsAppAccountId, `--access-token=${token}`]),
-      () => {},
-      () => Promise.resolve(),
-    )
+    runCommand(server.deps, 'whatsapp', 'update', whatsAppAccountId, `--access-token=${token}`)
 
   await expect(update('EAAwrong')).rejects.toThrow('WhatsApp rejects this access token')
   expect(await update('EAAcommandReplaced')).toMatchObject({ json: { whatsAppAccountId, active: true } })
