@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { AccountHealth } from '../api/account.ts'
+import { AccountHealth as PublicAccountHealth, HealthFinding, WhatsAppAccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../changes.ts'
+import { Facts } from './facts.ts'
 import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
 /** The steps that connect a phone number, in order. Each step can be repeated. */
@@ -30,6 +31,7 @@ export const TokenReport = z.object({
   valid: z.boolean(),
   message: Message,
   fix: Fix.optional(),
+  facts: Facts.optional(),
   appId: z.string().optional(),
   appName: z.string().optional(),
   /** Absent if it never expires. */
@@ -57,6 +59,7 @@ export const ConnectStep = z.object({
   ok: z.boolean(),
   message: Message,
   fix: Fix.optional(),
+  facts: Facts.optional(),
 })
 export type ConnectStep = z.infer<typeof ConnectStep>
 
@@ -95,7 +98,7 @@ export const configureCallback = dashboardProcedure({
 
 export const CallbackSetUp = z.object({
   /** Why Waybill cannot set the callback URL, and how to fix that; absent if it can. */
-  obstacle: z.object({ message: Message, fix: z.string() }).optional(),
+  obstacle: z.object({ message: Message, fix: z.string(), facts: Facts.optional() }).optional(),
   enter: CallbackValues,
 })
 export type CallbackSetUp = z.infer<typeof CallbackSetUp>
@@ -108,6 +111,13 @@ export const getCallbackSetUp = dashboardProcedure({
   summary: 'Read what the app dashboard of Meta asks for, and whether Waybill can enter it by itself',
   input: ofWhatsAppAccount,
   output: CallbackSetUp,
+})
+
+/** The health that API callers read, with the facts behind its findings. */
+const AccountHealth = PublicAccountHealth.extend({
+  whatsAppAccounts: z.array(
+    WhatsAppAccountHealth.extend({ findings: z.array(HealthFinding.extend({ facts: Facts.optional() })) }),
+  ),
 })
 
 /** `withCounts` adds the messages of the last hour, which takes longer. */

@@ -7,11 +7,14 @@ export interface Fact {
   readonly params?: Readonly<Record<string, FactParam>>
 }
 
+/** A fact, or the words of somebody else, such as WhatsApp's, which have no translation. */
+export type Sentence = Fact | string
+
 /** A fact among the values is a part of the sentence, and several are a list. */
 export type FactParam = string | number | Fact | readonly Fact[]
 
 /** The facts behind the sentences of an answer, by the name of the field that has the English sentence. */
-export type Facts<Name extends string = string> = Readonly<Partial<Record<Name, Fact>>>
+export type Facts = Record<string, Fact>
 
 /** English texts by the name of the fact. As in ICU messages, braces are quoted: `'{{1}}'`. */
 interface Texts {
@@ -57,7 +60,9 @@ function defineOne(code: string, text: string | Texts): unknown {
 /** A name in braces, or quoted braces. */
 const placeholder = /\{(\w+)\}|'([{}][^']*)'/g
 
-export function inEnglish({ code, params }: Fact): string {
+export function inEnglish(sentence: Sentence): string {
+  if (typeof sentence === 'string') return sentence
+  const { code, params } = sentence
   const text = englishTexts.get(code) ?? code
   return text.replaceAll(placeholder, (_match, name: string | undefined, quoted: string | undefined) =>
     name === undefined ? (quoted ?? '') : paramInEnglish(params?.[name] ?? ''),
@@ -74,11 +79,34 @@ export function isList(param: Fact | readonly Fact[]): param is readonly Fact[] 
   return Array.isArray(param)
 }
 
-/** The English sentences of facts with the facts themselves, for an answer to the dashboard. */
-export function withFacts<Name extends string>(
-  facts: Record<Name, Fact>,
-): Record<Name, string> & { facts: Facts<Name> } {
-  const sentences = Object.entries<Fact>(facts).map(([name, fact]) => [name, inEnglish(fact)])
+/** Sentences in English, with the facts behind them, for an answer to the dashboard. */
+export function withFacts<Said extends Readonly<Record<string, Sentence | undefined>>>(
+  sentences: Said,
+): InEnglish<Said> & { facts: Facts } {
+  const facts = Object.entries(sentences).filter(([, sentence]) => typeof sentence === 'object')
   // `Object.fromEntries` loses the names.
-  return { ...(Object.fromEntries(sentences) as Record<Name, string>), facts }
+  return { ...allInEnglish(sentences), facts: Object.fromEntries(facts) as Facts }
+}
+
+/** Sentences in English alone. */
+export function allInEnglish<Said extends Readonly<Record<string, Sentence | undefined>>>(
+  sentences: Said,
+): InEnglish<Said> {
+  const said = Object.entries(sentences).flatMap(([name, sentence]) =>
+    sentence === undefined ? [] : [[name, inEnglish(sentence)] as const],
+  )
+  // `Object.fromEntries` loses the names.
+  return Object.fromEntries(said) as InEnglish<Said>
+}
+
+/** Optional sentences stay optional. */
+type InEnglish<Said> = { [Name in keyof Said]: string }
+
+/** An answer with its English sentences alone, for programs. */
+export function withoutFacts<Answer>(answer: Answer): Answer {
+  if (Array.isArray(answer)) return answer.map(withoutFacts) as Answer
+  if (typeof answer !== 'object' || answer === null || answer instanceof Date) return answer
+  const { facts: _facts, ...rest } = answer as { facts?: unknown }
+  // Facts are optional, so the type is the same without them.
+  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, withoutFacts(value)])) as Answer
 }

@@ -1,3 +1,4 @@
+import { withoutFacts } from '../../contracts/facts/fact.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { ConnectStep, TokenReport } from '../../contracts/dashboard/connect.ts'
@@ -32,7 +33,7 @@ export interface ConnectInput {
 }
 
 /** A step by its name, for programs and people. */
-export interface NamedStep extends ConnectStep {
+export interface NamedStep extends Omit<ConnectStep, 'facts'> {
   step: 'account' | 'subscription' | 'callback' | 'registration' | 'templates' | 'test' | 'status' | 'marketing'
   enter?: { callbackUrl?: string; verifyToken?: string; fields: string[] }
 }
@@ -59,7 +60,8 @@ export async function connectNumber(
 ): Promise<Connected> {
   const { accountId } = input
   const steps: NamedStep[] = []
-  const addStep = (step: NamedStep): void => {
+  const addStep = (result: NamedStep): void => {
+    const step = withoutFacts(result)
     steps.push(step)
     report(step)
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ServiceError } from '../../contracts/errors.ts'
+import { withoutFacts } from '../../contracts/facts/fact.ts'
 import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { CommandResult, DataCommand, Report } from './command.ts'
@@ -146,7 +147,7 @@ async function runRow<P extends CommandContract, Args extends Arguments, Output>
   // `parseLine` has checked the number of arguments.
   const args = Object.fromEntries(Object.keys(row.args ?? {}).map((name, i) => [name, line.args[i]])) as Values<Args>
   return {
-    json: row.json ? row.json(output, args) : output,
+    json: withoutFacts(row.json ? row.json(output, args) : output),
     text: row.text(output, args, { deps, line }),
     ...(row.exitCode && { exitCode: row.exitCode(output) }),
     ...(row.ifLost && { ifLost: row.ifLost(output, args) }),

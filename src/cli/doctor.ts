@@ -1,3 +1,4 @@
+import { allInEnglish } from '../../contracts/facts/fact.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
 import { readAllHealth } from '../whatsapp-accounts/health/view.ts'
@@ -203,8 +204,7 @@ async function checkHealth(deps: Deps): Promise<Finding[]> {
       .map(({ severity, message, fix }) => ({
         check: `health of ${whatsAppAccountId}`,
         ok: severity !== 'error',
-        message,
-        fix,
+        ...allInEnglish({ message, fix }),
       })),
   )
 }

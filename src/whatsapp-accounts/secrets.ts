@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely'
+import { connectFacts } from '../../contracts/facts/connect.ts'
+import { type Fact, inEnglish } from '../../contracts/facts/fact.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
@@ -50,8 +52,12 @@ export function openAppSecret(
   return openSecret(deps, ref, { ciphertext, purpose: appSecretPurpose(ref.whatsAppAccountId) })
 }
 
+export function unreadableToken(whatsAppAccountId: string): Fact {
+  return connectFacts.tokenUnreadable({ whatsAppAccountId })
+}
+
 export function describeUnreadableToken(whatsAppAccountId: string): string {
-  return `The access token of the WhatsApp account ${whatsAppAccountId} cannot be decrypted with the configured keys. An operator must restore the key that encrypted it, or add the WhatsApp account again.`
+  return inEnglish(unreadableToken(whatsAppAccountId))
 }
 
 const purposes = {

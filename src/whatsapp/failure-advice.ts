@@ -113,9 +113,7 @@ export function adviseOnFailure({ code, message }: { code: string; message: stri
   const failure = findFailure(code, message)
   if (failure) return withFacts({ meaning: failure.meaning(), advice: failure.advice() })
   const { meaning, advice } = failures.unknown
-  if (message === '') return withFacts({ meaning: meaning({ code }), advice: advice() })
-  const known = withFacts({ advice: advice() })
-  return { ...known, meaning: message }
+  return withFacts({ meaning: message === '' ? meaning({ code }) : message, advice: advice() })
 }
 
 /** The cause alone, for a list. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { withoutFacts } from '../../../contracts/facts/fact.ts'
 import { changes } from '../../../contracts/changes.ts'
 import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { needsRegistration } from '../../../contracts/dashboard/number-status.ts'
@@ -133,7 +134,7 @@ async function inspectOnce(deps: Deps, accessToken: string): Promise<TokenReport
   const now = deps.now().getTime()
   const known = cache.get(key)
   if (known && Math.abs(now - known.at) < reportMilliseconds) return known.token
-  const token = await inspectToken(deps, accessToken)
+  const token = withoutFacts(await inspectToken(deps, accessToken))
   if (isUsable(token)) cache.set(key, { token, at: now })
   return token
 }

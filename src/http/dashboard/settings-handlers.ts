@@ -232,10 +232,11 @@ const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
     configureCallback(deps, accountId, whatsAppAccountId),
   callbackSetUp: (deps, _call, owner) => readCallbackSetUp(deps, owner),
   register: (deps, _call, { pin, ...owner }) => registerNumber(deps, owner, pin),
-  health: (deps, _call, { accountId, withCounts }) => readAccountHealth(deps, accountId, { withCounts }),
+  health: (deps, _call, { accountId, withCounts }) =>
+    readAccountHealth(deps, accountId, { withCounts, forDashboard: true }),
   check: async (deps, _call, owner) => {
     await checkNow(deps, owner)
-    return readAccountHealth(deps, owner.accountId)
+    return readAccountHealth(deps, owner.accountId, { forDashboard: true })
   },
   test: (deps, _call, { accountId, whatsAppAccountId }) => testWhatsAppAccount(deps, accountId, whatsAppAccountId),
   replaceSecrets: (deps, _call, { accountId, whatsAppAccountId, ...secrets }) =>

@@ -1,4 +1,6 @@
 import type { ConnectStep } from '../../../contracts/dashboard/connect.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { toNumberHealth } from '../health/number.ts'
 import { saveHealth } from '../health/store.ts'
@@ -15,12 +17,9 @@ export async function registerNumber(
   if ('problem' in stored) return stored.problem
   const { row, accessToken } = stored
   const outcome = await deps.whatsapp.registerNumber({ phoneNumberId: row.phone_number_id, accessToken, pin })
-  if (!outcome.ok) return { ok: false, ...explainReadFailure(outcome) }
+  if (!outcome.ok) return { ok: false, ...withFacts({ ...explainReadFailure(outcome) }) }
   const number = await deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken })
   const facts = number.ok ? toNumberHealth(number.value, deps.now()) : { number_status: 'CONNECTED' }
   await saveHealth(deps.db, stored, facts)
-  return {
-    ok: true,
-    message: 'The number is registered with the Cloud API. Keep its PIN: it is needed to register the number again.',
-  }
+  return { ok: true, ...withFacts({ message: connectFacts.registered() }) }
 }

@@ -1,8 +1,10 @@
 import type { ConnectStep } from '../../../contracts/dashboard/connect.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { MetaApp } from '../../whatsapp/onboarding.ts'
 import { findHealth, type HealthChanges, saveHealth } from '../health/store.ts'
-import { describeUnreadableToken, openAccessToken, openAppSecret } from '../secrets.ts'
+import { unreadableToken, openAccessToken, openAppSecret } from '../secrets.ts'
 import { findWhatsAppAccount, lockUnchanged, type WhatsAppAccountRow, type WhatsAppAccountRef } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
 import { readTokenFacts, type TokenFacts } from './token.ts'
@@ -22,7 +24,8 @@ export async function openStored(
   const row = requireWhatsAppAccount(found, whatsAppAccountId)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
   if (accessToken !== undefined) return { accountId, whatsAppAccountId, row, accessToken }
-  return { row, problem: { ok: false, message: describeUnreadableToken(whatsAppAccountId), fix: 'Replace the token.' } }
+  const problem = { message: unreadableToken(whatsAppAccountId), fix: connectFacts.replaceToken() }
+  return { row, problem: { ok: false, ...withFacts(problem) } }
 }
 
 /** The current state of a stored token according to WhatsApp. */

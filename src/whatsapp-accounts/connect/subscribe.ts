@@ -1,6 +1,8 @@
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
 import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/path.ts'
 import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../contracts/dashboard/connect.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { type Fact, withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { saveHealth } from '../health/store.ts'
 import { findWhatsAppAccount, type WhatsAppAccountRow, type WhatsAppAccountRef } from '../store.ts'
@@ -23,8 +25,8 @@ export async function subscribeApp(
     subscribed: outcome.ok,
     subscription_problem: advice ? describeAdvice(advice) : null,
   })
-  if (advice) return { ok: false, ...advice }
-  return { ok: true, message: 'The app is subscribed to the WhatsApp Business Account, so WhatsApp reports statuses.' }
+  if (advice) return { ok: false, ...withFacts({ ...advice }) }
+  return { ok: true, ...withFacts({ message: connectFacts.subscribed() }) }
 }
 
 /** Like `subscribeApp`, for a stored account. */
@@ -56,13 +58,7 @@ export async function configureCallback(
   const { app, token } = await inspectStored(deps, stored)
   if (!app) {
     await saveForToken(deps, stored, token.columns)
-    return withManualSetup(
-      {
-        message: 'WhatsApp did not say to which app the token belongs, so Waybill cannot set the callback URL for you.',
-        fix: 'Repeat this step in some minutes.',
-      },
-      enter,
-    )
+    return withManualSetup(toAdvice(connectFacts.appUnknown), enter)
   }
   const outcome = await deps.whatsapp.subscribeCallback(app, { url, verifyToken, fields })
   const advice = outcome.ok ? undefined : explainCallbackFailure(outcome)
@@ -72,17 +68,12 @@ export async function configureCallback(
     callback_problem: advice ? describeAdvice(advice) : null,
     ...(outcome.ok && { callback_url: url, callback_fields: [...fields] }),
   })
-  if (advice) return { ok: false, ...advice, enter }
-  return { ok: true, message: `Meta called ${url}, accepted the answer, and now sends callbacks there.` }
+  if (advice) return { ok: false, ...withFacts({ ...advice }), enter }
+  return { ok: true, ...withFacts({ message: connectFacts.callbackSet({ url }) }) }
 }
 
 function withManualSetup({ message, fix }: Advice, enter: CallbackStep['enter']): CallbackStep {
-  return {
-    ok: false,
-    message,
-    fix: `${fix} Or enter these values in the app dashboard of Meta (developers.facebook.com/apps > your app > WhatsApp > Configuration) and subscribe to the fields.`,
-    enter,
-  }
+  return { ok: false, ...withFacts({ message, fix: connectFacts.orByHand({ fix }) }), enter }
 }
 
 /** Returns the values to enter at Meta, and why Waybill cannot set them itself. */
@@ -94,7 +85,7 @@ export async function readCallbackSetUp(
   const found = await findWhatsAppAccount(deps.db, accountId, whatsAppAccountId)
   const row = requireWhatsAppAccount(found, whatsAppAccountId)
   const obstacle = findObstacle(deps, { accountId, whatsAppAccountId, row })
-  return { ...(obstacle && { obstacle }), enter: describeCallback(deps, row) }
+  return { ...(obstacle && { obstacle: withFacts({ ...obstacle }) }), enter: describeCallback(deps, row) }
 }
 
 /** The values that the app dashboard of Meta asks for. */
@@ -117,10 +108,11 @@ export function callbackUrlOf(
   return new URL(path, callbacks.baseUrl ?? publicUrl).href
 }
 
-const missingVerifyToken: Advice = {
-  message: 'META_VERIFY_TOKEN is not set, so Waybill rejects the check that Meta makes of a callback URL.',
-  fix: 'Ask the operator of this server to set META_VERIFY_TOKEN in its environment to a random text, such as the output of “openssl rand -hex 16”, and to restart it.',
+function toAdvice({ message, fix }: Record<'message' | 'fix', () => Fact>): Advice {
+  return { message: message(), fix: fix() }
 }
+
+const missingVerifyToken = toAdvice(connectFacts.verifyTokenMissing)
 
 /** Returns why Waybill cannot set the callback URL itself; undefined if it can. */
 function findObstacle(
@@ -128,22 +120,9 @@ function findObstacle(
   stored: Pick<Stored, 'accountId' | 'whatsAppAccountId' | 'row'>,
 ): Advice | undefined {
   const { verifyToken, baseUrl } = deps.callbacks
+  const { publicUrlMissing, appSecretMissing, appSecretUnreadable } = connectFacts
   if (verifyToken === undefined) return missingVerifyToken
-  if (baseUrl === undefined)
-    return {
-      message: 'WAYBILL_PUBLIC_URL is not an https address, so Waybill cannot set the callback URL for you.',
-      fix: 'Ask the operator of this server to set WAYBILL_PUBLIC_URL in its environment to the https address at which the internet reaches it, and to restart it.',
-    }
+  if (baseUrl === undefined) return toAdvice(publicUrlMissing)
   if (findAppSecret(deps, stored) !== undefined) return undefined
-  const consequence = 'so Waybill cannot set the callback URL for you, and rejects every callback.'
-  const copy = 'Copy it from Meta’s app dashboard (App settings > Basic)'
-  return stored.row.app_secret_encrypted === null
-    ? {
-        message: `Waybill does not have the app secret, ${consequence}`,
-        fix: `${copy} and replace the secrets of this account. Or ask the operator of this server to set META_APP_SECRET for all accounts, and to restart it.`,
-      }
-    : {
-        message: `The app secret of this account cannot be decrypted with the configured keys, ${consequence}`,
-        fix: `${copy} and replace the secrets of this account.`,
-      }
+  return toAdvice(stored.row.app_secret_encrypted === null ? appSecretMissing : appSecretUnreadable)
 }

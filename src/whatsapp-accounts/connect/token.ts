@@ -5,6 +5,8 @@ import { daysUntil, inDays } from '../health/findings.ts'
 import type { HealthChanges } from '../health/store.ts'
 import { explainReadFailure } from './advice.ts'
 import type { ConnectableAccount, TokenReport } from '../../../contracts/dashboard/connect.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { type Fact, inEnglish, type Sentence, withFacts } from '../../../contracts/facts/fact.ts'
 
 /** Permissions that a token needs (reference 2, section 5.1). */
 const requiredPermissions = ['whatsapp_business_messaging', 'whatsapp_business_management'] as const
@@ -20,51 +22,59 @@ export async function inspectToken(
 ): Promise<TokenReport> {
   const inspected = await whatsapp.inspectToken({ accessToken })
   if (!inspected.ok)
-    return { valid: false, ...explainReadFailure(inspected), permissions: [], missing: [], accounts: [] }
-  const token = inspected.value
-  const report = describeToken(token, now())
-  if (!report.valid || report.missing.includes('whatsapp_business_management')) return { ...report, accounts: [] }
-  const accounts = await listConnectable({ whatsapp }, accessToken, token)
-  if (!accounts.ok) return { ...report, ...explainReadFailure(accounts), accounts: [] }
-  if (accounts.value.every(({ numbers }) => numbers.length === 0))
     return {
-      ...report,
-      message: `${report.message} It has no access to a phone number.`,
-      fix: 'In Meta Business Suite, open Settings > Accounts > WhatsApp accounts and assign the account to the system user of the token with full control. The account needs a phone number: add one in WhatsApp Manager.',
-      accounts: accounts.value,
+      valid: false,
+      ...withFacts({ ...explainReadFailure(inspected) }),
+      permissions: [],
+      missing: [],
+      accounts: [],
     }
-  return { ...report, accounts: accounts.value }
+  const token = inspected.value
+  const { message, fix, ...report } = describeToken(token, now())
+  const described = { ...report, ...withFacts({ message, ...(fix && { fix }) }) }
+  if (!report.valid || report.missing.includes('whatsapp_business_management')) return { ...described, accounts: [] }
+  const accounts = await listConnectable({ whatsapp }, accessToken, token)
+  if (!accounts.ok) return { ...described, ...withFacts({ ...explainReadFailure(accounts) }), accounts: [] }
+  if (accounts.value.some(({ numbers }) => numbers.length > 0)) return { ...described, accounts: accounts.value }
+  const { noNumber } = connectFacts.token
+  return {
+    ...described,
+    ...withFacts({ message: noNumber.message({ message }), fix: noNumber.fix() }),
+    accounts: accounts.value,
+  }
 }
 
-function describeToken(token: TokenInfo, now: Date): Omit<TokenReport, 'accounts'> {
+interface DescribedToken extends Omit<TokenReport, 'accounts' | 'facts' | 'message' | 'fix'> {
+  message: Fact
+  fix?: Sentence
+}
+
+function describeToken(token: TokenInfo, now: Date): DescribedToken {
+  const { invalid, invalidBecause, newToken, lacksPermission, permissionFix } = connectFacts.token
   const missing = listMissingPermissions(token)
-  const facts = {
+  const known = {
     permissions: token.scopes,
     missing,
     ...(token.appId !== undefined && { appId: token.appId }),
     ...(token.appName !== undefined && { appName: token.appName }),
     ...(token.expiresAt && { expiresAt: token.expiresAt.toISOString() }),
   }
-  if (!token.valid)
-    return {
-      valid: false,
-      ...facts,
-      message: `WhatsApp says that this token is not valid${token.reason === undefined ? '' : `: ${token.reason}`}`,
-      fix: 'Create a new token for the system user in Meta Business Suite.',
-    }
-  const message = `The token is valid${token.appName === undefined ? '' : ` and belongs to the app “${token.appName}”`}. ${describeExpiry(token, now)}`
-  if (missing.length === 0) return { valid: true, ...facts, message }
-  return {
-    valid: true,
-    ...facts,
-    message: `${message} It lacks the permission ${missing.join(' and ')}.`,
-    fix: 'Create a new token for the system user with the permissions whatsapp_business_messaging and whatsapp_business_management.',
+  if (!token.valid) {
+    const message = token.reason === undefined ? invalid() : invalidBecause({ reason: token.reason })
+    return { valid: false, ...known, message, fix: newToken() }
   }
+  const message = describeValidToken(token, now)
+  if (missing.length === 0) return { valid: true, ...known, message }
+  const lacking = lacksPermission({ message, permissions: missing.join(' and ') })
+  return { valid: true, ...known, message: lacking, fix: permissionFix() }
 }
 
-function describeExpiry({ expiresAt }: TokenInfo, now: Date): string {
-  if (!expiresAt) return 'It does not expire.'
-  return `It expires ${inDays(Math.max(0, daysUntil(expiresAt, now)))} (${expiresAt.toISOString().slice(0, 10)}). Use a token that never expires for a server.`
+function describeValidToken({ appName, expiresAt }: TokenInfo, now: Date): Fact {
+  const { valid, validForApp, noExpiry, expiry } = connectFacts.token
+  const expires = expiresAt
+    ? expiry({ when: inDays(Math.max(0, daysUntil(expiresAt, now))), date: expiresAt.toISOString().slice(0, 10) })
+    : noExpiry()
+  return appName === undefined ? valid({ expiry: expires }) : validForApp({ appName, expiry: expires })
 }
 
 async function listConnectable(
@@ -142,6 +152,6 @@ function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts,
       },
     }
   if (inspected.error?.code === 190)
-    return { info: undefined, columns: { ...checked, token_problem: explainReadFailure(inspected).message } }
+    return { info: undefined, columns: { ...checked, token_problem: inEnglish(explainReadFailure(inspected).message) } }
   return { info: undefined, columns: {} }
 }

@@ -1,8 +1,11 @@
 import type { HealthFinding } from '../../../contracts/api/account.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
+import { findings as facts } from '../../../contracts/facts/findings.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredTraffic } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
-import { describeRejection, requestReview } from '../connect/advice.ts'
+import { describeRejection } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
@@ -49,42 +52,42 @@ export interface HealthFacts extends MarketingFacts {
 /** Days before the expiry of a token at which it is announced. */
 export const expiryDays = [14, 7, 1, 0] as const
 
+/** A problem of a WhatsApp account. What it says is made into sentences where it is read. */
+export interface Finding extends Omit<HealthFinding, 'message' | 'fix'> {
+  message: Fact
+  /** A string is WhatsApp's own solution. */
+  fix: Sentence
+}
+
 /** Turns facts into findings, errors first. An account that a user deactivated has only that finding. */
-export function findProblems(facts: HealthFacts, now: Date): HealthFinding[] {
-  const findings = facts.switchedOff
-    ? [
-        warning(
-          'deactivated',
-          'A user deactivated this WhatsApp account.',
-          'Activate it to send from it again.',
-          blocking,
-        ),
-      ]
+export function findProblems(health: HealthFacts, now: Date): Finding[] {
+  const found = health.switchedOff
+    ? [warning('deactivated', facts.deactivated.message(), facts.deactivated.fix(), blocking)]
     : [
-        ...findTokenProblems(facts, now),
-        ...findNumberProblems(facts),
-        ...findCallbackProblems(facts),
-        ...findMarketingProblems(facts),
-        ...findTrafficProblems(facts),
-        ...findMissingMessages(facts, now),
+        ...findTokenProblems(health, now),
+        ...findNumberProblems(health),
+        ...findCallbackProblems(health),
+        ...findMarketingProblems(health),
+        ...findTrafficProblems(health),
+        ...findMissingMessages(health, now),
       ]
-  return findings.map((finding) => withSince(finding, facts)).toSorted((a, b) => rank(a) - rank(b))
+  return found.map((finding) => withSince(finding, health)).toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Findings of an inactive account. They are announced separately, when the state of the account changes. */
 export const inactiveCodes: ReadonlySet<string> = new Set(['deactivated', 'rejected', 'disabled'])
 
-function withSince(finding: HealthFinding, { inactiveSince, findingsSince }: HealthFacts): HealthFinding {
+function withSince(finding: Finding, { inactiveSince, findingsSince }: HealthFacts): Finding {
   const since = inactiveCodes.has(finding.code) ? inactiveSince?.toISOString() : findingsSince?.[finding.code]
   return since === undefined ? finding : { ...finding, since }
 }
 
-function rank({ severity, blocksSending }: HealthFinding): number {
+function rank({ severity, blocksSending }: Finding): number {
   return (severity === 'error' ? 0 : 2) + (blocksSending ? 0 : 1)
 }
 
-function problem(severity: HealthFinding['severity']) {
-  return (code: string, message: string, fix: string, { blocksSending = false } = {}): HealthFinding => ({
+function problem(severity: Finding['severity']) {
+  return (code: string, message: Fact, fix: Sentence, { blocksSending = false } = {}): Finding => ({
     code,
     severity,
     blocksSending,
@@ -96,50 +99,42 @@ const error = problem('error')
 const warning = problem('warning')
 const blocking = { blocksSending: true }
 
-function replaceToken({ whatsAppAccountId }: HealthFacts): string {
-  return `Create a new token for the system user in Meta Business Suite, and replace it on the WhatsApp accounts page, or with: waybill whatsapp update ${whatsAppAccountId} --access-token -`
+function replaceToken({ whatsAppAccountId }: HealthFacts): Fact {
+  return facts.replaceToken({ command: `waybill whatsapp update ${whatsAppAccountId} --access-token -` })
 }
 
-function findTokenProblems(facts: HealthFacts, now: Date): HealthFinding[] {
-  const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = facts
+function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
+  const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = health
+  const replace = replaceToken(health)
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
   if (inactiveReason?.startsWith(disabledBy) === true)
-    return [error('disabled', `${withoutDot(inactiveReason)}.`, requestReview, blocking)]
-  if (inactiveReason !== undefined)
-    return [error('rejected', describeRejection(inactiveReason), replaceToken(facts), blocking)]
-  if (days !== undefined && days < 0)
-    return [error('token_expired', 'The access token has expired.', replaceToken(facts), blocking)]
-  if (tokenProblem !== undefined)
     return [
-      error(
-        'token_invalid',
-        `WhatsApp rejects the access token: ${withoutDot(tokenProblem)}.`,
-        replaceToken(facts),
-        blocking,
-      ),
+      error('disabled', facts.disabled({ reason: withoutDot(inactiveReason) }), connectFacts.requestReview(), blocking),
     ]
+  if (inactiveReason !== undefined) return [error('rejected', describeRejection(inactiveReason), replace, blocking)]
+  if (days !== undefined && days < 0) return [error('token_expired', facts.tokenExpired(), replace, blocking)]
+  if (tokenProblem !== undefined)
+    return [error('token_invalid', facts.tokenRejected({ reason: withoutDot(tokenProblem) }), replace, blocking)]
   const lacksMessaging = missingPermissions.includes('whatsapp_business_messaging')
+  const permissions = missingPermissions.join(' and ')
   return [
     ...(missingPermissions.length === 0
       ? []
       : [
-          error(
-            'permission_missing',
-            `The access token lacks the permission ${missingPermissions.join(' and ')}.`,
-            replaceToken(facts),
-            { blocksSending: lacksMessaging },
-          ),
+          error('permission_missing', facts.permissionMissing({ permissions }), replace, {
+            blocksSending: lacksMessaging,
+          }),
         ]),
     ...(days === undefined || days > expiryDays[0]
       ? []
-      : [
-          warning(
-            'token_expiring',
-            `The access token expires ${inDays(days)}${tokenRefreshProblem === undefined ? '' : `, and could not be refreshed: ${withoutDot(tokenRefreshProblem)}`}.`,
-            replaceToken(facts),
-          ),
-        ]),
+      : [warning('token_expiring', describeExpiry(inDays(days), tokenRefreshProblem), replace)]),
   ]
+}
+
+function describeExpiry(when: Fact, refreshProblem: string | undefined): Fact {
+  return refreshProblem === undefined
+    ? facts.tokenExpiring({ when })
+    : facts.tokenNotRefreshed({ when, problem: withoutDot(refreshProblem) })
 }
 
 /** Whole days, rounded down; negative once it has passed. */
@@ -147,192 +142,140 @@ export function daysUntil(date: Date, now: Date): number {
   return Math.floor((date.getTime() - now.getTime()) / 86_400_000)
 }
 
-export function inDays(days: number): string {
-  return days === 0 ? 'in less than a day' : days === 1 ? 'in 1 day' : `in ${days} days`
+export function inDays(days: number): Fact {
+  const { none, one, several } = facts.inDays
+  return days === 0 ? none() : days === 1 ? one() : several({ days })
+}
+
+interface NumberProblem {
+  message: () => Fact
+  fix: () => Fact
+  sends?: true
+}
+
+const notRegistered: NumberProblem = {
+  message: facts.notRegistered.message,
+  fix: () => facts.notRegistered.fix({ command: 'waybill whatsapp connect --help' }),
 }
 
 /** Reference, section 5. Other states do not stop a number from sending. */
-const numberProblems: Readonly<Record<string, { message: string; fix: string; sends?: true }>> = {
-  PENDING: notRegistered(),
-  UNVERIFIED: notRegistered(),
-  DISCONNECTED: notRegistered(),
-  FLAGGED: {
-    message: 'WhatsApp has flagged the number for low quality.',
-    fix: 'Send fewer messages that users block or report. If the quality stays low, WhatsApp lowers the limit.',
-    sends: true,
-  },
-  RATE_LIMITED: {
-    message: 'The number has reached its messaging limit.',
-    fix: 'Wait until the 24-hour window has moved on, or raise the limit in WhatsApp Manager.',
-    sends: true,
-  },
-  RESTRICTED: restricted('restricted'),
-  BANNED: restricted('banned'),
-  MIGRATED: gone('moved to another WhatsApp Business Account'),
-  DELETED: gone('deleted'),
+const numberProblems: Readonly<Record<string, NumberProblem>> = {
+  PENDING: notRegistered,
+  UNVERIFIED: notRegistered,
+  DISCONNECTED: notRegistered,
+  FLAGGED: { ...facts.flagged, sends: true },
+  RATE_LIMITED: { ...facts.rateLimited, sends: true },
+  RESTRICTED: { message: facts.restricted, fix: connectFacts.requestReview },
+  BANNED: { message: facts.banned, fix: connectFacts.requestReview },
+  MIGRATED: { message: facts.migrated, fix: facts.connectAgain },
+  DELETED: { message: facts.deleted, fix: facts.connectAgain },
 }
 
-function notRegistered() {
-  return {
-    message: 'The number is not registered with the Cloud API.',
-    fix: 'Register it with its two-step verification PIN, in the setup of this WhatsApp account, or with: waybill whatsapp connect --help',
-  }
-}
-function restricted(how: string) {
-  return {
-    message: `WhatsApp has ${how} the number.`,
-    fix: requestReview,
-  }
-}
-function gone(how: string) {
-  return { message: `The number was ${how}.`, fix: 'Check it in WhatsApp Manager, and connect it again.' }
-}
-
-function findNumberProblems(facts: HealthFacts): HealthFinding[] {
-  const { numberStatus, qualityRating, nameStatus, health } = facts
+function findNumberProblems({ numberStatus, qualityRating, nameStatus, health }: HealthFacts): Finding[] {
   const state = numberStatus === undefined ? undefined : numberProblems[numberStatus]
+  const code = `number_${numberStatus?.toLowerCase()}`
   const entities = health.filter(({ entity }) => !(state && entity === 'PHONE_NUMBER'))
   return [
     ...(state
       ? [
           state.sends
-            ? warning(`number_${numberStatus?.toLowerCase()}`, state.message, state.fix)
-            : error(`number_${numberStatus?.toLowerCase()}`, state.message, state.fix, blocking),
+            ? warning(code, state.message(), state.fix())
+            : error(code, state.message(), state.fix(), blocking),
         ]
       : []),
     ...entities.flatMap(toEntityFinding),
-    ...(qualityRating === 'RED'
-      ? [
-          warning(
-            'quality_low',
-            'The quality rating of the number is low (red).',
-            'Message only people who opted in, and make it easy to opt out. Check which templates were blocked in WhatsApp Manager.',
-          ),
-        ]
-      : []),
+    ...(qualityRating === 'RED' ? [warning('quality_low', facts.qualityLow.message(), facts.qualityLow.fix())] : []),
     ...(nameStatus === 'DECLINED' || nameStatus === 'EXPIRED'
       ? [
           warning(
             'name_declined',
-            `WhatsApp has not approved the display name of the number (${nameStatus.toLowerCase()}).`,
-            'Edit the display name in WhatsApp Manager, and register the number again once it is approved.',
+            facts.nameDeclined.message({ status: nameStatus.toLowerCase() }),
+            facts.nameDeclined.fix(),
           ),
         ]
       : []),
   ]
 }
 
-const entityNames: Readonly<Record<string, string>> = {
-  PHONE_NUMBER: 'the phone number',
-  WABA: 'the WhatsApp Business Account',
-  BUSINESS: 'the business portfolio',
-  APP: 'the app',
+const entityNames: Readonly<Record<string, () => Fact>> = {
+  PHONE_NUMBER: facts.entity.phoneNumber,
+  WABA: facts.entity.waba,
+  BUSINESS: facts.entity.business,
+  APP: facts.entity.app,
 }
 
 /** Reference 2, section 5.5. */
-function toEntityFinding({ entity, canSend, reasons }: StoredHealthEntity): HealthFinding[] {
+function toEntityFinding({ entity: type, canSend, reasons }: StoredHealthEntity): Finding[] {
   if (canSend !== 'BLOCKED' && canSend !== 'LIMITED') return []
-  const name = entityNames[entity] ?? entity
-  const why = reasons.map(({ description }) => withoutDot(description)).join('; ') || 'WhatsApp gave no reason'
-  const solution = reasons.flatMap(({ solution }) => solution ?? [])[0]
-  const fix = solution ?? 'Open WhatsApp Manager, and follow what it says about this account.'
-  const code = `${entity.toLowerCase()}_${canSend.toLowerCase()}`
+  const entity = entityNames[type]?.() ?? type
+  const said = reasons.map(({ description }) => withoutDot(description)).join('; ')
+  const reason = said === '' ? facts.sending.noReason() : said
+  const fix = reasons.flatMap(({ solution }) => solution ?? [])[0] ?? facts.sending.fix()
+  const code = `${type.toLowerCase()}_${canSend.toLowerCase()}`
   return canSend === 'BLOCKED'
-    ? [error(code, `WhatsApp blocks sending because of ${name}: ${why}.`, fix, blocking)]
-    : [warning(code, `WhatsApp limits sending because of ${name}: ${why}.`, fix)]
+    ? [error(code, facts.sending.blocked({ entity, reason }), fix, blocking)]
+    : [warning(code, facts.sending.limited({ entity, reason }), fix)]
 }
 
-function findCallbackProblems(facts: HealthFacts): HealthFinding[] {
-  const { subscribed, subscriptionProblem, hasAppSecret, callbackCheckedAt, callbackUrl, callbackProblem } = facts
-  const subscribe = 'Open the setup of this WhatsApp account and select Subscribe.'
-  const setUp = 'Open the setup of this WhatsApp account and select Set callback URL.'
-  const missing = callbackFields.filter((field) => !facts.callbackFields.includes(field))
+function findCallbackProblems(health: HealthFacts): Finding[] {
+  const { subscribed, subscriptionProblem, hasAppSecret, callbackProblem } = health
+  const notSubscribed =
+    subscriptionProblem === undefined
+      ? facts.notSubscribed()
+      : facts.subscriptionFailed({ problem: withoutDot(subscriptionProblem) })
   return [
     ...(hasAppSecret
       ? []
-      : [
-          error(
-            'app_secret_missing',
-            'The secret of the app is not known, so Waybill rejects every callback and no status arrives.',
-            'Copy the app secret from the app dashboard of Meta (App settings > Basic), and replace the secrets of this account, or set META_APP_SECRET.',
-          ),
-        ]),
-    ...(subscribed === false
-      ? [
-          error(
-            'not_subscribed',
-            `The app is not subscribed to the WhatsApp Business Account, so no status arrives${subscriptionProblem === undefined ? '' : `: ${withoutDot(subscriptionProblem)}`}.`,
-            subscribe,
-          ),
-        ]
-      : []),
+      : [error('app_secret_missing', facts.appSecretMissing.message(), facts.appSecretMissing.fix())]),
+    ...(subscribed === false ? [error('not_subscribed', notSubscribed, facts.subscribe())] : []),
     ...(callbackProblem === undefined
-      ? []
+      ? findSubscriptionProblems(health)
       : [
           warning(
             'callback_problem',
-            `There is a problem with the callback URL: ${withoutDot(callbackProblem)}.`,
-            setUp,
+            facts.callbackProblem({ problem: withoutDot(callbackProblem) }),
+            facts.setCallback(),
           ),
         ]),
-    ...(callbackCheckedAt === undefined || callbackProblem !== undefined
-      ? []
-      : callbackUrl === undefined
-        ? [error('callback_missing', 'The app has no callback URL, so no status arrives.', setUp)]
-        : [
-            ...(facts.expectedCallbackUrl !== undefined && callbackUrl !== facts.expectedCallbackUrl
-              ? [
-                  warning(
-                    'callback_elsewhere',
-                    `WhatsApp sends the callbacks of the app to ${callbackUrl}, and not to ${facts.expectedCallbackUrl}.`,
-                    setUp,
-                  ),
-                ]
-              : []),
-            ...(missing.includes('messages')
-              ? [
-                  error(
-                    'field_messages_missing',
-                    'The app is not subscribed to the field messages, so no status arrives.',
-                    setUp,
-                  ),
-                ]
-              : missing.length > 0
-                ? [
-                    warning(
-                      'fields_missing',
-                      `The app is not subscribed to all fields that Waybill reads: ${missing.join(', ')}.`,
-                      setUp,
-                    ),
-                  ]
-                : []),
-          ]),
   ]
 }
 
-function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rules }: HealthFacts): HealthFinding[] {
+/** Where WhatsApp sends the callbacks of the app, and which. */
+function findSubscriptionProblems(health: HealthFacts): Finding[] {
+  const { callbackCheckedAt, callbackUrl, expectedCallbackUrl } = health
+  const setUp = facts.setCallback()
+  if (callbackCheckedAt === undefined) return []
+  if (callbackUrl === undefined) return [error('callback_missing', facts.callbackMissing(), setUp)]
+  const missing = callbackFields.filter((field) => !health.callbackFields.includes(field))
+  return [
+    ...(expectedCallbackUrl !== undefined && callbackUrl !== expectedCallbackUrl
+      ? [warning('callback_elsewhere', facts.callbackElsewhere({ callbackUrl, expectedCallbackUrl }), setUp)]
+      : []),
+    ...(missing.includes('messages')
+      ? [error('field_messages_missing', facts.messagesFieldMissing(), setUp)]
+      : missing.length > 0
+        ? [warning('fields_missing', facts.fieldsMissing({ fields: missing.join(', ') }), setUp)]
+        : []),
+  ]
+}
+
+function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rules }: HealthFacts): Finding[] {
   if (!traffic) return []
   const { sent, failed, failures, lastAcceptedAt } = traffic
-  const total = sent + failed
-  const [most] = failures
+  const code = failures[0]?.code ?? 'unknown'
+  const { failuresFrequent, noStatuses } = facts
   return [
     ...(failureRatePercent !== null && toFailurePercent(traffic, rules) > failureRatePercent
       ? [
           warning(
             'failures_frequent',
-            `${failed} of ${total} messages of the last hour failed, most often with code ${most?.code ?? 'unknown'}.`,
-            'Open the failed messages in the dashboard: each one says what its code means and what to do.',
+            failuresFrequent.message({ failed, total: sent + failed, code }),
+            failuresFrequent.fix(),
           ),
         ]
       : []),
     ...(lastAcceptedAt !== undefined && isAfterLastStatus(new Date(lastAcceptedAt), lastStatusAt)
-      ? [
-          error(
-            'no_statuses',
-            'WhatsApp accepted messages more than five minutes ago, and no status has arrived since.',
-            'Check the callback URL of the app and the subscription in the setup of this WhatsApp account.',
-          ),
-        ]
+      ? [error('no_statuses', noStatuses.message(), noStatuses.fix())]
       : []),
   ]
 }
@@ -340,16 +283,11 @@ function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rul
 /** How long missing messages are reported after their last status. */
 export const missingKeptDays = 7
 
-function findMissingMessages({ missing }: HealthFacts, now: Date): HealthFinding[] {
+function findMissingMessages({ missing }: HealthFacts, now: Date): Finding[] {
   if (!missing || daysUntil(now, missing.reportedAt) >= missingKeptDays) return []
-  const { statuses, sentFrom, sentUntil } = missing
-  return [
-    warning(
-      'messages_missing',
-      `WhatsApp reported statuses of messages that the database does not have: ${statuses} statuses of messages sent from ${sentFrom.toISOString()} to ${sentUntil.toISOString()}.`,
-      'If the database was restored or failed over, it lost these messages: they were sent, so do not send them again. Otherwise, another installation of Waybill sends from this number.',
-    ),
-  ]
+  const { message, fix } = facts.messagesMissing
+  const [from, until] = [missing.sentFrom.toISOString(), missing.sentUntil.toISOString()]
+  return [warning('messages_missing', message({ statuses: missing.statuses, from, until }), fix())]
 }
 
 /** The stored time of the last status is at most an interval older than the status itself. */

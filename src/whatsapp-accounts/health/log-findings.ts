@@ -1,5 +1,6 @@
 import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
+import { allInEnglish } from '../../../contracts/facts/fact.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { findWhatsAppAccountsById, type WhatsAppAccountRef, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
@@ -41,8 +42,10 @@ async function logChanges(deps: LogDeps, { row, health, rules }: Known): Promise
   if (before.join() === after.join()) return
   const since = Object.fromEntries(after.map((code) => [code, health.findings_since[code] ?? now.toISOString()]))
   if (!(await replaceAnnouncedFindings(deps.db, ref, { from: before, to: after, since }))) return
-  for (const { code, severity, message, fix } of findings.filter((finding) => !before.includes(finding.code)))
+  for (const { code, severity, ...said } of findings.filter((finding) => !before.includes(finding.code))) {
+    const { message, fix } = allInEnglish({ message: said.message, fix: said.fix })
     deps.log[severity === 'error' ? 'error' : 'warn']({ ...ref, finding: code, fix }, `WhatsApp account: ${message}`)
+  }
   for (const code of before.filter((known) => !after.includes(known)))
     deps.log.info({ ...ref, finding: code }, 'WhatsApp account: problem resolved')
 }

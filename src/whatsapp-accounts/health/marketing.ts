@@ -1,6 +1,10 @@
-import type { HealthFinding } from '../../../contracts/api/account.ts'
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
+import { findings } from '../../../contracts/facts/findings.ts'
 import type { MarketingAccess } from '../../whatsapp/onboarding.ts'
 import type { WhatsAppAccountChanges, WhatsAppAccountRow } from '../store.ts'
+import type { Finding } from './findings.ts'
+
+const facts = findings.marketing
 
 /** What is known about the marketing messages of a WhatsApp account. Undefined: not known yet. */
 export interface MarketingFacts {
@@ -33,44 +37,26 @@ export function marketingEndpointOf(row: Columns): 'marketing_messages' | 'messa
 const reportedEnd = '2027-10-13'
 
 /** A business account that sends no marketing templates needs no onboarding. */
-export function findMarketingProblems(facts: MarketingFacts): HealthFinding[] {
-  const { marketingOnboardingStatus: status, marketingOffCloudApi: isOffCloudApi } = facts
-  if (status === undefined || status === 'ONBOARDED' || facts.hasMarketingTemplates !== true) return []
+export function findMarketingProblems(known: MarketingFacts): Finding[] {
+  const { marketingOnboardingStatus: status, marketingOffCloudApi: isOffCloudApi } = known
+  if (status === undefined || status === 'ONBOARDED' || known.hasMarketingTemplates !== true) return []
   const finding = { blocksSending: false, fix: explainOnboarding(status) }
   if (isOffCloudApi === true)
-    return [
-      {
-        ...finding,
-        code: 'marketing_rejected',
-        severity: 'error',
-        message: `WhatsApp rejects every marketing template of this business account: the Cloud API is switched off for them, and the account is not onboarded to the Marketing Messages API (${status}).`,
-      },
-    ]
-  return [
-    {
-      ...finding,
-      code: 'marketing_not_onboarded',
-      severity: 'warning',
-      message: `This business account is not onboarded to the Marketing Messages API (${status}), so its marketing templates go through the Cloud API. WhatsApp is reported to reject them there from ${reportedEnd}; Meta has not confirmed the day.`,
-    },
-  ]
+    return [{ ...finding, code: 'marketing_rejected', severity: 'error', message: facts.rejected({ status }) }]
+  const message = facts.notOnboarded({ status, date: reportedEnd })
+  return [{ ...finding, code: 'marketing_not_onboarded', severity: 'warning', message }]
 }
-
-const askMeta = 'Ask Meta Business Support how this account can be onboarded to the Marketing Messages API.'
 
 /** Reference: autumn reference, section 1.2. */
-const explanations: Readonly<Record<string, string>> = {
-  ELIGIBLE:
-    'Let an admin of the business portfolio accept the terms: in the app dashboard of Meta under WhatsApp > Quickstart > Improve ROI with marketing messages, or in WhatsApp Manager under Alerts. Waybill then changes the endpoint by itself.',
-  PENDING_VALID_PAYMENT_METHOD:
-    'Add a valid payment method in WhatsApp Manager. WhatsApp then completes the onboarding.',
-  PENDING_INTERNAL_SETUP: 'Wait: WhatsApp is completing the onboarding.',
-  INELIGIBLE_INACTIVE_OR_RESTRICTED:
-    'Open WhatsApp Manager, and solve what restricts this account. It can be onboarded afterwards.',
+const explanations: Readonly<Record<string, () => Fact>> = {
+  ELIGIBLE: facts.acceptTerms,
+  PENDING_VALID_PAYMENT_METHOD: facts.addPayment,
+  PENDING_INTERNAL_SETUP: facts.wait,
+  INELIGIBLE_INACTIVE_OR_RESTRICTED: facts.solveRestriction,
 }
 
-function explainOnboarding(status: string): string {
-  return explanations[status] ?? askMeta
+function explainOnboarding(status: string): Fact {
+  return (explanations[status] ?? facts.askMeta)()
 }
 
 /** One sentence about how marketing templates are sent, and what to do about it; undefined if WhatsApp was not asked. */
@@ -88,6 +74,6 @@ export function describeMarketing(row: Columns): { ok: boolean; message: string;
   return {
     ok: isOff !== true,
     message: `The business account is not onboarded to the Marketing Messages API (${status}); ${endpoint}.`,
-    fix: explainOnboarding(status),
+    fix: inEnglish(explainOnboarding(status)),
   }
 }

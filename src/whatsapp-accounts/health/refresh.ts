@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { MetaApp } from '../../whatsapp/onboarding.ts'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { explainReadFailure } from '../connect/advice.ts'
 import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
@@ -74,13 +75,14 @@ async function requestToken(
   { app, before }: { app: MetaApp; before: InspectedToken['token']['info'] },
 ): Promise<Renewed> {
   const issued = await deps.whatsapp.refreshToken({ accessToken, app })
-  if (!issued.ok) return { problem: explainReadFailure(issued).message }
+  if (!issued.ok) return { problem: inEnglish(explainReadFailure(issued).message) }
   const { accessToken: renewed } = issued.value
   const [after, number] = await Promise.all([
     readTokenFacts(deps, { accessToken: renewed, app }),
     deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken: renewed }),
   ])
-  if (!number.ok) return { problem: `The new token cannot use the number. ${explainReadFailure(number).message}` }
+  if (!number.ok)
+    return { problem: `The new token cannot use the number. ${inEnglish(explainReadFailure(number).message)}` }
   if (after.info?.valid !== true) return { problem: 'Meta issued a new token but reports it as invalid.' }
   const lost = before?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
   if (lost.length > 0) return { problem: `The new token lacks the permission ${lost.join(' and ')}.` }

@@ -1,11 +1,12 @@
 import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../contracts/api/account.ts'
+import { allInEnglish, withFacts } from '../../../contracts/facts/fact.ts'
 import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import type { StoredTraffic } from '../../platform/db/schema.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { findWhatsAppAccounts, findWhatsAppAccountsAfter, type WhatsAppAccountRow } from '../store.ts'
 import { toFacts } from './facts.ts'
-import { findProblems } from './findings.ts'
+import { type Finding, findProblems } from './findings.ts'
 import { marketingEndpointOf } from './marketing.ts'
 import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
 import { windowAt } from './traffic.ts'
@@ -15,12 +16,12 @@ export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl'>
 
 /**
  * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
- * longer.
+ * longer. `forDashboard` adds the facts behind the sentences.
  */
 export async function readAccountHealth(
   deps: ViewDeps,
   accountId: string,
-  { withCounts = true }: { withCounts?: boolean } = {},
+  { withCounts = true, forDashboard = false }: { withCounts?: boolean; forDashboard?: boolean } = {},
 ): Promise<AccountHealth> {
   const now = deps.now()
   const [rows, healthRows, rulesOf, countsOf] = await Promise.all([
@@ -29,10 +30,11 @@ export async function readAccountHealth(
     findRules(deps.db, [accountId]),
     withCounts ? countLastHour(deps.db, [accountId], windowAt(now)) : undefined,
   ])
+  const say = forDashboard ? withFacts : allInEnglish
   const whatsAppAccounts = rows.map((row) => {
     const health = healthRows.find((candidate) => candidate.whatsapp_account_id === row.id)
     const counts = countsOf && (countsOf.get(row.id) ?? noTraffic())
-    return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now })
+    return toHealth(deps, { row, health, rules: rulesOf(accountId), counts, now, say })
   })
   const inUse = whatsAppAccounts.filter(({ active }, index) => active || rows[index]?.switched_off === false)
   return {
@@ -47,7 +49,7 @@ export interface HealthState {
   whatsAppAccountId: string
   healthy: boolean
   tokenExpiresAt: Date | undefined
-  findings: HealthFinding[]
+  findings: Finding[]
 }
 
 const accountsPerPage = 200
@@ -98,11 +100,12 @@ interface Known {
   rules: AlertRules
   counts?: StoredTraffic | undefined
   now: Date
+  say: typeof allInEnglish
 }
 
 function toHealth(
   deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
-  { row, health, rules, counts, now }: Known,
+  { row, health, rules, counts, now, say }: Known,
 ): WhatsAppAccountHealth {
   const facts = toFacts(deps, row, health, { ...rules, ...(counts && { traffic: counts }) })
   const findings = findProblems(facts, now)
@@ -114,7 +117,10 @@ function toHealth(
     active: row.active,
     healthy: findings.every(({ severity }) => severity !== 'error'),
     canSend: !findings.some(({ blocksSending }) => blocksSending),
-    findings,
+    findings: findings.map((finding): HealthFinding => {
+      const { message, fix } = finding
+      return { ...finding, ...say({ message, fix }) }
+    }),
     token: {
       ...(health &&
         health.token_checked_at !== null && { valid: health.token_problem === null && row.inactive_reason === null }),

@@ -2,6 +2,7 @@ import type { Messages } from '@lingui/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import { failures } from '../../../contracts/facts/failures.ts'
+import { findings } from '../../../contracts/facts/findings.ts'
 import { withFacts } from '../../../contracts/facts/fact.ts'
 import { say } from '../../../src/dashboard/language/facts.ts'
 import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
@@ -27,6 +28,15 @@ test('says the explanation of every code of WhatsApp in Spanish', () => {
 
   expect(explainedCodes.length).toBeGreaterThan(40)
   expect(untranslated).toEqual([])
+})
+
+test('says the facts in a fact', () => {
+  const { sending, entity } = findings
+  const message = sending.blocked({ entity: entity.phoneNumber(), reason: sending.noReason() })
+
+  expect(say(withFacts({ message }), 'message')).toBe(
+    'WhatsApp bloquea los envíos por el número de teléfono: WhatsApp no dio ningún motivo.',
+  )
 })
 
 test('says the values of a fact', () => {

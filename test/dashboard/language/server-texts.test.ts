@@ -25,11 +25,6 @@ afterEach(() => {
 })
 
 test.each([
-  ['The access token has expired.', 'El token de acceso ha caducado.'],
-  [
-    'WhatsApp blocks sending because of the phone number: WhatsApp gave no reason.',
-    'WhatsApp bloquea los envíos por el número de teléfono: WhatsApp no dio ningún motivo.',
-  ],
   ['Failing since 10:32: connection refused.', 'Falla desde 10:32: conexión rechazada.'],
   [
     'Failing since 10:32: HTTP 401; check the signing secret.',

@@ -4,7 +4,7 @@ import { Alert, Anchor, Text } from '@mantine/core'
 import { IconTool } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CallbackValues } from './callback-values.tsx'
@@ -52,10 +52,10 @@ export function CallbackStep({ whatsAppAccountId, ...step }: StepContext & { wha
       ) : (
         <Alert color="yellow" icon={<IconTool />}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {translateServerText(obstacle.message)}
+            {say(obstacle, 'message')}
           </Text>
           <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-            {translateServerText(obstacle.fix)}
+            {say(obstacle, 'fix')}
           </Text>
         </Alert>
       )}

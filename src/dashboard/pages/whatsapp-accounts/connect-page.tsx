@@ -7,7 +7,7 @@ import { type ReactNode, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { type ConnectableAccount, type TokenReport } from '../../../../contracts/dashboard/connect.ts'
 import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { readFailure, showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -180,10 +180,10 @@ function TokenResult({ report }: { report: TokenReport }) {
       role={ok ? 'status' : 'alert'}
     >
       <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm">{translateServerText(report.message)}</Text>
+        <Text size="sm">{say(report, 'message')}</Text>
         {report.fix !== undefined && (
           <Text size="sm" fw={600}>
-            {translateServerText(report.fix)}
+            {say({ fix: report.fix, facts: report.facts }, 'fix')}
           </Text>
         )}
         {report.permissions.length > 0 && (

@@ -1,7 +1,10 @@
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
-import { translateServerText } from '../../language/server-text.ts'
+import type { Facts } from '../../../../contracts/facts/fact.ts'
+import { say } from '../../language/facts.ts'
 
-/** Translates a finding's message and fix. */
-export function describeFinding({ message, fix }: HealthFinding): Pick<HealthFinding, 'message' | 'fix'> {
-  return { message: translateServerText(message), fix: translateServerText(fix) }
+/** A finding's message and fix in the language of the reader. */
+export function describeFinding(
+  finding: HealthFinding & { facts?: Facts | undefined },
+): Pick<HealthFinding, 'message' | 'fix'> {
+  return { message: say(finding, 'message'), fix: say(finding, 'fix') }
 }

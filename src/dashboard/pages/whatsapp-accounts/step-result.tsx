@@ -1,12 +1,12 @@
 import { Alert, Box, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { CallbackStep, ConnectStep } from '../../../../contracts/dashboard/connect.ts'
 import { CallbackValues } from './callback-values.tsx'
 
 /** WhatsApp's response, and the values to enter at Meta if they must be entered manually. */
 export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep, 'enter'> }) {
-  const { ok, message, fix, enter } = result
+  const { ok, fix, facts, enter } = result
   return (
     <Alert
       color={ok ? 'waybill' : 'red'}
@@ -14,11 +14,11 @@ export function StepResult({ result }: { result: ConnectStep & Pick<CallbackStep
       role={ok ? 'status' : 'alert'}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {translateServerText(message)}
+        {say(result, 'message')}
       </Text>
       {fix !== undefined && (
         <Text size="sm" fw={600} mt={4} style={{ overflowWrap: 'anywhere' }}>
-          {translateServerText(fix)}
+          {say({ fix, facts }, 'fix')}
         </Text>
       )}
       {!ok && enter && (
