@@ -1,3 +1,5 @@
+import { eventFacts } from './facts/events.ts'
+import { type Fact, inEnglish } from './facts/fact.ts'
 import { z } from 'zod'
 import {
   EndpointFailingEvent,
@@ -47,12 +49,16 @@ const exampleTemplate = {
   category: 'UTILITY',
 }
 
+function optIn(description: Fact): string {
+  return `${inEnglish(description)} Opt-in.`
+}
+
 /** Every webhook event with its documentation and an example. */
 export const webhooks = {
   'message.sent': {
     event: MessageSentEvent,
     summary: 'A message was sent',
-    description: 'WhatsApp accepted the message. Opt-in.',
+    description: optIn(eventFacts['message.sent']()),
     example: {
       type: 'message.sent',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -62,7 +68,7 @@ export const webhooks = {
   'message.delivered': {
     event: MessageDeliveredEvent,
     summary: 'A message was delivered',
-    description: "The message reached the recipient's device.",
+    description: inEnglish(eventFacts['message.delivered']()),
     example: {
       type: 'message.delivered',
       timestamp: '2026-11-20T09:30:02.000Z',
@@ -72,7 +78,7 @@ export const webhooks = {
   'message.read': {
     event: MessageReadEvent,
     summary: 'A message was read',
-    description: 'The recipient opened the message. Recipients who hide this are never reported as having read it.',
+    description: inEnglish(eventFacts['message.read']()),
     example: {
       type: 'message.read',
       timestamp: '2026-11-20T09:34:41.000Z',
@@ -82,7 +88,7 @@ export const webhooks = {
   'message.failed': {
     event: MessageFailedEvent,
     summary: 'A message failed',
-    description: 'WhatsApp could not deliver the message; `error` says why, with the code that WhatsApp gave.',
+    description: inEnglish(eventFacts['message.failed']()),
     example: {
       type: 'message.failed',
       timestamp: '2026-11-20T09:30:03.000Z',
@@ -96,8 +102,7 @@ export const webhooks = {
   'message.outcome_unknown': {
     event: MessageOutcomeUnknownEvent,
     summary: "A message's outcome stays unknown",
-    description:
-      'WhatsApp has sent no response and no status for an hour (`WAYBILL_OUTCOME_UNKNOWN_AFTER`), so the message may have been sent or not. Reported once; a status that comes later is reported as usual. Opt-in.',
+    description: optIn(eventFacts['message.outcome_unknown']()),
     example: {
       type: 'message.outcome_unknown',
       timestamp: '2026-11-20T10:30:01.000Z',
@@ -115,8 +120,7 @@ export const webhooks = {
   'message.replied': {
     event: MessageRepliedEvent,
     summary: 'A recipient replied',
-    description:
-      'The recipient tapped a quick-reply button of the message, completed its flow, or answered it with a text. Other messages of the recipient are not reported. Opt-in.',
+    description: optIn(eventFacts['message.replied']()),
     example: {
       type: 'message.replied',
       timestamp: '2026-11-20T09:36:12.000Z',
@@ -137,8 +141,7 @@ export const webhooks = {
   'whatsapp_account.inactive': {
     event: WhatsAppAccountInactiveEvent,
     summary: 'A WhatsApp account became inactive',
-    description:
-      'WhatsApp rejected its access token or disabled it, or a user deactivated it: every send from it is rejected until it is active again. Reported once. Opt-in.',
+    description: optIn(eventFacts['whatsapp_account.inactive']()),
     example: {
       type: 'whatsapp_account.inactive',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -148,13 +151,13 @@ export const webhooks = {
   'whatsapp_account.active': {
     event: WhatsAppAccountActiveEvent,
     summary: 'A WhatsApp account is active again',
-    description: 'Its token was replaced, or it was activated. Opt-in.',
+    description: optIn(eventFacts['whatsapp_account.active']()),
     example: { type: 'whatsapp_account.active', timestamp: '2026-11-20T09:45:00.000Z', data: exampleAccount },
   },
   'whatsapp_account.token_expiring': {
     event: WhatsAppAccountTokenExpiringEvent,
     summary: 'An access token expires soon',
-    description: 'Reported 14, 7 and 1 days before the access token expires, and on the last day. Opt-in.',
+    description: optIn(eventFacts['whatsapp_account.token_expiring']()),
     example: {
       type: 'whatsapp_account.token_expiring',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -164,8 +167,7 @@ export const webhooks = {
   'number.quality_changed': {
     event: NumberQualityChangedEvent,
     summary: 'The quality rating of a number changed',
-    description:
-      'WhatsApp rates each phone number by how often recipients block or report its messages. A low rating can lower the messaging limit. Opt-in.',
+    description: optIn(eventFacts['number.quality_changed']()),
     example: {
       type: 'number.quality_changed',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -175,8 +177,7 @@ export const webhooks = {
   'endpoint.failing': {
     event: EndpointFailingEvent,
     summary: 'A webhook endpoint fails',
-    description:
-      'Every attempt to deliver to an endpoint has failed for five minutes, or Waybill has disabled it. Reported once, to the other endpoints of the account that ask for it; again after a delivery has succeeded or the endpoint was enabled.',
+    description: inEnglish(eventFacts['endpoint.failing']()),
     example: {
       type: 'endpoint.failing',
       timestamp: '2026-11-20T09:35:00.000Z',
@@ -191,8 +192,7 @@ export const webhooks = {
   'recipient.opted_out': {
     event: RecipientOptedOutEvent,
     summary: 'A recipient opted out',
-    description:
-      'The recipient sent a word such as STOP, stopped marketing messages in WhatsApp, or WhatsApp rejected a message because of that (131050). Marketing messages to the recipient are rejected from now on. Opt-in.',
+    description: optIn(eventFacts['recipient.opted_out']()),
     example: {
       type: 'recipient.opted_out',
       timestamp: '2026-11-20T09:36:12.000Z',
@@ -208,7 +208,7 @@ export const webhooks = {
   'recipient.opted_in': {
     event: RecipientOptedInEvent,
     summary: 'A recipient opted in again',
-    description: 'The recipient sent a word such as START, or resumed marketing messages in WhatsApp. Opt-in.',
+    description: optIn(eventFacts['recipient.opted_in']()),
     example: {
       type: 'recipient.opted_in',
       timestamp: '2026-11-20T10:02:40.000Z',
@@ -218,14 +218,13 @@ export const webhooks = {
   'template.approved': {
     event: TemplateApprovedEvent,
     summary: 'A template was approved',
-    description: 'WhatsApp approved a template, or resumed a paused one: it can be sent. Opt-in.',
+    description: optIn(eventFacts['template.approved']()),
     example: { type: 'template.approved', timestamp: '2026-11-20T09:30:00.000Z', data: exampleTemplate },
   },
   'template.rejected': {
     event: TemplateRejectedEvent,
     summary: 'A template was rejected',
-    description:
-      'WhatsApp rejected a template in its review; `reason` says why. Change it and submit it again. Opt-in.',
+    description: optIn(eventFacts['template.rejected']()),
     example: {
       type: 'template.rejected',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -235,8 +234,7 @@ export const webhooks = {
   'template.paused': {
     event: TemplatePausedEvent,
     summary: 'A template was paused',
-    description:
-      'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent. Opt-in.',
+    description: optIn(eventFacts['template.paused']()),
     example: {
       type: 'template.paused',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -246,8 +244,7 @@ export const webhooks = {
   'template.category_changed': {
     event: TemplateCategoryChangedEvent,
     summary: 'The category of a template changed',
-    description:
-      'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category. Opt-in.',
+    description: optIn(eventFacts['template.category_changed']()),
     example: {
       type: 'template.category_changed',
       timestamp: '2026-11-20T09:30:00.000Z',
@@ -257,7 +254,7 @@ export const webhooks = {
   'webhook.test': {
     event: TestEvent,
     summary: 'Test event',
-    description: 'Sent once, when the account owner tests an endpoint. It reports no real event.',
+    description: inEnglish(eventFacts['webhook.test']()),
     example: {
       type: 'webhook.test',
       timestamp: '2026-11-20T09:25:00.000Z',

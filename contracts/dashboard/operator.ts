@@ -1,3 +1,4 @@
+import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, operatorProcedure } from '../procedure.ts'
@@ -101,6 +102,7 @@ export const closeAccountView = operatorProcedure({
 /** Periodic work of a process. */
 export const Job = z.object({
   name: z.string(),
+  facts: Facts.optional(),
   everySeconds: z.int(),
   /** When it last started; absent if it has not run since the process started. */
   lastRunAt: Timestamp.optional(),

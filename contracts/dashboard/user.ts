@@ -1,3 +1,4 @@
+import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { CustomerId, line, Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
@@ -98,7 +99,7 @@ export const OperatorAccess = z.enum(['granted', 'needs_authenticator', 'needs_c
 export type OperatorAccess = z.infer<typeof OperatorAccess>
 
 /** A number that determines the outcome of a send in the sandbox. */
-export const SandboxRecipient = z.object({ to: z.string(), does: z.string() })
+export const SandboxRecipient = z.object({ to: z.string(), does: z.string(), facts: Facts.optional() })
 
 export const getSession = dashboardProcedure({
   kind: 'query',

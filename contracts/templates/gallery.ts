@@ -3,8 +3,6 @@ import { type GalleryLanguage, type GalleryText, galleryTexts } from './gallery-
 
 interface GalleryItem {
   name: string
-  title: string
-  description: string
   category: TemplateDefinition['category']
   /** Example values of the body variables, by number. */
   examples?: readonly string[]
@@ -15,20 +13,16 @@ interface GalleryItem {
   authentication?: NonNullable<TemplateDefinition['authentication']>
 }
 
-/** The gallery templates, in display order. */
+/** The gallery templates, in display order. Their titles are in `contracts/facts/gallery.ts`. */
 export const galleryItems = [
   {
     name: 'order_confirmed',
-    title: 'Order confirmed',
-    description: 'Thank a customer for an order, with a link to it.',
     category: 'UTILITY',
     examples: ['Ada', 'WB-1042', 'EUR 42.00'],
     buttons: [{ type: 'URL', url: 'https://example.com/orders/{{1}}', example: 'WB-1042' }],
   },
   {
     name: 'order_shipped',
-    title: 'Order shipped',
-    description: 'Announce that an order has shipped, with a tracking link.',
     category: 'UTILITY',
     headerExample: 'WB-1042',
     examples: ['Ada', '24 May'],
@@ -36,32 +30,24 @@ export const galleryItems = [
   },
   {
     name: 'delivery_failed',
-    title: 'Delivery failed',
-    description: 'Report a failed delivery and offer another day.',
     category: 'UTILITY',
     examples: ['Ada', 'WB-1042', '25 May'],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
   },
   {
     name: 'appointment_reminder',
-    title: 'Appointment reminder',
-    description: 'Remind a customer of an appointment, with replies to confirm or reschedule.',
     category: 'UTILITY',
     examples: ['Ada', '12 May', '10:30'],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
   },
   {
     name: 'invoice_available',
-    title: 'Invoice available',
-    description: 'Send the link to an invoice, with its amount and due date.',
     category: 'UTILITY',
     examples: ['Ada', 'B-7', 'EUR 42.00', '31 May'],
     buttons: [{ type: 'URL', url: 'https://example.com/invoices/{{1}}', example: 'B-7' }],
   },
   {
     name: 'payment_failed',
-    title: 'Payment failed',
-    description: 'Report a failed payment, with a link to pay again.',
     category: 'UTILITY',
     examples: ['Ada', 'EUR 42.00', 'B-7'],
     buttons: [
@@ -71,16 +57,12 @@ export const galleryItems = [
   },
   {
     name: 'password_reset',
-    title: 'Password reset',
-    description: 'Send a link to reset a password.',
     category: 'UTILITY',
     examples: ['Ada', '30'],
     buttons: [{ type: 'URL', url: 'https://example.com/reset/{{1}}', example: 'k3v9' }],
   },
   {
     name: 'login_code',
-    title: 'One-time code',
-    description: 'Send a sign-in code with a button that copies it. WhatsApp provides the text.',
     category: 'AUTHENTICATION',
     authentication: { otpType: 'COPY_CODE', addSecurityRecommendation: true, expirationMinutes: 10 },
   },

@@ -6,14 +6,13 @@ export type SampleFormat = (typeof sampleFormats)[number]
 interface SampleRule {
   kind: MediaKind
   mimeTypes: readonly string[]
-  words: string
 }
 
 /** The file types that WhatsApp accepts as samples of media headers: fewer than for messages. */
 export const sampleRules = {
-  IMAGE: { kind: 'image', mimeTypes: ['image/jpeg', 'image/png'], words: 'a JPEG or PNG image' },
-  VIDEO: { kind: 'video', mimeTypes: ['video/mp4'], words: 'an MP4 video' },
-  DOCUMENT: { kind: 'document', mimeTypes: ['application/pdf'], words: 'a PDF document' },
+  IMAGE: { kind: 'image', mimeTypes: ['image/jpeg', 'image/png'] },
+  VIDEO: { kind: 'video', mimeTypes: ['video/mp4'] },
+  DOCUMENT: { kind: 'document', mimeTypes: ['application/pdf'] },
 } as const satisfies Record<SampleFormat, SampleRule>
 
 export function isSampleFormat(format: string): format is SampleFormat {

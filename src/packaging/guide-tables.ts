@@ -2,6 +2,7 @@
  * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares them. A table is
  * enclosed by `<!-- generated:name -->` and `<!-- /generated:name -->`.
  */
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -85,7 +86,7 @@ const tables: Record<string, () => string | Promise<string>> = {
   recipients: () =>
     formatTable(
       ['Recipient', 'What happens'],
-      sandboxRecipients.map(({ to, does }) => [code(to), does]),
+      sandboxRecipients.map(({ to, does }) => [code(to), inEnglish(does)]),
     ),
   media: () =>
     formatTable(

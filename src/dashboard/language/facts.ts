@@ -1,4 +1,4 @@
-import { type Fact, type FactParam, type Facts, isList } from '../../../contracts/facts/fact.ts'
+import { type Fact, type FactParam, type Facts, inEnglish, isList } from '../../../contracts/facts/fact.ts'
 import { i18n } from './i18n.ts'
 
 /**
@@ -13,7 +13,7 @@ export function say<Name extends string>(
 }
 
 /** `english` is the sentence that the server made of the fact. In English no catalogue is loaded, so it is shown. */
-function sayFact(fact: Fact | undefined, english: string): string {
+export function sayFact(fact: Fact | undefined, english: string = fact ? inEnglish(fact) : ''): string {
   if (fact === undefined || i18n.messages[fact.code] === undefined) return english
   const values = Object.entries(fact.params ?? {}).map(([name, param]) => [name, sayParam(param)])
   return i18n._(fact.code, Object.fromEntries(values) as Record<string, string>)

@@ -1,3 +1,4 @@
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { removeMember, setMemberRole } from '../../users/change-member.ts'
 import { acceptInvitation, joinAccount, readInvitation } from '../../users/invitation.ts'
@@ -41,7 +42,9 @@ const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'se
             })),
         ],
         address: call.address,
-        ...(call.sandbox && { sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, does })) } }),
+        ...(call.sandbox && {
+          sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, ...withFacts({ does }) })) },
+        }),
       }
     },
     options: ({ mail }, { oidc }) =>

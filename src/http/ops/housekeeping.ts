@@ -1,3 +1,5 @@
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deleteOldCutoffs } from '../../accounts/requests/store.ts'
 import { checkDueAccounts } from '../../whatsapp-accounts/health/check.ts'
@@ -36,7 +38,7 @@ import { claimJob, finishJob } from './due-jobs.ts'
 
 export interface JobLog {
   /** Returns a function to call when the run ends. */
-  start(name: string, everySeconds: number): (result: { failed: boolean }) => void
+  start(job: Fact, everySeconds: number): (result: { failed: boolean }) => void
 }
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
@@ -64,8 +66,8 @@ export interface Housekeeping {
 
 interface Chore {
   everySeconds: number
-  /** Log message when the chore fails. */
-  failure: string
+  /** Its name, which also identifies it in the database. */
+  job: () => Fact
   run: (deps: Deps, config: HousekeepingConfig) => Promise<unknown>
 }
 
@@ -76,22 +78,22 @@ interface Chore {
 const chores: Chore[] = [
   {
     everySeconds: 3600,
-    failure: 'could not delete expired idempotency keys',
+    job: jobFacts.deleteExpiredIdempotencyKeys,
     run: ({ db }) => deleteExpiredIdempotencyKeys(db),
   },
   {
     everySeconds: 3600,
-    failure: 'could not delete old deduplication records of replies',
+    job: jobFacts.deleteOldSeenReplies,
     run: ({ db }) => deleteOldSeenReplies(db),
   },
   {
     everySeconds: 600,
-    failure: 'could not delete expired one-time codes',
+    job: jobFacts.deleteExpiredOneTimeCodes,
     run: ({ db }) => deleteOldCodes(db),
   },
   {
     everySeconds: 3600,
-    failure: 'could not create or drop partitions',
+    job: jobFacts.createOrDropPartitions,
     run: async ({ db, log }, { retentionDays, requestLogDays }) => {
       // Uses the database clock, because a node whose clock is ahead would drop partitions too early.
       const now = await readDatabaseClock(db)
@@ -111,12 +113,12 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'could not delete old contents of messages',
+    job: jobFacts.deleteOldContents,
     run: async ({ db }) => deleteOldContents(db, await readDatabaseClock(db)),
   },
   {
     everySeconds: 3600,
-    failure: 'could not delete expired sign-ins',
+    job: jobFacts.deleteExpiredSignIns,
     run: async ({ db }) => {
       await deleteExpiredSignIns(db)
       await deleteExpiredViews(db)
@@ -124,60 +126,60 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    failure: 'could not delete expired audit log entries',
+    job: jobFacts.deleteExpiredAuditEntries,
     run: async (deps) => {
       const now = await readDatabaseClock(deps.db)
       await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * 86_400_000))
     },
   },
-  { everySeconds: 600, failure: 'could not delete expired files', run: cleanUpMedia },
-  { everySeconds: 10, failure: 'could not update message counts', run: ({ db }) => foldCounts(db) },
+  { everySeconds: 600, job: jobFacts.deleteExpiredFiles, run: cleanUpMedia },
+  { everySeconds: 10, job: jobFacts.updateMessageCounts, run: ({ db }) => foldCounts(db) },
   {
     everySeconds: 3600,
-    failure: 'could not aggregate old message counts by day',
+    job: jobFacts.aggregateOldCounts,
     run: async ({ db }) => {
       await foldOldBuckets(db)
       await deleteEmptyBuckets(db)
     },
   },
-  { everySeconds: 10, failure: 'could not record stale pending messages', run: ({ db }) => recordStalePending(db) },
-  { everySeconds: 7, failure: 'could not vacuum the embedded database', run: ({ db }) => vacuumEmbedded(db) },
+  { everySeconds: 10, job: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },
+  { everySeconds: 7, job: jobFacts.vacuum, run: ({ db }) => vacuumEmbedded(db) },
   {
     everySeconds: 10,
-    failure: 'could not report messages with an unknown outcome',
+    job: jobFacts.reportUnknownOutcomes,
     run: async (deps, { outcomeUnknownAfterSeconds, onOutcomesUnknown }) => {
       const messages = await reportUnknownOutcomes(deps, { afterSeconds: outcomeUnknownAfterSeconds })
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, failure: 'could not sync templates', run: syncDueTemplates },
+  { everySeconds: 15, job: jobFacts.syncTemplates, run: syncDueTemplates },
   {
     everySeconds: 15,
-    failure: 'could not check WhatsApp accounts',
+    job: jobFacts.checkAccounts,
     run: checkDueAccounts,
   },
   {
     everySeconds: 60,
-    failure: 'could not refresh access tokens',
+    job: jobFacts.refreshAccessTokens,
     run: (deps) => refreshDueTokens(deps, auditRefreshIn(deps)),
   },
   {
     everySeconds: 3600,
-    failure: 'could not create health records for WhatsApp accounts from an earlier version',
+    job: jobFacts.createHealthRecords,
     run: ({ db }) => addMissingHealth(db),
   },
-  { everySeconds: 15, failure: 'could not count the messages of the last hour', run: measureTraffic },
+  { everySeconds: 15, job: jobFacts.countLastHour, run: measureTraffic },
   // A rejected token stops every send, so it must be known within seconds.
-  { everySeconds: 3, failure: 'could not announce changes of WhatsApp accounts', run: announceChanges },
-  { everySeconds: 15, failure: 'could not announce failing webhook endpoints', run: announceEndpoints },
-  { everySeconds: 3, failure: 'could not announce changes of templates', run: announceTemplateChanges },
+  { everySeconds: 3, job: jobFacts.announceAccountChanges, run: announceChanges },
+  { everySeconds: 15, job: jobFacts.announceFailingEndpoints, run: announceEndpoints },
+  { everySeconds: 3, job: jobFacts.announceTemplateChanges, run: announceTemplateChanges },
   {
     everySeconds: 15,
-    failure: 'could not alert about failure rates, late deliveries and missing statuses',
+    job: jobFacts.alertAboutThresholds,
     run: announceThresholds,
   },
-  { everySeconds: 5, failure: 'could not send alerts that are due', run: sendDueAlerts },
-  { everySeconds: 60, failure: 'could not close alerts', run: ({ db }) => cleanUpAlerts(db) },
+  { everySeconds: 5, job: jobFacts.sendDueAlerts, run: sendDueAlerts },
+  { everySeconds: 60, job: jobFacts.closeAlerts, run: ({ db }) => cleanUpAlerts(db) },
 ]
 
 /** Work that is due less often is claimed in the database. */
@@ -192,9 +194,9 @@ const askSeconds = 60
 const maxStopMilliseconds = 5_000
 
 export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
-  const queueChore = { everySeconds: 15, failure: 'could not check the delivery queue', run: createQueueWatch() }
+  const queueChore = { everySeconds: 15, job: jobFacts.checkQueue, run: createQueueWatch() }
   const jobs = new Map(
-    [...chores, queueChore].map((chore) => [nameOf(chore.failure), createJob(chore, deps, config)] as const),
+    [...chores, queueChore].map((chore) => [inEnglish(chore.job()), createJob(chore, deps, config)] as const),
   )
   const find = (name: string) => {
     const job = jobs.get(name)
@@ -212,21 +214,18 @@ export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Hous
   }
 }
 
-/** `could not fold counts` becomes `fold counts`. */
-function nameOf(failure: string): string {
-  return failure.replace(/^could not /, '')
-}
-
-function createJob({ everySeconds, failure, run }: Chore, deps: Deps, config: HousekeepingConfig) {
+function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, config: HousekeepingConfig) {
   let running: Promise<void> | undefined
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
-  const job = { name: nameOf(failure), everySeconds }
+  const fact = createFact()
+  const job = { name: inEnglish(fact), everySeconds }
   const isSeldom = everySeconds >= seldomSeconds
   // A chore still running after the stop fails because its database is closed. That needs no action.
-  const reportFailure = (error: unknown) => deps.log[isStopped ? 'debug' : 'warn']({ err: error }, failure)
+  const reportFailure = (error: unknown) =>
+    deps.log[isStopped ? 'debug' : 'warn']({ err: error }, `could not ${job.name}`)
   const runOnce = async () => {
-    const endRun = config.jobs?.start(job.name, everySeconds)
+    const endRun = config.jobs?.start(fact, everySeconds)
     let failed = false
     try {
       await run(deps, config)

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { Job, type ServerProcess } from '../../../contracts/dashboard/operator.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { JobLog } from './housekeeping.ts'
@@ -14,9 +15,11 @@ const maxProcesses = 50
 export function createJobLog(now: () => Date): JobLog & { list(): Job[] } {
   const jobs = new Map<string, Job>()
   return {
-    start: (name, everySeconds) => {
+    start: (fact, everySeconds) => {
       const startedAt = now()
-      const previous = jobs.get(name) ?? { name, everySeconds, runs: 0, failures: 0 }
+      const said = withFacts({ name: fact })
+      const { name } = said
+      const previous = jobs.get(name) ?? { ...said, everySeconds, runs: 0, failures: 0 }
       jobs.set(name, { ...previous, lastRunAt: startedAt.toISOString() })
       return ({ failed }) => {
         const endedAt = now()

@@ -1,7 +1,9 @@
+import { inEnglish } from '../../../contracts/facts/fact.ts'
+import { sampleTypes } from '../../../contracts/facts/samples.ts'
 import { createReadStream } from 'node:fs'
 import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
-import { isSampleFormat, isSampleType, type SampleFormat, sampleRules } from '../../../contracts/templates/samples.ts'
+import { isSampleFormat, isSampleType, type SampleFormat } from '../../../contracts/templates/samples.ts'
 import { findHealth, saveHealth } from '../../whatsapp-accounts/health/store.ts'
 import { lockUnchanged } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
@@ -79,7 +81,7 @@ export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
 function wrongType(field: string, format: SampleFormat): ServiceError {
   return invalidField(
     field,
-    `must be ${sampleRules[format].words}. The file type is detected from the content, not the name.`,
+    `must be ${inEnglish(sampleTypes[format]())}. The file type is detected from the content, not the name.`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { createJobLog, startProcessReport } from '../../../src/http/ops/process-report.ts'
@@ -13,8 +14,8 @@ let report: { stop(): Promise<void> } | undefined
 beforeAll(async () => {
   dashboard = await startDashboard()
   const jobs = createJobLog(() => new Date())
-  jobs.start('sync templates', 15)({ failed: true })
-  jobs.start('update message counts', 10)({ failed: false })
+  jobs.start(jobFacts.syncTemplates(), 15)({ failed: true })
+  jobs.start(jobFacts.updateMessageCounts(), 10)({ failed: false })
   report = startProcessReport(dashboard.server.deps, { role: 'all', listJobs: jobs.list })
 })
 

@@ -1,13 +1,10 @@
 import type { Messages } from '@lingui/core'
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { defaultAlertRules, nameAlertRules } from '../../../contracts/dashboard/alert.ts'
 import { nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { activate } from '../../../src/dashboard/language/i18n.ts'
 import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
 import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
-import { createHousekeeping } from '../../../src/http/ops/housekeeping.ts'
-import { createTestDeps } from '../../accounts/deps.ts'
-import { openTestDatabase } from '../../support/database.ts'
 
 /** Compiled by the plugin of the dashboard. */
 async function loadCatalogue(file: string): Promise<Messages> {
@@ -95,18 +92,6 @@ test('translates the name of every field of an endpoint and of every alert rule 
   expect(fields).toHaveLength(6)
   expect(rules.length).toBeGreaterThan(3)
   expect([...fields, ...rules].filter((text) => translateServerText(text) === text)).toEqual([])
-})
-
-test('translates the name of every job that the operator console shows', async () => {
-  const database = await openTestDatabase()
-  onTestFinished(database.close)
-  const { names } = createHousekeeping(createTestDeps(database), {
-    retentionDays: 30,
-    outcomeUnknownAfterSeconds: 3600,
-  })
-
-  expect(names.length).toBeGreaterThan(20)
-  expect(names.filter((name) => translateServerText(name) === name)).toEqual([])
 })
 
 test('leaves an untranslated text unchanged', () => {

@@ -1,3 +1,4 @@
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
@@ -38,7 +39,9 @@ test('creates and drops partitions by the database clock, not by a node clock 60
 /** Lets time pass on nodes that start one after the other, and returns how often they dropped partitions. */
 async function countDrops({ nodes, minutes }: { nodes: number; minutes: number }): Promise<number> {
   let drops = 0
-  const jobs: JobLog = { start: (name) => ((drops += name === 'create or drop partitions' ? 1 : 0), () => {}) }
+  const jobs: JobLog = {
+    start: ({ code }) => ((drops += code === jobFacts.createOrDropPartitions().code ? 1 : 0), () => {}),
+  }
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   for (let node = 0; node < nodes; node++) {
     const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
@@ -104,9 +107,9 @@ test('runs a job whose due time is from before the clock was set back', async ()
 test('stops after running jobs have ended, so that the database can be closed', async () => {
   const running = new Set<string>()
   const jobs: JobLog = {
-    start: (name) => {
-      running.add(name)
-      return () => running.delete(name)
+    start: ({ code }) => {
+      running.add(code)
+      return () => running.delete(code)
     },
   }
   const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
@@ -114,6 +117,6 @@ test('stops after running jobs have ended, so that the database can be closed', 
   const runningAtStop = [...running]
   await housekeeping.stop()
 
-  expect(runningAtStop).toContain('record stale pending messages')
+  expect(runningAtStop).toContain(jobFacts.recordStalePending().code)
   expect([...running]).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -17,9 +18,9 @@ test('reports a process with its jobs, deletes dead ones after a day and removes
     values ('prc_dead', '0.0.1', 'all', 'gone', '[]', now() - interval '25 hours'),
       ('prc_old', '0.0.1', 'worker', 'other', '{"another":"format"}', now() - interval '1 hour')`.execute(database.db)
   const jobs = createJobLog(() => new Date('2026-11-22T09:30:00Z'))
-  jobs.start('sync templates', 15)({ failed: true })
-  jobs.start('sync templates', 15)({ failed: false })
-  jobs.start('send alerts that are due', 5)
+  jobs.start(jobFacts.syncTemplates(), 15)({ failed: true })
+  jobs.start(jobFacts.syncTemplates(), 15)({ failed: false })
+  jobs.start(jobFacts.sendDueAlerts(), 5)
 
   const report = startProcessReport(createTestDeps(database), { role: 'all', listJobs: jobs.list })
   await expect.poll(async () => (await listProcesses(database.db)).map(({ id }) => id)).toHaveLength(2)

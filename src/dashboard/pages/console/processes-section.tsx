@@ -1,7 +1,9 @@
-import { t } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
+import { translate } from '../../language/i18n.ts'
 import type { Job, ServerProcess } from '../../../../contracts/dashboard/operator.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -72,7 +74,7 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
                 <StatusBadge tone={alive ? 'good' : 'bad'}>{alive ? t`Running` : t`Not responding`}</StatusBadge>
               </Table.Td>
               <Table.Td>{version}</Table.Td>
-              <Table.Td>{translateServerText(role)}</Table.Td>
+              <Table.Td>{describeRole(role)}</Table.Td>
               <Table.Td>
                 <LogTime at={startedAt} />
               </Table.Td>
@@ -85,6 +87,16 @@ function ProcessTable({ processes }: { processes: ServerProcess[] }) {
       </Table>
     </Table.ScrollContainer>
   )
+}
+
+const roles: Partial<Record<string, MessageDescriptor>> = {
+  all: msg({ message: 'all' }),
+  worker: msg({ message: 'worker' }),
+}
+
+function describeRole(role: string): string {
+  const known = roles[role]
+  return known ? translate(known) : role
 }
 
 /** Merges the same job of several nodes: takes the latest run and adds up runs and failures. */
@@ -145,7 +157,7 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
             <Table.Tbody>
               {jobs.map((job) => (
                 <Table.Tr key={job.name}>
-                  <Table.Td>{toTitle(translateServerText(job.name))}</Table.Td>
+                  <Table.Td>{toTitle(say(job, 'name'))}</Table.Td>
                   <Table.Td ta="right">{describeDuration(1000 * job.everySeconds)}</Table.Td>
                   <Table.Td>{job.lastRunAt === undefined ? t`Not yet` : <LogTime at={job.lastRunAt} />}</Table.Td>
                   <Table.Td ta="right">

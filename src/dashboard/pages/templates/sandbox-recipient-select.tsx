@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Select, Text } from '@mantine/core'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { useUser } from '../../session/session.ts'
 
 interface SandboxRecipientSelectProps {
@@ -20,7 +20,7 @@ export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientS
       searchable
       clearable
       disabled={disabled}
-      data={sandbox.recipients.map(({ to, does }) => ({ value: to, label: translateServerText(does) }))}
+      data={sandbox.recipients.map((recipient) => ({ value: recipient.to, label: say(recipient, 'does') }))}
       nothingFoundMessage={t`No such outcome`}
       maxDropdownHeight={320}
       renderOption={({ option: { value, label } }) => (

@@ -43,7 +43,7 @@ function writeApiError(code: DocumentedErrorCode, link: (guide: string) => strin
 function writeWhatsAppError(number: number): ErrorPage {
   const code = String(number)
   const { meaning, advice } = adviseOnFailure({ code, message: '' })
-  const recipient = sandboxRecipients.find(({ does }) => does.endsWith(`(${code})`))
+  const recipient = sandboxRecipients.find(({ behaviour }) => behaviour.kind === 'fail' && behaviour.code === number)
   const markdown = [
     `# WhatsApp error ${code}`,
     meaning,

@@ -1,3 +1,5 @@
+import type { Fact } from '../../../../contracts/facts/fact.ts'
+import { outcomes } from '../../../../contracts/facts/outcomes.ts'
 import type { failures } from '../errors.ts'
 import type { SimulatedResponse } from '../response.ts'
 import type { SimulatedEndpoint } from './endpoint.ts'
@@ -9,8 +11,8 @@ import { shownUser } from './users.ts'
 export interface SandboxRecipient {
   /** A number, digits only, or a user ID, as in the public API. */
   to: string
-  /** The outcome in one sentence, for the guide and the command line. */
-  does: string
+  /** The outcome in one sentence. */
+  does: Fact
   behaviour: Behaviour
 }
 
@@ -36,20 +38,20 @@ type Behaviour =
 export type SimpleBehaviour = Exclude<Behaviour, { kind: 'by-endpoint' }>
 
 /** Area code 555 is not assigned: `1555`, followed by the error code in seven digits. */
-function refusal(code: keyof typeof failures, does: string): SandboxRecipient {
+function refusal(code: keyof typeof failures, outcome: () => Fact): SandboxRecipient {
   return {
     to: `1555${String(code).padStart(7, '0')}`,
-    does: `${does} (${code})`,
+    does: outcomes.withCode({ outcome: outcome(), code }),
     behaviour: { kind: 'fail', code },
   }
 }
 
-function responding(to: string, does: string, response: SimulatedResponse): SandboxRecipient {
+function responding(to: string, does: Fact, response: SimulatedResponse): SandboxRecipient {
   return { to, does, behaviour: { kind: 'respond', response } }
 }
 
 /** A recipient whose message is accepted, whatever the response is, and gets the statuses of the plan. */
-function accepting(to: string, does: string, plan: Plan, response?: SimulatedResponse): SandboxRecipient {
+function accepting(to: string, does: Fact, plan: Plan, response?: SimulatedResponse): SandboxRecipient {
   return { to, does, behaviour: { kind: 'accept', plan, ...(response && { response }) } }
 }
 
@@ -57,7 +59,7 @@ function accepting(to: string, does: string, plan: Plan, response?: SimulatedRes
 function rerouting(
   wrong: SimulatedEndpoint,
   code: keyof typeof failures,
-  { to, does, other }: { to?: string; does: string; other?: SimpleBehaviour },
+  { to, does, other }: { to?: string; does: Fact; other?: SimpleBehaviour },
 ): SandboxRecipient {
   return {
     to: to ?? `1555${String(code).padStart(7, '0')}`,
@@ -67,7 +69,7 @@ function rerouting(
 }
 
 /** A recipient who reads the message and then does something. */
-function acting(to: string, does: string, ...actions: Omit<PlannedAction, 'afterMs'>[]): SandboxRecipient {
+function acting(to: string, does: Fact, ...actions: Omit<PlannedAction, 'afterMs'>[]): SandboxRecipient {
   return {
     to,
     does,
@@ -87,173 +89,177 @@ const betweenActionsMs = 1_500
 const badGateway = '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>'
 
 export const sandboxRecipients: readonly SandboxRecipient[] = [
-  refusal(131026, 'Undeliverable: the number is not on WhatsApp'),
-  refusal(131049, 'Withheld by WhatsApp for a healthy ecosystem'),
-  refusal(131050, 'The user has opted out of marketing messages from this business'),
-  refusal(130472, 'The user is part of an experiment'),
-  refusal(130497, 'The business may not message users in this country'),
-  refusal(131030, 'A test number may not message this recipient'),
-  refusal(100, 'Invalid parameter'),
-  refusal(132007, 'The content violates a policy'),
-  refusal(132001, 'The template does not exist; Waybill syncs the templates'),
-  refusal(132015, 'The template is paused; Waybill treats it as paused until the next sync'),
-  refusal(132016, 'The template is disabled; Waybill treats it as disabled until the next sync'),
-  refusal(131056, 'Throttled: too many messages to this recipient'),
-  refusal(130429, 'Throttled: too many messages per second'),
-  refusal(131048, 'Throttled: too many recipients reported spam'),
-  refusal(80007, 'Throttled: too many calls by this WhatsApp Business Account'),
-  refusal(4, 'Throttled: too many calls by this app'),
-  refusal(190, 'The access token is rejected; the WhatsApp account becomes inactive'),
-  refusal(10, 'The token lacks a permission; the WhatsApp account becomes inactive'),
-  refusal(368, 'The account is blocked for a policy violation; the WhatsApp account becomes inactive'),
-  refusal(131031, 'The account is locked; the WhatsApp account becomes inactive'),
-  refusal(131042, 'Nothing is sent until a payment problem is solved'),
-  refusal(133010, 'The sending number is not registered'),
-  refusal(1, 'Unknown error of the Graph API'),
-  refusal(2, 'Graph API temporarily down'),
-  refusal(131000, 'Something went wrong at WhatsApp'),
-  refusal(131016, 'A service of WhatsApp is unavailable'),
-  refusal(131057, 'The sending number is in maintenance'),
+  refusal(131026, outcomes.undeliverable),
+  refusal(131049, outcomes.withheld),
+  refusal(131050, outcomes.optedOut),
+  refusal(130472, outcomes.experiment),
+  refusal(130497, outcomes.country),
+  refusal(131030, outcomes.notOnTestList),
+  refusal(100, outcomes.invalidParameter),
+  refusal(132007, outcomes.contentViolation),
+  refusal(132001, outcomes.templateUnknown),
+  refusal(132015, outcomes.templatePaused),
+  refusal(132016, outcomes.templateDisabled),
+  refusal(131056, outcomes.throttledRecipient),
+  refusal(130429, outcomes.throttledMessages),
+  refusal(131048, outcomes.throttledSpam),
+  refusal(80007, outcomes.throttledWaba),
+  refusal(4, outcomes.throttledApp),
+  refusal(190, outcomes.tokenRejected),
+  refusal(10, outcomes.permissionMissing),
+  refusal(368, outcomes.accountBlocked),
+  refusal(131031, outcomes.accountLocked),
+  refusal(131042, outcomes.payment),
+  refusal(133010, outcomes.notRegistered),
+  refusal(1, outcomes.unknownError),
+  refusal(2, outcomes.graphApiDown),
+  refusal(131000, outcomes.whatsAppFailed),
+  refusal(131016, outcomes.serviceUnavailable),
+  refusal(131057, outcomes.maintenance),
   rerouting('marketing_messages', 131055, {
-    does: 'Rejected by /marketing_messages (131055), as if the template were no marketing template; accepted by /messages',
+    does: outcomes.notMarketing(),
   }),
   rerouting('marketing_messages', 134100, {
-    does: 'Rejected by /marketing_messages (134100); accepted by /messages',
+    does: outcomes.marketingRejected(),
   }),
   rerouting('messages', 131061, {
-    does: 'Rejected by /messages (131061), as a template with a maximum price; accepted by /marketing_messages',
+    does: outcomes.maximumPrice(),
   }),
   rerouting('messages', 131063, {
-    does: 'Rejected by /messages (131063), as if marketing templates were switched off there; accepted by /marketing_messages',
+    does: outcomes.marketingOffCloudApi(),
   }),
-  refusal(134101, 'The template is still syncing with the Marketing Messages API'),
-  refusal(134102, 'The template is not available to the Marketing Messages API'),
-  { to: '15559000001', does: 'Accepted after 3 seconds', behaviour: { kind: 'accept', delayMs: 3_000, plan: 'usual' } },
+  refusal(134101, outcomes.templateSyncing),
+  refusal(134102, outcomes.templateUnavailable),
+  {
+    to: '15559000001',
+    does: outcomes.delayed(),
+    behaviour: { kind: 'accept', delayMs: 3_000, plan: 'usual' },
+  },
   {
     to: '15559000002',
-    does: 'Accepted, held for quality assessment, then failed (132015)',
+    does: outcomes.heldThenFailed(),
     behaviour: { kind: 'accept', messageStatus: 'held_for_quality_assessment', plan: 'droppedAfterHold' },
   },
-  responding('15559000003', 'Accepts the request and never responds', { kind: 'silence' }),
-  accepting('15559000004', 'Accepted, but the connection closes before the response; statuses arrive', 'usual', {
+  responding('15559000003', outcomes.silent(), { kind: 'silence' }),
+  accepting('15559000004', outcomes.dropped(), 'usual', {
     kind: 'drop',
   }),
-  accepting('15559000005', 'Accepted, but the response is cut off; statuses arrive', 'usual', {
+  accepting('15559000005', outcomes.cutOff(), 'usual', {
     kind: 'cut-off',
     status: 200,
     body: { messaging_product: 'whatsapp', contacts: [], messages: [{ id: 'wamid.cut', message_status: 'accepted' }] },
   }),
-  responding('15559000006', "Responds with 502 and a proxy's HTML page", {
+  responding('15559000006', outcomes.badGateway(), {
     kind: 'text',
     status: 502,
     contentType: 'text/html',
     text: badGateway,
   }),
-  responding('15559000007', 'Responds with 200 and a body that is not JSON', {
+  responding('15559000007', outcomes.notJson(), {
     kind: 'text',
     status: 200,
     contentType: 'text/plain',
     text: 'OK',
   }),
-  responding('15559000008', "Responds with 404 and a web server's HTML page", {
+  responding('15559000008', outcomes.notFoundPage(), {
     kind: 'text',
     status: 404,
     contentType: 'text/html',
     text: '<html><body>Not Found</body></html>',
   }),
-  responding('15559000009', 'Responds with a redirect to another host', {
+  responding('15559000009', outcomes.redirect(), {
     kind: 'text',
     status: 302,
     contentType: 'text/plain',
     text: '',
     headers: { location: 'http://192.0.2.1/' },
   }),
-  responding('15559000010', 'Responds with 500 and an unknown error code', {
+  responding('15559000010', outcomes.unknownCode(), {
     kind: 'json',
     status: 500,
     body: { error: { message: '(#999999) Unheard of', type: 'OAuthException', code: 999999 } },
   }),
   rerouting('marketing_messages', 131055, {
     to: '15559000011',
-    does: 'Rejected by /marketing_messages (131055); accepted by /messages, but the connection closes before the response',
+    does: outcomes.notMarketingThenDropped(),
     other: { kind: 'accept', plan: 'usual', response: { kind: 'drop' } },
   }),
   rerouting('messages', 131063, {
     to: '15559000012',
-    does: 'Rejected by /messages (131063); /marketing_messages never responds',
+    does: outcomes.marketingOffCloudApiThenSilent(),
     other: { kind: 'respond', response: { kind: 'silence' } },
   }),
-  accepting('15558000001', 'Delivered, but never read', 'neverRead'),
-  accepting('15558000002', 'Read immediately, so that no delivered status is sent', 'readAtOnce'),
-  accepting('15558000003', 'Accepted, then undeliverable (131026)', 'undeliverable'),
-  accepting('15558000004', 'Accepted, then withheld by WhatsApp (131049)', 'withheld'),
-  accepting('15558000005', 'Statuses arrive in the wrong order', 'backwards'),
-  accepting('15558000006', 'Each status arrives three times', 'repeated'),
-  accepting('15558000007', 'Fails on one device and is delivered to another', 'failedThenDelivered'),
-  accepting('15558000008', 'No status arrives', 'silent'),
-  acting('15557000001', 'Read, then taps the first quick-reply button, if there is one', {
+  accepting('15558000001', outcomes.neverRead(), 'neverRead'),
+  accepting('15558000002', outcomes.readAtOnce(), 'readAtOnce'),
+  accepting('15558000003', outcomes.acceptedThenUndeliverable(), 'undeliverable'),
+  accepting('15558000004', outcomes.acceptedThenWithheld(), 'withheld'),
+  accepting('15558000005', outcomes.backwards(), 'backwards'),
+  accepting('15558000006', outcomes.repeated(), 'repeated'),
+  accepting('15558000007', outcomes.failedThenDelivered(), 'failedThenDelivered'),
+  accepting('15558000008', outcomes.noStatus(), 'silent'),
+  acting('15557000001', outcomes.tapsFirst(), {
     action: { kind: 'tap', button: 'first' },
   }),
-  acting('15557000002', 'Read, then taps the last quick-reply button, if there is one', {
+  acting('15557000002', outcomes.tapsLast(), {
     action: { kind: 'tap', button: 'last' },
   }),
-  acting('15557000003', 'Read, then replies "Thank you"', { action: { kind: 'text', body: 'Thank you' } }),
-  acting('15557000004', 'Read, then completes the flow of the message, if there is one', {
+  acting('15557000003', outcomes.replies(), { action: { kind: 'text', body: 'Thank you' } }),
+  acting('15557000004', outcomes.completesFlow(), {
     action: { kind: 'flow' },
   }),
-  acting('15557000005', 'Read, then replies "Thank you"; the callback arrives three times', {
+  acting('15557000005', outcomes.repliesThreeTimes(), {
     action: { kind: 'text', body: 'Thank you' },
     times: 3,
   }),
-  acting('15557000006', 'Read, then writes "Hello" without replying to the message, which is not reported', {
+  acting('15557000006', outcomes.writes(), {
     action: { kind: 'text', body: 'Hello', isReply: false },
   }),
-  acting('15557000007', 'Read, then replies "STOP": opts out', { action: { kind: 'text', body: 'STOP' } }),
+  acting('15557000007', outcomes.repliesStop(), { action: { kind: 'text', body: 'STOP' } }),
   acting(
     '15557000008',
-    'Read, then replies "STOP" and later "START": opts out and in again',
+    outcomes.repliesStopAndStart(),
     { action: { kind: 'text', body: 'STOP' } },
     { action: { kind: 'text', body: 'START' } },
   ),
-  acting('15557000009', 'Read, then stops marketing messages in WhatsApp: opts out', {
+  acting('15557000009', outcomes.stopsMarketing(), {
     action: { kind: 'preference', value: 'stop' },
   }),
   acting(
     '15557000010',
-    'Read, then stops marketing messages in WhatsApp, and later resumes them',
+    outcomes.stopsAndResumes(),
     { action: { kind: 'preference', value: 'stop' } },
     { action: { kind: 'preference', value: 'resume' } },
   ),
   acting(
     '15557000011',
-    'Read, then replies "STOP", and later changes the number to 15557000012: the opt-out follows',
+    outcomes.stopsAndChangesNumber(),
     { action: { kind: 'text', body: 'STOP' } },
     { action: { kind: 'change', number: '15557000012' } },
   ),
   acting(
     '15557000013',
-    'Read, then gets a new user ID, and stops marketing messages with the earlier one: opts out',
+    outcomes.stopsWithEarlierUserId(),
     { action: { kind: 'change' } },
     { action: { kind: 'preference', value: 'stop' } },
   ),
-  accepting('525512340001', 'Mexico: WhatsApp writes this number with a 1 (5215512340001)', 'usual'),
-  accepting('541155550001', 'Argentina: WhatsApp writes this number with a 9 (5491155550001)', 'usual'),
-  accepting('5551987650001', 'Brazil: WhatsApp writes this number without the 9 (555187650001)', 'usual'),
-  accepting('22997000001', 'Benin: WhatsApp writes this number with 01 (2290197000001)', 'usual'),
-  accepting('22507000001', 'Ivory Coast: WhatsApp writes this number with 07 (2250707000001)', 'usual'),
-  accepting('ES.2041776300000001', 'A user ID: read; the number stays hidden', 'usual'),
-  accepting(shownUser.userId, `A user ID: read; the statuses show the number ${shownUser.waId}`, 'usual'),
-  acting('ES.2041776300000003', 'A user ID: read, then replies "STOP": opts out', {
+  accepting('525512340001', outcomes.mexico(), 'usual'),
+  accepting('541155550001', outcomes.argentina(), 'usual'),
+  accepting('5551987650001', outcomes.brazil(), 'usual'),
+  accepting('22997000001', outcomes.benin(), 'usual'),
+  accepting('22507000001', outcomes.ivoryCoast(), 'usual'),
+  accepting('ES.2041776300000001', outcomes.userId(), 'usual'),
+  accepting(shownUser.userId, outcomes.userIdShown({ number: shownUser.waId }), 'usual'),
+  acting('ES.2041776300000003', outcomes.userIdRepliesStop(), {
     action: { kind: 'text', body: 'STOP' },
   }),
-  acting('ES.2041776300000004', 'A user ID: read, then stops marketing messages in WhatsApp: opts out', {
+  acting('ES.2041776300000004', outcomes.userIdStopsMarketing(), {
     action: { kind: 'preference', value: 'stop' },
   }),
-  acting('ES.2041776300000005', 'A user ID: read, then gets a new one', { action: { kind: 'change' } }),
-  accepting('ES.ENT.2041776300000006', 'A parent user ID: read; the number stays hidden', 'usual'),
+  acting('ES.2041776300000005', outcomes.userIdChanges(), { action: { kind: 'change' } }),
+  accepting('ES.ENT.2041776300000006', outcomes.parentUserId(), 'usual'),
   {
     to: 'ES.2041776399999999',
-    does: 'A user ID of another business portfolio (131026)',
+    does: outcomes.foreignUserId(),
     behaviour: { kind: 'fail', code: 131026 },
   },
 ]

@@ -5,7 +5,8 @@ import { IconPencilPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { i18n } from '../../../language/i18n.ts'
-import { translateServerText } from '../../../language/server-text.ts'
+import { sayFact } from '../../../language/facts.ts'
+import { galleryFacts } from '../../../../../contracts/facts/gallery.ts'
 import { type GalleryLanguage, galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
 import { useAccount } from '../../../session/session.ts'
@@ -52,17 +53,18 @@ export function GalleryPage() {
         m={0}
         style={{ listStyle: 'none' }}
       >
-        {galleryItems.map(({ name, title, description, category }) => {
+        {galleryItems.map(({ name, category }) => {
+          const title = sayFact(galleryFacts[name].title())
           const template = makeGalleryTemplate(name, language)
           return (
             <Paper key={name} component="li" withBorder p="md">
               <Stack gap="sm" h="100%" justify="space-between">
                 <Box>
                   <Title order={2} size="h4">
-                    {translateServerText(title)}
+                    {title}
                   </Title>
                   <Text size="sm" c="dimmed" mb="sm">
-                    {inWords(category)}. {translateServerText(description)}
+                    {inWords(category)}. {sayFact(galleryFacts[name].description())}
                   </Text>
                   <MessagePreview
                     template={{ components: toPreview(template), language }}
@@ -71,11 +73,7 @@ export function GalleryPage() {
                   />
                 </Box>
                 <Group>
-                  <Button
-                    component={Link}
-                    to={linkTo({ gallery: name, language })}
-                    aria-label={t`Use ${translateServerText(title)}`}
-                  >
+                  <Button component={Link} to={linkTo({ gallery: name, language })} aria-label={t`Use ${title}`}>
                     <Trans>Use this template</Trans>
                   </Button>
                 </Group>

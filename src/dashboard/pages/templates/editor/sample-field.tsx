@@ -14,7 +14,8 @@ import {
 } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
-import { translateServerText } from '../../../language/server-text.ts'
+import { sayFact } from '../../../language/facts.ts'
+import { sampleTypes } from '../../../../../contracts/facts/samples.ts'
 import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
 import {
   isSampleType,
@@ -200,7 +201,7 @@ function describeRule(format: SampleFormat): string {
 
 /** The file types of a header format, such as `a JPEG or PNG image`. */
 function describeFiles(format: SampleFormat): string {
-  return translateServerText(sampleRules[format].words)
+  return sayFact(sampleTypes[format]())
 }
 
 function describeProgress({ file, part }: Sending): string {

@@ -1,0 +1,30 @@
+import { defineFacts } from './fact.ts'
+
+/** The periodic work of a server. The log says `could not` before them. */
+export const jobs = defineFacts('job', {
+  deleteExpiredIdempotencyKeys: 'delete expired idempotency keys',
+  deleteOldSeenReplies: 'delete old deduplication records of replies',
+  deleteExpiredOneTimeCodes: 'delete expired one-time codes',
+  createOrDropPartitions: 'create or drop partitions',
+  deleteOldContents: 'delete old contents of messages',
+  deleteExpiredSignIns: 'delete expired sign-ins',
+  deleteExpiredAuditEntries: 'delete expired audit log entries',
+  deleteExpiredFiles: 'delete expired files',
+  updateMessageCounts: 'update message counts',
+  aggregateOldCounts: 'aggregate old message counts by day',
+  recordStalePending: 'record stale pending messages',
+  vacuum: 'vacuum the embedded database',
+  reportUnknownOutcomes: 'report messages with an unknown outcome',
+  syncTemplates: 'sync templates',
+  checkAccounts: 'check WhatsApp accounts',
+  refreshAccessTokens: 'refresh access tokens',
+  createHealthRecords: 'create health records for WhatsApp accounts from an earlier version',
+  countLastHour: 'count the messages of the last hour',
+  announceAccountChanges: 'announce changes of WhatsApp accounts',
+  announceFailingEndpoints: 'announce failing webhook endpoints',
+  announceTemplateChanges: 'announce changes of templates',
+  alertAboutThresholds: 'alert about failure rates, late deliveries and missing statuses',
+  sendDueAlerts: 'send alerts that are due',
+  closeAlerts: 'close alerts',
+  checkQueue: 'check the delivery queue',
+})
