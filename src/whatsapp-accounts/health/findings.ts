@@ -1,4 +1,3 @@
-import type { HealthFinding } from '../../../contracts/api/account.ts'
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
 import { findings as facts } from '../../../contracts/facts/findings.ts'
@@ -7,6 +6,7 @@ import type { StoredHealthEntity, StoredTraffic } from '../../platform/db/schema
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
 import { describeRejection } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
+import type { Finding } from './finding.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
 
@@ -51,13 +51,6 @@ export interface HealthFacts extends MarketingFacts {
 
 /** Days before the expiry of a token at which it is announced. */
 export const expiryDays = [14, 7, 1, 0] as const
-
-/** A problem of a WhatsApp account. What it says is made into sentences where it is read. */
-export interface Finding extends Omit<HealthFinding, 'message' | 'fix'> {
-  message: Fact
-  /** A string is WhatsApp's own solution. */
-  fix: Sentence
-}
 
 /** Turns facts into findings, errors first. An account that a user deactivated has only that finding. */
 export function findProblems(health: HealthFacts, now: Date): Finding[] {

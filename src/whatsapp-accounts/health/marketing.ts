@@ -2,7 +2,7 @@ import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { findings } from '../../../contracts/facts/findings.ts'
 import type { MarketingAccess } from '../../whatsapp/onboarding.ts'
 import type { WhatsAppAccountChanges, WhatsAppAccountRow } from '../store.ts'
-import type { Finding } from './findings.ts'
+import type { Finding } from './finding.ts'
 
 const facts = findings.marketing
 
