@@ -10,6 +10,7 @@ export const changes = {
     entries.length === 0 ? 'emptied the allow-list' : `set the allow-list to ${entries.join(', ')}`,
   setMemberRole: (email: string, role: string) => `changed the role of ${email} to ${role}`,
   removeMember: (email: string) => `removed ${email}`,
+  resetPassword: (email: string) => `reset the password of ${email}`,
   inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
   revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
   switchTemplateChanges: (enabled: boolean) => `${enabled ? 'allowed' : 'forbade'} template changes by the API key`,
@@ -17,6 +18,7 @@ export const changes = {
     keptDays === null
       ? 'stopped storing message contents and deleted those stored'
       : `stored message contents for ${keptDays} ${keptDays === 1 ? 'day' : 'days'}`,
+  setRateLimit: (perMinute: number) => `set the rate limit to ${perMinute} a minute`,
   setTimeZone: (timeZone: string) => `set the time zone to ${timeZone}`,
   createTemplate: (name: string, language: string) => `created the template ${name} (${language})`,
   updateTemplate: (name: string, language: string) => `changed the template ${name} (${language})`,

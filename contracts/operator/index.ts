@@ -1,11 +1,32 @@
 import type { CommandProcedure, ProcedureTree } from '../procedure.ts'
+import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from './account.ts'
 import { deleteMedia, getMedia } from './media.ts'
 import { getMessage, listMessages } from './message.ts'
+import { getRates, importRates, listRates, removeRates } from './rates.ts'
 import { createTemplate, listTemplates, updateTemplate } from './template.ts'
+import {
+  grantOperator,
+  inviteMember,
+  listMembers,
+  listOperators,
+  removeMember,
+  resetPassword,
+  revokeOperator,
+} from './user.ts'
 import { addWhatsAppAccount } from './whatsapp-account.ts'
 
 /** The procedures that only the command line serves. Its other commands call procedures of the dashboard. */
 export const commandContracts = {
+  account: {
+    create: createAccount,
+    update: updateAccount,
+    list: listAccounts,
+    suspend: suspendAccount,
+    resume: resumeAccount,
+  },
+  member: { list: listMembers, invite: inviteMember, remove: removeMember, resetPassword },
+  operator: { grant: grantOperator, revoke: revokeOperator, list: listOperators },
+  rates: { import: importRates, list: listRates, get: getRates, remove: removeRates },
   media: { get: getMedia, delete: deleteMedia },
   message: { get: getMessage, list: listMessages },
   template: { list: listTemplates, create: createTemplate, update: updateTemplate },

@@ -2,31 +2,11 @@ import type { Kysely } from 'kysely'
 import { TimeZone } from '../../contracts/dashboard/alert.ts'
 import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
+import type { Account } from '../../contracts/operator/account.ts'
 import { line } from '../../contracts/fields.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
-
-/** An account as shown to operators. */
-export interface Account {
-  accountId: string
-  name: string
-  api: 'enabled' | 'disabled'
-  /** Sends per minute. */
-  rateLimit: number
-  /** Whether the API key may create, change and delete templates. */
-  templateChanges: 'enabled' | 'disabled'
-  allowList: string[]
-  /** How many days message contents are stored; absent if they are not stored. */
-  messageContentsDays?: number
-  /** IANA name of the time zone in which the overview shows days. */
-  timeZone: string
-  /** Absent if the account is not suspended. */
-  suspendedAt?: string
-  /** The first characters of the API key; absent if there is no key. */
-  keyStart?: string
-  createdAt: string
-}
 
 function toAccount(row: AccountRow): Account {
   return {

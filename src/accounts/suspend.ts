@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { ServiceError } from '../../contracts/errors.ts'
+import type { Account } from '../../contracts/operator/account.ts'
 import type { Deps } from '../deps.ts'
-import { type Account, accountNotFound, requireAccount } from './account.ts'
+import { accountNotFound, requireAccount } from './account.ts'
 
 /**
  * Rejects the API key and every send of the account from the next request on, because account data is not cached.

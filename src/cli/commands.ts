@@ -1,5 +1,5 @@
 import type { DataCommand } from './command.ts'
-import { accountCreate, accountList, accountResume, accountSuspend, accountUpdate } from './commands/account.ts'
+import { accountCommands } from './commands/account.ts'
 import { accountExport, accountRemove } from './commands/account-data.ts'
 import { alertCommands } from './commands/alert.ts'
 import { auditExport, auditList, auditVerify } from './commands/audit.ts'
@@ -8,9 +8,9 @@ import { keyCommands } from './commands/key.ts'
 import { mediaCommands } from './commands/media.ts'
 import { messageCommands } from './commands/message.ts'
 import { migrate } from './commands/migrate.ts'
-import { operatorGrant, operatorList, operatorRevoke } from './commands/operator.ts'
-import { ownerInvite, ownerList, ownerRemove, ownerResetPassword } from './commands/owner.ts'
-import { ratesImport, ratesList, ratesRemove, ratesShow } from './commands/rates.ts'
+import { operatorCommands } from './commands/operator.ts'
+import { ownerCommands } from './commands/owner.ts'
+import { ratesCommands } from './commands/rates.ts'
 import { recipientErase } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
 import { requestCommands } from './commands/request.ts'
@@ -25,21 +25,12 @@ import type { Syntax } from './syntax.ts'
 export const dataCommands: readonly DataCommand[] = [
   migrate,
   doctor,
-  accountCreate,
-  accountUpdate,
-  accountSuspend,
-  accountResume,
-  accountList,
+  ...accountCommands,
   accountExport,
   accountRemove,
   ...keyCommands,
-  ownerInvite,
-  ownerList,
-  ownerRemove,
-  ownerResetPassword,
-  operatorGrant,
-  operatorRevoke,
-  operatorList,
+  ...ownerCommands,
+  ...operatorCommands,
   whatsappConnect,
   ...whatsappCommands,
   ...templateCommands,
@@ -50,10 +41,7 @@ export const dataCommands: readonly DataCommand[] = [
   ...alertCommands,
   ...messageCommands,
   ...requestCommands,
-  ratesImport,
-  ratesList,
-  ratesShow,
-  ratesRemove,
+  ...ratesCommands,
   recipientErase,
   ...suppressionCommands,
   auditList,

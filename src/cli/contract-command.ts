@@ -47,6 +47,8 @@ interface CommandRow<P extends CommandContract, Args extends Arguments, Output> 
   args?: Args & Readonly<Record<string, (keyof InputOf<P> & string) | null>>
   /** Further arguments: the items of a list. */
   rest?: { placeholder: string; field: keyof InputOf<P> & string }
+  /** Reads the files that arguments name, by argument. Runs where the command is typed. */
+  load?: Readonly<Record<string, (path: string) => Promise<string>>>
   /** Finds the account, if ACC may also be one that was removed. */
   findAccount?: FindAccount
   options?: Readonly<Record<string, OptionRow<keyof InputOf<P> & string>>>
@@ -80,6 +82,7 @@ export function contractCommand<
     args: Object.keys(row.args ?? {}),
     ...(rest && { rest: rest.placeholder }),
     options: Object.fromEntries(options.map(([option, facts]) => [option, toSyntax(contract, option, facts)])),
+    ...(row.load && { read: row.load }),
     ...(notes && { notes }),
     examples,
     needsSchema: true,
@@ -138,7 +141,7 @@ async function runRow<P extends CommandContract, Args extends Arguments, Output>
   const fields = readFields(contract, row, line, deps)
   const accountId = await findAccount(deps, row, line)
   const parse = <Called extends CommandContract>(called: Called, given: object): InputOf<Called> =>
-    parseInput(called, { accountId, ...given }, row)
+    parseInput(called, { ...(accountId !== undefined && { accountId }), ...given }, row)
   const call: Steps['call'] = async (called, given) =>
     runForOperator(deps, called, { accountId, input: parse(called, given) })
   const steps: Steps = { call, check: (given) => void parse(contract, given), report }
@@ -216,12 +219,13 @@ function parseInput<P extends CommandContract>(contract: P, given: object, row: 
   throw row.rejectedWith === 1 ? new ServiceError('VALIDATION_ERROR', text) : new UsageError(text)
 }
 
-/** Names the option or, because arguments have no names, repeats the argument. Arguments are never secret. */
-function nameProblem(path: PropertyKey[], given: object, { options = {} }: Table): string {
+/** Names the option or, because arguments have no names, repeats the argument. Only options can be secret. */
+function nameProblem(path: PropertyKey[], given: object, { args = {}, rest, options = {} }: Table): string {
   for (const part of path.toReversed()) {
     const option = Object.entries(options).find(([name, facts]) => (fieldOf(name, facts) ?? fieldOf(name, {})) === part)
     if (option) return `--${option[0]}`
   }
-  const value = path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown>)[part], given)
-  return JSON.stringify(value) ?? String(path[0])
+  const isArgument = [...Object.values(args), rest?.field].some((field) => field === path[0])
+  if (!isArgument) return path.join('.')
+  return JSON.stringify(path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown>)[part], given))
 }

@@ -1,18 +1,94 @@
 import type { Template } from '../../contracts/api/template.ts'
+import { ServiceError } from '../../contracts/errors.ts'
 import type { CommandContracts } from '../../contracts/operator/index.ts'
+import { createAccount, listAccounts, updateAccount } from '../accounts/account.ts'
+import { resumeAccount, suspendAccount } from '../accounts/suspend.ts'
 import type { Deps } from '../deps.ts'
 import type { SettingsCall } from '../http/dashboard/authorize.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
 import { deleteMedia, getMedia } from '../media/media.ts'
+import { dropContents } from '../messages/contents/drop.ts'
+import { getRateCard, importRateCards, listRateCards, removeRateCard } from '../messages/costs/rate-cards.ts'
 import { getMessage } from '../messages/queries/get.ts'
 import { listMessages } from '../messages/queries/list.ts'
 import type { HandlersOf } from '../pipeline/procedures.ts'
 import { listTemplates } from '../templates/list.ts'
+import { removeUser, resetPassword } from '../users/change-member.ts'
+import { inviteUser, type IssuedInvitation } from '../users/invitation.ts'
+import { mailInvitation } from '../users/invite-member.ts'
+import { grantOperator, listOperators, revokeOperator } from '../users/operators.ts'
+import { findMembers } from '../users/store.ts'
 import { addWhatsAppAccount } from '../whatsapp-accounts/add.ts'
 import { submitTemplateFile } from './template-files/submit.ts'
 
+type Handlers<Group extends keyof CommandContracts> = HandlersOf<CommandContracts[Group], SettingsCall>
+
+const accountHandlers: Handlers<'account'> = {
+  create: (deps, _call, input) => createAccount(deps, input),
+  update: async (deps, _call, { accountId, api, templateChanges, ...changes }) => {
+    const account = await updateAccount(deps, accountId, {
+      ...changes,
+      apiEnabled: api && api === 'enabled',
+      templateChangesEnabled: templateChanges && templateChanges === 'enabled',
+    })
+    if (changes.messageContentsDays === null) await dropContents(deps, accountId)
+    return account
+  },
+  list: async (deps) => ({ items: await listAccounts(deps) }),
+  suspend: (deps, _call, { accountId }) => suspendAccount(deps, accountId),
+  resume: (deps, _call, { accountId }) => resumeAccount(deps, accountId),
+}
+
+const memberHandlers: Handlers<'member'> = {
+  list: async ({ db }, _call, { accountId }) => ({ items: await findMembers(db, accountId) }),
+  invite: async (deps, _call, { accountId, email, role, send }) => {
+    if (send && !deps.mail) throw new ServiceError('SETTING_REFUSED', '--send needs an SMTP server: set SMTP_URL.')
+    const issued = await inviteUser(deps, accountId, { email, role })
+    if (send) {
+      await mailInvitation(deps, accountId, { issued, invitedBy: undefined })
+      deps.announcements.announce('emails')
+    }
+    return toLink(deps, issued)
+  },
+  remove: async (deps, _call, { accountId, email }) => {
+    await removeUser(deps, accountId, email)
+    return { removed: true }
+  },
+  resetPassword: async (deps, _call, { accountId, email }) => toLink(deps, await resetPassword(deps, accountId, email)),
+}
+
+function toLink({ publicUrl }: Pick<Deps, 'publicUrl'>, { path, ...issued }: IssuedInvitation) {
+  return { ...issued, url: new URL(path, publicUrl).href }
+}
+
+const operatorHandlers: Handlers<'operator'> = {
+  grant: (deps, _call, input) => grantOperator(deps, input),
+  revoke: async (deps, _call, input) => {
+    await revokeOperator(deps, input)
+    return { ...input, revoked: true }
+  },
+  list: async (deps) => ({ items: await listOperators(deps) }),
+}
+
+const ratesHandlers: Handlers<'rates'> = {
+  import: async (deps, _call, { text, replace }) => {
+    const cards = await importRateCards(deps, text, { replace })
+    return { imported: cards.map((card) => ({ ...card, markets: card.markets.length })) }
+  },
+  list: async (deps) => ({ items: await listRateCards(deps) }),
+  get: (deps, _call, { validFrom }) => getRateCard(deps, validFrom),
+  remove: async (deps, _call, { validFrom }) => {
+    await removeRateCard(deps, validFrom)
+    return { removed: validFrom }
+  },
+}
+
 /** The handlers of the procedures that only the command line serves. */
 export const commandHandlers: HandlersOf<CommandContracts, SettingsCall> = {
+  account: accountHandlers,
+  member: memberHandlers,
+  operator: operatorHandlers,
+  rates: ratesHandlers,
   media: {
     get: (deps, _call, { accountId, mediaId }) => getMedia(deps, { accountId }, { mediaId }),
     delete: (deps, _call, { accountId, mediaId }) => deleteMedia(deps, { accountId }, { mediaId }),

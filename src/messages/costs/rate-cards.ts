@@ -1,18 +1,10 @@
 import { ServiceError } from '../../../contracts/errors.ts'
-import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
+import type { RateCardSummary, RateCardWithMarkets } from '../../../contracts/operator/rates.ts'
+import { pricingCategories } from '../../../contracts/pricing.ts'
 import type { Deps } from '../../deps.ts'
 import { formatMicros } from './money.ts'
 import { type Problem, parseRateCards, type RateCard } from './rate-card.ts'
 import { deleteCards, findCards, findRates, insertCards, lockCards, type StoredCard } from './store.ts'
-
-/** A rate card as operators see it. */
-export interface RateCardSummary {
-  validFrom: string
-  /** The last day; absent for the last card. */
-  validUntil?: string
-  currency: string
-  importedAt: string
-}
 
 function toSummary({ validFrom, currency, importedAt }: StoredCard, next: StoredCard | undefined): RateCardSummary {
   return {
@@ -33,18 +25,7 @@ export async function listRateCards({ db }: Pick<Deps, 'db'>): Promise<RateCardS
   return cards.map((card, index) => toSummary(card, cards[index + 1]))
 }
 
-export interface MarketRates {
-  market: string
-  /** ISO 3166 codes; `*` for all countries without a market of their own. */
-  countries: string[]
-  /** Decimals, such as `0.0509`. */
-  rates: Partial<Record<PricingCategory, string>>
-}
-
-export async function getRateCard(
-  { db }: Pick<Deps, 'db'>,
-  validFrom: string,
-): Promise<RateCardSummary & { markets: MarketRates[] }> {
+export async function getRateCard({ db }: Pick<Deps, 'db'>, validFrom: string): Promise<RateCardWithMarkets> {
   const card = (await listRateCards({ db })).find((card) => card.validFrom === validFrom)
   if (!card) throw cardNotFound(validFrom)
   const byMarket = Map.groupBy(await findRates(db, [validFrom]), ({ market }) => market)
