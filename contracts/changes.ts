@@ -14,6 +14,7 @@ export const changes = {
   inviteMember: (email: string, role: string) => `invited ${email} as ${role}`,
   revokeInvitation: (email: string) => `revoked the invitation of ${email}`,
   switchTemplateChanges: (enabled: boolean) => `${enabled ? 'allowed' : 'forbade'} template changes by the API key`,
+  switchMcp: (enabled: boolean) => `turned ${enabled ? 'on' : 'off'} MCP for AI assistants`,
   setMessageContents: (keptDays: number | null) =>
     keptDays === null
       ? 'stopped storing message contents and deleted those stored'

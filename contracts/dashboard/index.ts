@@ -52,6 +52,7 @@ import {
   setAccess,
   setAllowList,
   setMessageContents,
+  setMcp,
   setTemplateChanges,
 } from './public-api.ts'
 import { getRequest, listRequests, summarizeRequests } from './request.ts'
@@ -133,6 +134,7 @@ export const dashboardContracts = {
       revokeKey,
       setAllowList,
       setTemplateChanges,
+      setMcp,
       setMessageContents,
     },
     whatsAppAccount: {

@@ -21,6 +21,8 @@ export const ApiAccess = z.object({
   allowList: z.array(z.string()),
   /** Whether the key may create, change and delete templates. */
   templateChanges: z.boolean(),
+  /** Whether `/mcp` serves the account. */
+  mcp: z.boolean(),
   /** For how many days the contents of messages are stored; absent if they are not stored. */
   messageContentsDays: z.int().optional(),
   rateLimit: z.object({
@@ -88,6 +90,16 @@ export const setTemplateChanges = dashboardProcedure({
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
+})
+
+export const setMcp = dashboardProcedure({
+  kind: 'mutation',
+  budget: 'changes',
+  allowed: 'owner',
+  summary: 'Set whether AI assistants can use the API key at /mcp',
+  input: ofAccount({ enabled: z.boolean() }),
+  output: z.object({ enabled: z.boolean() }),
+  audit: ({ enabled }) => changes.switchMcp(enabled),
 })
 
 export const setMessageContents = dashboardProcedure({

@@ -14,6 +14,8 @@ export const Account = z.object({
   rateLimit: z.int(),
   /** Whether the API key may create, change and delete templates. */
   templateChanges: Switch,
+  /** Whether `/mcp` serves the account. */
+  mcp: Switch,
   allowList: z.array(z.string()),
   /** How many days message contents are stored; absent if they are not stored. */
   messageContentsDays: z.int().optional(),
@@ -44,6 +46,7 @@ export const updateAccount = commandProcedure({
     api: Switch.optional(),
     rateLimit: z.int().optional(),
     templateChanges: Switch.optional(),
+    mcp: Switch.optional(),
     /** Null stops storing contents and deletes those stored. */
     messageContentsDays: z
       .int(contentsDays)
@@ -54,11 +57,12 @@ export const updateAccount = commandProcedure({
     timeZone: z.string().optional(),
   }),
   output: Account,
-  audit: ({ api, rateLimit, templateChanges, timeZone, messageContentsDays: days }) =>
+  audit: ({ api, rateLimit, templateChanges, mcp, timeZone, messageContentsDays: days }) =>
     [
       ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
       ...(rateLimit === undefined ? [] : [changes.setRateLimit(rateLimit)]),
       ...(templateChanges === undefined ? [] : [changes.switchTemplateChanges(templateChanges === 'enabled')]),
+      ...(mcp === undefined ? [] : [changes.switchMcp(mcp === 'enabled')]),
       ...(timeZone === undefined ? [] : [changes.setTimeZone(timeZone)]),
       ...(days === undefined ? [] : [changes.setMessageContents(days)]),
     ].join(' and ') || undefined,

@@ -15,6 +15,7 @@ function toAccount(row: AccountRow): Account {
     api: row.api_enabled ? 'enabled' : 'disabled',
     rateLimit: row.rate_limit_per_minute,
     templateChanges: row.template_changes_enabled ? 'enabled' : 'disabled',
+    mcp: row.mcp_enabled ? 'enabled' : 'disabled',
     allowList: row.allow_list,
     ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
     timeZone: row.time_zone,
@@ -61,6 +62,7 @@ export interface AccountUpdate {
   apiEnabled?: boolean | undefined
   rateLimit?: number | undefined
   templateChangesEnabled?: boolean | undefined
+  mcpEnabled?: boolean | undefined
   timeZone?: string | undefined
   /** Null stops storing contents. Contents already stored are no longer shown, and `deleteOldContents` deletes them. */
   messageContentsDays?: number | null | undefined
@@ -70,13 +72,13 @@ export interface AccountUpdate {
 export async function updateAccount(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
-  { apiEnabled, rateLimit, templateChangesEnabled, timeZone, messageContentsDays }: AccountUpdate,
+  { apiEnabled, rateLimit, templateChangesEnabled, mcpEnabled, timeZone, messageContentsDays }: AccountUpdate,
 ): Promise<Account> {
-  const given = [apiEnabled, rateLimit, templateChangesEnabled, timeZone, messageContentsDays]
+  const given = [apiEnabled, rateLimit, templateChangesEnabled, mcpEnabled, timeZone, messageContentsDays]
   if (given.every((value) => value === undefined))
     throw new ServiceError(
       'SETTING_REFUSED',
-      'Nothing to change: pass --api, --rate-limit, --template-changes, --time-zone or --message-contents.',
+      'Nothing to change: pass --api, --rate-limit, --template-changes, --mcp, --time-zone or --message-contents.',
     )
   const zone = TimeZone.safeParse(timeZone ?? 'UTC')
   if (!zone.success) throw new ServiceError('SETTING_REFUSED', `The time zone ${zone.error.issues[0]?.message}.`)
@@ -91,6 +93,7 @@ export async function updateAccount(
     ...(apiEnabled !== undefined && { api_enabled: apiEnabled }),
     ...(rateLimit !== undefined && { rate_limit_per_minute: rateLimit }),
     ...(templateChangesEnabled !== undefined && { template_changes_enabled: templateChangesEnabled }),
+    ...(mcpEnabled !== undefined && { mcp_enabled: mcpEnabled }),
     ...(timeZone !== undefined && { time_zone: zone.data }),
     ...(messageContentsDays !== undefined && { contents: { keptDays: messageContentsDays, since: deps.now() } }),
   })

@@ -11,6 +11,7 @@ interface ApiAccessRow {
   api_enabled: boolean
   allow_list: string[]
   template_changes_enabled: boolean
+  mcp_enabled: boolean
   contents_kept_days: number | null
   rate_limit_per_minute: number
   start: string | null
@@ -35,6 +36,7 @@ async function findApiAccess(
       'a.api_enabled',
       'a.allow_list',
       'a.template_changes_enabled',
+      'a.mcp_enabled',
       'a.contents_kept_days',
       'a.rate_limit_per_minute',
       'k.start',
@@ -72,6 +74,7 @@ export async function getApiAccess(
       }),
     allowList: row.allow_list,
     templateChanges: row.template_changes_enabled,
+    mcp: row.mcp_enabled,
     ...(row.contents_kept_days !== null && { messageContentsDays: row.contents_kept_days }),
     rateLimit: { limit: row.rate_limit_per_minute, used: Math.min(row.used, row.rate_limit_per_minute) },
     you: { address: address ?? callerAddress, allowed: row.address_allowed },

@@ -8,6 +8,7 @@ export interface AccountChanges {
   rate_limit_per_minute?: number
   allow_list?: string[]
   template_changes_enabled?: boolean
+  mcp_enabled?: boolean
   time_zone?: string
   /** `since`: when contents start to be stored; ignored if they already are. */
   contents?: { keptDays: number | null; since: Date }

@@ -25,11 +25,12 @@ type Handlers<Group extends keyof CommandContracts> = HandlersOf<CommandContract
 
 const accountHandlers: Handlers<'account'> = {
   create: (deps, _call, input) => createAccount(deps, input),
-  update: async (deps, _call, { accountId, api, templateChanges, ...changes }) => {
+  update: async (deps, _call, { accountId, api, templateChanges, mcp, ...changes }) => {
     const account = await updateAccount(deps, accountId, {
       ...changes,
       apiEnabled: api && api === 'enabled',
       templateChangesEnabled: templateChanges && templateChanges === 'enabled',
+      mcpEnabled: mcp && mcp === 'enabled',
     })
     if (changes.messageContentsDays === null) await dropContents(deps, accountId)
     return account

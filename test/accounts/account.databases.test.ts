@@ -22,6 +22,7 @@ test('creates an enabled account with a limit of 60 requests a minute and an emp
     api: 'enabled',
     rateLimit: 60,
     templateChanges: 'disabled',
+    mcp: 'disabled',
     timeZone: 'UTC',
     allowList: [],
     createdAt: expect.stringMatching(/^2026-11-20T/),

@@ -145,7 +145,8 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
   },
 
   mcp: async (snippet, setting) => {
-    const { expect } = setting
+    const { expect, account } = setting
+    await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
     expect(await runToEnd(setting, snippet, { silent: true })).toContain('"status":"APPROVED"')
   },
 

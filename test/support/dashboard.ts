@@ -107,6 +107,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'publicApi.regenerateKey': {},
     'publicApi.revokeKey': {},
     'publicApi.setTemplateChanges': { enabled: true },
+    'publicApi.setMcp': { enabled: true },
     'publicApi.setMessageContents': { keptDays: 30 },
     'cost.get': {},
     'cost.estimate': { to: '34600111222', category: 'UTILITY' },

@@ -23,12 +23,13 @@ export const accountCommands = [
   contractCommand(updateAccount, {
     name: 'account update',
     summary:
-      'Change settings of an account: API access, rate limit, template changes by its key, time zone of the overview, contents of messages',
+      'Change settings of an account: API access, rate limit, template changes by its key, MCP, time zone of the overview, contents of messages',
     args: { ACC: 'accountId' },
     options: {
       api: { ...enabled, help: 'Whether the API accepts requests of the account' },
       'rate-limit': { value: 'N', help: 'Sends per minute' },
       'template-changes': { ...enabled, help: 'Whether the API key may create, change and delete templates' },
+      mcp: { ...enabled, help: 'Whether AI assistants can use the API key at /mcp' },
       'message-contents': {
         value: 'DAYS|off',
         help: 'Store what messages say, encrypted, for 1 to 365 days; off deletes what is stored',
@@ -79,6 +80,7 @@ function describeAccount(account: Account): string {
     ['API', describeApi(account)],
     ['Rate limit', `${account.rateLimit} per minute`],
     ['Template changes', account.templateChanges],
+    ['MCP', account.mcp],
     ['Time zone', account.timeZone],
     ['Message contents', describeContents(account)],
     ['Allow-list', account.allowList.length === 0 ? 'any address' : account.allowList.join(', ')],

@@ -40,7 +40,7 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
 async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> {
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
-  await updateAccount(deps, accountId, { templateChangesEnabled: true })
+  await updateAccount(deps, accountId, { templateChangesEnabled: true, mcpEnabled: true })
   await addWhatsAppAccount(deps, accountId, number)
   return { accountId, apiKey, keyStart: start }
 }

@@ -142,6 +142,10 @@ const publicApiHandlers: SettingsHandlers<'publicApi'> = {
     const { templateChanges } = await updateAccount(deps, accountId, { templateChangesEnabled: enabled })
     return { enabled: templateChanges === 'enabled' }
   },
+  setMcp: async (deps, _call, { accountId, enabled }) => {
+    const { mcp } = await updateAccount(deps, accountId, { mcpEnabled: enabled })
+    return { enabled: mcp === 'enabled' }
+  },
   setMessageContents: async (deps, call, { accountId, keptDays }) => {
     await updateAccount(deps, accountId, { messageContentsDays: keptDays })
     // There can be millions of them. They are already hidden, so the request need not wait.

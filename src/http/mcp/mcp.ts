@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
+import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 import { measure, type Pipeline } from '../../pipeline/pipeline.ts'
 import type { ServedProcedure } from '../../pipeline/procedures.ts'
@@ -85,6 +86,7 @@ async function respond(
   const { meter } = pipeline
   const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
   await meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: false })
+  await assertMcpEnabled(deps, call.accountId)
   const message = measure(meter, call.accountId, () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
   const { status, contentType, text } = await answerMessage(toWebRequest(request), message, {
@@ -123,6 +125,16 @@ async function callTool(
     const { code, message, retryAfterSeconds } = failure
     return { error: { code, message, retryAfterSeconds } }
   }
+}
+
+/** Off by default, so that a key for the API of an account is not a way in for every assistant that gets hold of it. */
+async function assertMcpEnabled({ db }: Pick<Deps, 'db'>, accountId: string): Promise<void> {
+  const account = await findAccount(db, accountId)
+  if (account?.mcp_enabled === true) return
+  throw new ServiceError(
+    'API_DISABLED',
+    'MCP is off for this account. An account owner turns it on in the dashboard under Public API, an operator with `waybill account update`.',
+  )
 }
 
 function readMessage({ body, headers }: FastifyRequest): object {

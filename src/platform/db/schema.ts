@@ -16,6 +16,8 @@ export interface AccountsTable {
   allow_list: Generated<string[]>
   /** Whether the API key may change templates. */
   template_changes_enabled: Generated<boolean>
+  /** Whether `/mcp` serves the account. */
+  mcp_enabled: Generated<boolean>
   /** IANA time zone of the days in the overview. */
   time_zone: Generated<string>
   /** When an operator suspended the account; null if it is not suspended. */

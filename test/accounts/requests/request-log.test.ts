@@ -215,6 +215,7 @@ test('records every tRPC call, and both messages of a batch', async () => {
 })
 
 test('records a failed call of an MCP tool', async () => {
+  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const response = await server.request('POST', '/mcp', {
     headers: {
       authorization: `Bearer ${account.apiKey}`,

@@ -293,7 +293,7 @@ test('lets a viewer see API settings but not change them', async () => {
   await revoke.waitFor()
 
   expect(await revoke.getAttribute('aria-disabled')).toBe('true')
-  for (const name of ['Allow API requests', 'Allow template changes'])
+  for (const name of ['Allow API requests', 'Allow template changes', 'Allow AI assistants'])
     expect(await page.getByRole('switch', { name }).isDisabled()).toBe(true)
   expect(await page.getByLabel('Address or range').count()).toBe(0)
   await revoke.focus()

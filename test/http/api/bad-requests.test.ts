@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { updateAccount } from '../../../src/accounts/account.ts'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { type ErrorCode, errors } from '../../../contracts/errors.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
@@ -100,6 +101,7 @@ test('accepts a whole emoji in escapes', async () => {
 
 test('rejects half of a surrogate pair over tRPC and MCP', async () => {
   const input = JSON.stringify({ ...sendMessage.example.input, externalId: '#' }).replace('"#"', '"\\ud83d"')
+  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const trpc = await post(input, {}, '/trpc/message.send')
   expect(trpc.statusCode).toBe(400)
   const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"message_send","arguments":${input.slice(0, -1)},"idempotencyKey":"half"}}}`

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { updateAccount } from '../../../src/accounts/account.ts'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import { contracts, restContracts } from '../../../contracts/index.ts'
@@ -140,6 +141,7 @@ test('answers an account while another floods the server with large bodies', asy
 
 test('makes the list of tools once, and answers each message with its own ID', async () => {
   const account = await server.account()
+  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const list = async (id: string | number): Promise<object> => {
     const headers = { ...json, accept: 'application/json, text/event-stream', 'x-api-key': account.apiKey }
     const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })
@@ -155,7 +157,11 @@ test('makes the list of tools once, and answers each message with its own ID', a
 test('closes the connection that leaves the most bytes unread, and no other', async () => {
   const node = await startTestServer({ beside: server, server: { limits: { maxUnreadBytes: 256 * 1024 } } })
   const [greedy, quiet] = [await server.account(), await server.account()]
-  const list = post('/mcp', greedy, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+  const components = [{ type: 'BODY', text: 'x'.repeat(1_000) }]
+  const templates = server.simulator.templatesOf(greedy.wabaId)
+  for (let index = 1; index < 100; index++) templates.add({ name: `long_${index}`, language: 'en', components })
+  await greedy.template({ name: 'long_100', components })
+  const list = `GET /api/v1/template?limit=100 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${greedy.apiKey}\r\n\r\n`
   const waiting = open(node, '')
   const socket = open(node, list.repeat(64)).pause()
   // A client that does not read notices the end only when it writes. A server ignores empty lines between requests.

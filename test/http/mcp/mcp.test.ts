@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { contracts } from '../../../contracts/index.ts'
 import { listProcedures } from '../../../contracts/procedure.ts'
+import { updateAccount } from '../../../src/accounts/account.ts'
 import { setAllowList } from '../../../src/accounts/ip-allow-list.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
@@ -17,9 +18,16 @@ let server: TestServer
 let account: TestAccount
 beforeAll(async () => {
   server = await startTestServer()
-  account = await server.account()
+  account = await assistedAccount()
 })
 afterAll(() => server?.close())
+
+/** An account whose owner has turned MCP on. */
+async function assistedAccount(options?: { rateLimit: number }): Promise<TestAccount> {
+  const created = await server.account(options)
+  await updateAccount(server.deps, created.accountId, { mcpEnabled: true })
+  return created
+}
 
 /** Connects the SDK's client with the 2025 revision (with `initialize`) or the 2026 revision (without). */
 async function connect(
@@ -64,6 +72,24 @@ function post(body: unknown, headers: Record<string, string> = {}): Promise<Test
     body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   })
 }
+
+test('serves an account only while its owner has turned it on', async () => {
+  const { accountId, apiKey } = await server.account()
+  const initializeWith = () => post(initialize, { 'x-api-key': apiKey })
+
+  const off = await initializeWith()
+  await updateAccount(server.deps, accountId, { mcpEnabled: true })
+  const on = await initializeWith()
+  await updateAccount(server.deps, accountId, { mcpEnabled: false })
+  const offAgain = await initializeWith()
+
+  expect([off.statusCode, on.statusCode, offAgain.statusCode]).toEqual([403, 200, 403])
+  expect(off.json().error).toMatchObject({
+    message:
+      'MCP is off for this account. An account owner turns it on in the dashboard under Public API, an operator with `waybill account update`.',
+    data: { code: 'API_DISABLED' },
+  })
+})
 
 test('has a tool for each procedure, with the fields of its contract', async () => {
   const client = await connect(account)
@@ -199,7 +225,7 @@ test('rejects an unknown tool with a protocol error', async () => {
 })
 
 test('does not find a message of another account', async () => {
-  const other = await server.account()
+  const other = await assistedAccount()
   const sent = await account.post('/api/v1/message/send', { ...example, to: '34600700004' })
 
   expect(
@@ -210,7 +236,7 @@ test('does not find a message of another account', async () => {
 })
 
 test('shares the rate limit with the API, and counts only sends', async () => {
-  const limited = await server.account({ rateLimit: 1 })
+  const limited = await assistedAccount({ rateLimit: 1 })
   const client = await connect(limited)
   const send = (idempotencyKey: string) => call(client, 'message_send', { ...example, idempotencyKey })
 
@@ -323,7 +349,7 @@ test.each(['GET', 'DELETE'])('rejects %s, since there is no session', async (met
 })
 
 test('rejects an address that is not on the allow-list', async () => {
-  const listed = await server.account()
+  const listed = await assistedAccount()
   await setAllowList(server.deps, listed.accountId, ['192.0.2.1'])
   const response = await post(initialize, { 'x-api-key': listed.apiKey })
 

@@ -44,6 +44,7 @@ export function PublicApiPage() {
           <AllowListSection allowList={access.data.allowList} you={access.data.you} />
           <AccessSection enabled={access.data.enabled} />
           <TemplateChangesSection enabled={access.data.templateChanges} />
+          <McpSection enabled={access.data.mcp} />
           <MessageContentsSection keptDays={access.data.messageContentsDays} />
           <ClientsSection />
         </>
@@ -130,22 +131,62 @@ function AccessSection({ enabled }: { enabled: boolean }) {
 
 /** Off by default, so that existing keys do not silently gain permission to delete templates. */
 function TemplateChangesSection({ enabled }: { enabled: boolean }) {
-  const { accountId, canChange } = useAccount()
+  const { accountId } = useAccount()
   const change = useChange({
     change: (enabled: boolean) => api.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
     done: ({ enabled }) => (enabled ? t`The API key may change templates.` : t`The API key may not change templates.`),
   })
   return (
-    <Section
+    <PermissionSection
       title={t`Template changes`}
       description={t`Whether the API key may create, change and delete templates. Sending needs no permission of its own.`}
+      label={t`Allow template changes`}
+      enabled={enabled}
+      change={change}
+    />
+  )
+}
+
+function McpSection({ enabled }: { enabled: boolean }) {
+  const { accountId } = useAccount()
+  const change = useChange({
+    change: (enabled: boolean) => api.publicApi.setMcp.mutate({ accountId, enabled }),
+    invalidates: [apiAccessKey(accountId)],
+    done: ({ enabled }) =>
+      enabled ? t`AI assistants may use the API key.` : t`AI assistants may not use the API key.`,
+  })
+  return (
+    <PermissionSection
+      title={t`AI assistants (MCP)`}
+      description={t`Whether assistants that have the API key may send and read messages, with the tools at /mcp.`}
+      label={t`Allow AI assistants`}
+      enabled={enabled}
+      change={change}
+    />
+  )
+}
+
+interface Permission {
+  title: string
+  description: string
+  label: string
+  enabled: boolean
+  change: { isPending: boolean; mutate: (enabled: boolean) => void }
+}
+
+function PermissionSection({ title, description, label, enabled, change }: Permission) {
+  const { canChange } = useAccount()
+  return (
+    <Section
+      title={title}
+      description={description}
       actions={<StatusBadge tone={enabled ? 'good' : 'neutral'}>{enabled ? t`On` : t`Off`}</StatusBadge>}
     >
       <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
         <Group w="fit-content">
           <Switch
-            label={t`Allow template changes`}
+            label={label}
             checked={enabled}
             disabled={!canChange || change.isPending}
             onChange={() => change.mutate(!enabled)}

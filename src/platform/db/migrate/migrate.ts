@@ -15,6 +15,7 @@ import * as missingMessages from '../migrations/0036-missing-messages.ts'
 import * as backgroundJobs from '../migrations/0037-background-jobs.ts'
 import * as recipientIdentities from '../migrations/0038-recipient-identities.ts'
 import * as messageRecipients from '../migrations/0039-message-recipients.ts'
+import * as mcp from '../migrations/0040-mcp.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -34,6 +35,7 @@ export const allMigrations: Migrations = {
   '0037-background-jobs': backgroundJobs,
   '0038-recipient-identities': recipientIdentities,
   '0039-message-recipients': messageRecipients,
+  '0040-mcp': mcp,
 }
 
 export interface MigrateOptions {
