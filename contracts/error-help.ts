@@ -290,6 +290,17 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     retry: 'Repeat the request after files were deleted or have expired.',
     guides: ['media.md', 'configuration.md'],
   },
+  SUPPRESSION_QUOTA_EXCEEDED: {
+    meaning:
+      'The suppression list of this account would have more recipients than its quota. Nothing was added. Opt-outs of recipients are still stored.',
+    causes: ['The list has as many recipients as the quota allows, opt-outs of recipients included.'],
+    fixes: [
+      'Remove recipients whom you no longer need on the list with `POST /api/v1/suppression/remove`.',
+      'Ask the operator for a higher quota (`WAYBILL_SUPPRESSION_QUOTA`).',
+    ],
+    retry: 'Repeat the request after recipients were removed or the quota was raised.',
+    guides: ['opt-outs.md', 'configuration.md'],
+  },
   MEDIA_REJECTED: {
     meaning: "WhatsApp rejected a file. The message contains WhatsApp's error code and its reason.",
     causes: [

@@ -151,6 +151,12 @@ export const errors = {
     example:
       'With this file of 12 MB, the files of this account would exceed its quota of 1024 MB. Delete files, or wait until some expire.',
   },
+  SUPPRESSION_QUOTA_EXCEEDED: {
+    status: 422,
+    summary: 'The suppression list of this account would exceed its quota. Nothing was added.',
+    example:
+      'The suppression list of this account would exceed its quota of 1000000 recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.',
+  },
   MEDIA_REJECTED: {
     status: 422,
     summary: 'WhatsApp rejected a file. The message carries its code and reason.',

@@ -35,6 +35,8 @@ export interface Deps {
   publicUrl: string
   /** Undefined if requests go directly to their servers. */
   proxies?: ProxySettings | undefined
+  /** Maximum entries of the suppression list of an account, apart from opt-outs of recipients. */
+  suppressionQuota: number
   /** Minimum number of days for which API requests are kept; undefined if unknown. */
   requestLogDays?: number | undefined
 }

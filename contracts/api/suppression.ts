@@ -115,7 +115,7 @@ export const addSuppression = procedure({
   output: Suppression.extend({ added: z.boolean().describe('False if the recipient was on the list already.') })
     .describe('A recipient on the suppression list, and whether it was added now.')
     .meta({ id: 'AddedSuppression' }),
-  errors: [],
+  errors: ['SUPPRESSION_QUOTA_EXCEEDED'],
   example: {
     input: { to: exampleSuppression.to, allMessages: false },
     output: {
@@ -173,7 +173,7 @@ export const importSuppressions = procedure({
     })
     .describe('The result of an import.')
     .meta({ id: 'ImportedSuppressions' }),
-  errors: [],
+  errors: ['SUPPRESSION_QUOTA_EXCEEDED'],
   example: {
     input: { recipients: ['34600111222', '34600111333'], allMessages: false },
     output: { added: 2, alreadySuppressed: 0 },

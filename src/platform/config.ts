@@ -129,6 +129,7 @@ const Environment = z
       secondsOf.h,
     ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
+    WAYBILL_SUPPRESSION_QUOTA: wholeNumber(1, 100_000_000).default(1_000_000),
     WAYBILL_MEDIA_STORE: z.string().optional(),
     S3_ENDPOINT: WebUrl.optional(),
     S3_REGION: z.string().default('us-east-1'),
@@ -275,6 +276,11 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     default: '1h',
     meaning: 'Age at which a message without an outcome is reported (once); at least `1m`',
   },
+  WAYBILL_SUPPRESSION_QUOTA: {
+    default: '1000000',
+    meaning:
+      'How many recipients the suppression list of an account can have. Opt-outs of recipients are stored beyond it, too',
+  },
   WAYBILL_MEDIA_STORE: {
     default: '.waybill/media',
     meaning:
@@ -396,6 +402,8 @@ export interface Config {
   retentionDays: number
   /** How long API requests are kept; 0 if none are recorded. */
   requestLogDays: number
+  /** Maximum entries of the suppression list of an account. */
+  suppressionQuota: number
   media: MediaConfig
   /** Age in seconds at which a message without an outcome is reported, once. */
   outcomeUnknownAfterSeconds: number
@@ -510,6 +518,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     proxies: readProxies(env),
     retentionDays: env.WAYBILL_RETENTION_DAYS,
     requestLogDays: env.WAYBILL_REQUEST_LOG_DAYS,
+    suppressionQuota: env.WAYBILL_SUPPRESSION_QUOTA,
     media: {
       store: readMediaStore(env),
       spoolDir: path.resolve(env.WAYBILL_DATA_DIR, 'spool'),

@@ -219,6 +219,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   },
   operator_views: { excluded: 'which operators view the account; the audit log records when they open it' },
   media_usage: { excluded: 'the sum of the sizes of media' },
+  suppression_usage: { excluded: 'the number of suppressions' },
   media_at_whatsapp: { excluded: 'IDs that WhatsApp gives to files for 30 days' },
   seen_replies: { excluded: 'hashes of the IDs of replies' },
   one_time_codes: { excluded: 'hashes of codes of the last hours' },

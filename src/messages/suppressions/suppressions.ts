@@ -6,12 +6,14 @@ import type {
   Suppression,
   SuppressionPage,
 } from '../../../contracts/api/suppression.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { isUserId, recipientOf } from '../recipients/plan.ts'
 import { applyChoices } from './choices-store.ts'
 import { toNumberKey } from './number-key.ts'
+import { type NewEntries, releaseEntry, reserveEntries } from './quota-store.ts'
 import { findHashKey } from './recipient-hash.ts'
 import { findSuppressions, type ListedSuppression, unsuppress } from './store.ts'
 
@@ -46,7 +48,16 @@ export function toSuppression(row: ListedSuppression): Suppression {
   }
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets'>
+type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets' | 'suppressionQuota'>
+
+/** Opt-outs of recipients are never refused, but they count. */
+async function reserveRoom({ db, suppressionQuota }: ChangeDeps, entries: NewEntries): Promise<void> {
+  if (await reserveEntries(db, entries, suppressionQuota)) return
+  throw new ServiceError(
+    'SUPPRESSION_QUOTA_EXCEEDED',
+    `The suppression list of this account would exceed its quota of ${suppressionQuota} recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.`,
+  )
+}
 
 export async function addSuppression(
   deps: ChangeDeps,
@@ -54,6 +65,7 @@ export async function addSuppression(
   { allMessages, ...given }: InputOf<typeof addContract>,
 ): Promise<OutputOf<typeof addContract>> {
   const recipient = recipientOf(given)
+  await reserveRoom(deps, { accountId, recipients: [recipient] })
   const choice = { accountId, recipient, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
@@ -74,6 +86,7 @@ export async function removeSuppression(
   const recipient = recipientOf(given)
   const hashKey = await findHashKey(deps.db, deps.secrets)
   const removed = await unsuppress(deps.db, { accountId, recipient, hashKey, id: deps.newId('sup'), at: deps.now() })
+  if (removed) await releaseEntry(deps.db, accountId)
   return { to: recipient, removed }
 }
 
@@ -82,6 +95,7 @@ export async function importSuppressions(
   { accountId }: Caller,
   { recipients, allMessages }: InputOf<typeof importContract>,
 ): Promise<OutputOf<typeof importContract>> {
+  await reserveRoom(deps, { accountId, recipients })
   const at = deps.now()
   const numbers = new Map(recipients.map((number) => [toNumberKey(number), number]))
   const choices = Array.from(

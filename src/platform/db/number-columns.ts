@@ -182,6 +182,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   },
   media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace-unique' },
   media_usage: { account_id: id },
+  suppression_usage: { account_id: id },
   removed_media: { id },
   media_at_whatsapp: {
     account_id: id,

@@ -753,6 +753,13 @@ interface MediaUsageTable {
   size_bytes: ColumnType<string, number, number>
 }
 
+/** How many entries the suppression list of an account has, for its quota. */
+interface SuppressionUsageTable {
+  account_id: string
+  entries: ColumnType<string, number, number>
+  counted_at: Date
+}
+
 /** A file that is in the object store although its row is gone. A trigger inserts it. */
 interface RemovedMediaTable {
   id: string
@@ -894,6 +901,7 @@ export interface Database {
   webhook_attempt_counts: WebhookAttemptCountsTable
   media: MediaTable
   media_usage: MediaUsageTable
+  suppression_usage: SuppressionUsageTable
   removed_media: RemovedMediaTable
   media_at_whatsapp: MediaAtWhatsAppTable
   api_requests: ApiRequestsTable

@@ -16,6 +16,7 @@ import * as backgroundJobs from '../migrations/0037-background-jobs.ts'
 import * as recipientIdentities from '../migrations/0038-recipient-identities.ts'
 import * as messageRecipients from '../migrations/0039-message-recipients.ts'
 import * as mcp from '../migrations/0040-mcp.ts'
+import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -36,6 +37,7 @@ export const allMigrations: Migrations = {
   '0038-recipient-identities': recipientIdentities,
   '0039-message-recipients': messageRecipients,
   '0040-mcp': mcp,
+  '0041-suppression-usage': suppressionUsage,
 }
 
 export interface MigrateOptions {
