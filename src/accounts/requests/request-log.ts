@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import { isTransient, isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
+import { countLogged, findBeyondLimits, type SharedLimits } from './shared-limits.ts'
 import { insertRequests, type RecordedRequest } from './store.ts'
 
 /** Fields that are recorded for failures only. */
@@ -20,11 +21,12 @@ export interface RequestLogOptions {
   limits?: Partial<RequestLogLimits>
 }
 
-export interface RequestLogLimits {
-  /** Requests per minute and account that sent no message. The others are limited by the account's rate limit. */
-  perMinute: number
-  /** Failures per minute and account whose bodies are recorded. */
-  bodiesPerMinute: number
+/**
+ * `perMinute`: requests per account that sent no message; the others are limited by the account's rate limit.
+ * `bodiesPerMinute`: failures per account whose bodies are recorded. Each process applies both limits when it queues a
+ * request, which bounds its memory, and all of them share the limits of what they write.
+ */
+export interface RequestLogLimits extends SharedLimits {
   /** Requests per minute that failed before their key was checked. Anyone can invent keys. */
   uncheckedPerMinute: number
   /** Limits of the queue: requests, and characters of their paths and bodies. */
@@ -147,8 +149,11 @@ export class RequestLog {
   /** Never rejects. Stops early if the database is unavailable, and retries later. */
   async #write(): Promise<void> {
     while (this.#retrying.length > 0 || this.#waiting.length > 0) {
-      const requests = this.#retrying.length > 0 ? this.#retrying : this.#waiting.splice(0, maxBatchSize)
+      const isRetry = this.#retrying.length > 0
+      const taken = isRetry ? this.#retrying : this.#waiting.splice(0, maxBatchSize)
       this.#retrying = []
+      const requests = isRetry ? taken : await this.#applySharedLimits(taken)
+      if (requests.length === 0) continue
       try {
         await insertRequests(this.#db, requests)
         this.#subtractCharacters(requests)
@@ -163,6 +168,22 @@ export class RequestLog {
         }
       }
     }
+  }
+
+  /** Returns the requests that are written. If the database does not respond, all of them: they are retried later. */
+  async #applySharedLimits(requests: RecordedRequest[]): Promise<RecordedRequest[]> {
+    const totals = await countLogged(this.#db, requests).catch((error: unknown) => {
+      if (!isTransient(error)) this.#log.warn({ err: error }, 'could not count the logged API requests')
+      return []
+    })
+    const { dropped, shortened } = findBeyondLimits(requests, totals, this.#limits)
+    this.#drop('limit', [...dropped])
+    for (const request of shortened) {
+      this.#waitingCharacters -= request.request?.length ?? 0
+      request.request = undefined
+      request.externalId = undefined
+    }
+    return dropped.size === 0 ? requests : requests.filter((request) => !dropped.has(request))
   }
 
   #retryLater(requests: readonly RecordedRequest[]): void {

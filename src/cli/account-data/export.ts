@@ -234,6 +234,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   message_count_deltas: { excluded: 'added to message_counts within seconds' },
   event_clocks: { excluded: 'the time of the last event ID' },
   rate_limits: { excluded: 'requests of the current minute' },
+  request_log_limits: { excluded: 'logged requests of the current minute' },
   overdue_messages: { excluded: 'IDs of messages that are pending' },
   wa_message_ids: { excluded: 'an index of messages' },
   alert_settings: {

@@ -9,7 +9,7 @@ export interface MovedTable {
 }
 
 /** Tables of the migrations themselves, and the rate limit counts of the current minute, which a crash loses as well. */
-const excluded = /^(waybill_.*|rate_limits)$/
+const excluded = /^(waybill_.*|rate_limits|request_log_limits)$/
 
 /** Returns all tables, each after those that its foreign keys refer to. */
 export async function listMovedTables(db: Kysely<Database>): Promise<MovedTable[]> {

@@ -130,6 +130,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
   accounts: { id, name: settings, allow_list: settings, time_zone: settings },
   api_keys: { account_id: id, key_hash: hash, start: { never: 'the first characters of an API key' } },
   rate_limits: { account_id: id },
+  request_log_limits: { account_id: id },
   whatsapp_accounts: {
     id,
     account_id: id,

@@ -38,6 +38,14 @@ interface ApiKeysTable {
   created_at: Generated<Date>
 }
 
+/** Requests of an account that all processes logged in the current minute. */
+interface RequestLogLimitsTable {
+  account_id: string
+  window_started_at: Date
+  requests: number
+  bodies: number
+}
+
 /** Requests counted in the current minute. The table is unlogged: after a crash every account starts a new minute. */
 interface RateLimitsTable {
   account_id: string
@@ -868,6 +876,7 @@ export interface Database {
   accounts: AccountsTable
   api_keys: ApiKeysTable
   rate_limits: RateLimitsTable
+  request_log_limits: RequestLogLimitsTable
   whatsapp_accounts: WhatsAppAccountsTable
   whatsapp_account_health: WhatsAppAccountHealthTable
   templates: TemplatesTable

@@ -17,6 +17,7 @@ import * as recipientIdentities from '../migrations/0038-recipient-identities.ts
 import * as messageRecipients from '../migrations/0039-message-recipients.ts'
 import * as mcp from '../migrations/0040-mcp.ts'
 import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
+import * as requestLogLimits from '../migrations/0042-request-log-limits.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -38,6 +39,7 @@ export const allMigrations: Migrations = {
   '0039-message-recipients': messageRecipients,
   '0040-mcp': mcp,
   '0041-suppression-usage': suppressionUsage,
+  '0042-request-log-limits': requestLogLimits,
 }
 
 export interface MigrateOptions {
