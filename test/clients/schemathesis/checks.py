@@ -28,6 +28,21 @@ EXPLAINED = [
         r"clientIp: must be an IP address",
         "The two formats of an address would give generated clients a type for each, so the description says it.",
     ),
+    (
+        "VALIDATION_ERROR",
+        r"to: is required; for someone who hides the number",
+        "Either field will do. A schema that says so would give generated clients a type for each.",
+    ),
+    (
+        "VALIDATION_ERROR",
+        r"to: (has \d+ digits|does not start with the code of any country)",
+        "How long a number is depends on its country.",
+    ),
+    (
+        "VALIDATION_ERROR",
+        r"recipient: .* is an AUTHENTICATION template",
+        "Codes go to numbers only, and the document does not know the categories of templates.",
+    ),
     ("CODE_INCORRECT", r"code: ", "The code is made up: only its recipient has it."),
     ("CODE_ATTEMPTS_EXCEEDED", r"code: ", "Earlier requests guessed at the code of this recipient too often."),
     ("RECIPIENT_SUPPRESSED", r"to: ", "An earlier request put this recipient on the suppression list."),
