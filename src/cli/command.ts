@@ -1,13 +1,7 @@
-import type { Kysely } from 'kysely'
 import { findAccount } from '../accounts/store.ts'
-import { findAccountOfWhatsAppAccount } from '../whatsapp-accounts/store.ts'
 import type { Deps } from '../deps.ts'
-import type { Database } from '../platform/db/schema.ts'
 import type { AuditDeps } from '../users/audit/append.ts'
 import { audited } from '../users/audit/audit.ts'
-import { findDelivery } from '../webhooks/deliveries/store.ts'
-import { findAccountOfEndpoint } from '../webhooks/endpoints/store.ts'
-import { findAccountOfMessage } from './operator-store.ts'
 import type { Line, Options, Syntax, TypedLine } from './syntax.ts'
 
 /** The result of a command, as JSON for programs and as text for people. */
@@ -64,12 +58,15 @@ export type Command = DataCommand | LocalCommand
 
 type Typed<Args extends readonly string[], O extends Options> = Syntax & { args: Args; options: O }
 
+/**
+ * Defines a command that is more than one procedure: it reports progress, prints as it runs, asks questions or concerns
+ * the whole database. Any other command is a `contractCommand`.
+ */
 export function dataCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
     needsSchema?: boolean
     /**
-     * The audit log text for the account of the first argument, such as `revoked the API key`, or that the command
-     * records its change itself.
+     * The audit log text for the account, which is the first argument, or that the command records its change itself.
      */
     audit?: ((line: TypedLine<Args, O>) => string | undefined) | 'by itself'
     run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<CommandResult>
@@ -87,9 +84,9 @@ export function dataCommand<const Args extends readonly string[], const O extend
       const run = () => command.run(deps, typed, report, print)
       const what = typeof audit === 'function' ? audit(typed) : undefined
       if (what === undefined) return run()
-      const accountId = await finders[command.args[0] ?? '']?.(deps.db, line.args[0] ?? '')
+      const account = await findAccount(deps.db, line.args[0] ?? '')
       // An unknown ID has no account and no log.
-      return accountId === undefined ? run() : auditedForOperator(deps, { what, accountId }, run)
+      return account ? auditedForOperator(deps, { what, accountId: account.id }, run) : run()
     },
   }
 }
@@ -105,15 +102,6 @@ export function localCommand<const Args extends readonly string[], const O exten
     // `parseLine` has checked the line against this syntax.
     run: (environment, line) => command.run(environment, line as unknown as TypedLine<Args, O>),
   }
-}
-
-/** Finds the account of a command's first argument. */
-const finders: Record<string, (db: Kysely<Database>, id: string) => Promise<string | undefined>> = {
-  ACC: async (db, id) => (await findAccount(db, id))?.id,
-  WA: findAccountOfWhatsAppAccount,
-  EP: findAccountOfEndpoint,
-  MSG: findAccountOfMessage,
-  DLV: async (db, id) => (await findDelivery(db, id))?.accountId,
 }
 
 /** Records an operator's change in the audit log of its account. */
