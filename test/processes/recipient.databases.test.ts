@@ -108,7 +108,7 @@ test('erases a number from the files of a running server', async () => {
 test('rejects an invalid number and an unknown account', async () => {
   expect(await waybill.run(['recipient', 'erase', '600 111 222'])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('NUMBER must be the country code followed by the number'),
+    stderr: expect.stringContaining('RECIPIENT must be the country code followed by the number'),
   })
   expect(await waybill.run(['recipient', 'erase', '34600111222', '--account', 'acc_none'])).toMatchObject({
     exitCode: 1,

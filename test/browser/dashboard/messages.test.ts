@@ -199,22 +199,22 @@ const isCut = (cell: Locator) => cell.evaluate(({ scrollWidth, clientWidth }) =>
 
 test.each([1280, 1440, 1920])('shows important cells in full at %i px, also beside a message', async (width) => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ viewport: { width, height: 900 } })
-  const message = await send(account, 'order-1', '888888888888888')
+  const message = await send(account, 'order-1', '498888888888888')
   await report(message, 'failed', { code: '131026', message: 'Message undeliverable' })
   await openOfAccount('messages?search=order')
-  const row = page.getByRole('row', { name: /888888888888888/ })
+  const row = page.getByRole('row', { name: /498888888888888/ })
   await row.waitFor()
   expect(await isCut(row.getByRole('cell').nth(0))).toBe(false)
   expect(await isCut(row.getByRole('cell').nth(1))).toBe(false)
   // The title contains the whole reason, even if the cell is cut off.
   expect(await row.getByTitle('The message cannot reach this recipient.').count()).toBe(1)
 
-  await page.getByRole('link', { name: '+888888888888888' }).click()
-  await page.getByRole('region', { name: '+888888888888888' }).waitFor()
+  await page.getByRole('link', { name: '+498888888888888' }).click()
+  await page.getByRole('region', { name: '+498888888888888' }).waitFor()
   // On a screen too narrow for columns, the log is a list beside the message.
   const shown = width < 1700 ? listBeside(page) : row
   for (const text of [
-    '+888888888888888',
+    '+498888888888888',
     'order_shipped',
     /131026 The message cannot reach this recipient\./,
     /order-1/,
