@@ -15,6 +15,7 @@ import {
   WaId,
   WaMessageId,
 } from './fields.ts'
+import { CategoryCost } from './pricing.ts'
 
 /** Webhook events, in the form of Standard Webhooks (standardwebhooks.com). */
 
@@ -367,12 +368,28 @@ export const TemplateCategoryChangedEvent = event(
   ofTemplate,
 )
 
+export const TemplateCategoryChangingEvent = event(
+  'template.category_changing',
+  'TemplateCategoryChangingEvent',
+  'WhatsApp announced another category for a template.',
+  TemplateFacts.extend({
+    newCategory: z
+      .string()
+      .describe('The announced category. Until then, `category` and the price stay.')
+      .meta({ examples: ['MARKETING'] }),
+    takesEffectAt: Timestamp.optional().describe('When it takes effect; absent if WhatsApp did not say it.'),
+    cost: CategoryCost.optional(),
+  }),
+  ofTemplate,
+)
+
 /** Results of WhatsApp's template reviews, and later changes of a template's status or category. */
 export const TemplateEvent = z.discriminatedUnion('type', [
   TemplateApprovedEvent,
   TemplateRejectedEvent,
   TemplatePausedEvent,
   TemplateCategoryChangedEvent,
+  TemplateCategoryChangingEvent,
 ])
 export type TemplateEvent = z.infer<typeof TemplateEvent>
 
@@ -420,6 +437,7 @@ export const eventTypes = [
   'template.rejected',
   'template.paused',
   'template.category_changed',
+  'template.category_changing',
 ] as const satisfies (
   | MessageEvent
   | WhatsAppAccountEvent

@@ -51,3 +51,18 @@ export const CostEstimate = z
   })
   .meta({ id: 'CostEstimate', description: 'What WhatsApp is expected to charge for one message.' })
 export type CostEstimate = z.infer<typeof CostEstimate>
+
+/** What a template cost in its category, and would have cost in another one. */
+export const CategoryCost = z
+  .object({
+    messages: z.int().describe('Delivered messages of the template in the last 30 days, in all its languages.'),
+    amount: Amount.optional().describe(
+      'Their list price in the current category; absent without a rate for all of them.',
+    ),
+    newAmount: Amount.optional().describe(
+      'Their list price in the announced category; absent without a rate for all of them.',
+    ),
+    currency: Currency.optional().describe('ISO 4217 code of the rate card; absent without a rate card.'),
+  })
+  .describe('What the last 30 days would have cost in the announced category.')
+export type CategoryCost = z.infer<typeof CategoryCost>

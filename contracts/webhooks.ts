@@ -14,6 +14,7 @@ import {
   RecipientOptedOutEvent,
   TemplateApprovedEvent,
   TemplateCategoryChangedEvent,
+  TemplateCategoryChangingEvent,
   TemplatePausedEvent,
   TemplateRejectedEvent,
   TestEvent,
@@ -249,6 +250,21 @@ export const webhooks = {
       type: 'template.category_changed',
       timestamp: '2026-11-20T09:30:00.000Z',
       data: { ...exampleTemplate, category: 'MARKETING', previousCategory: 'UTILITY' },
+    },
+  },
+  'template.category_changing': {
+    event: TemplateCategoryChangingEvent,
+    summary: 'The category of a template will change',
+    description: optIn(eventFacts['template.category_changing']()),
+    example: {
+      type: 'template.category_changing',
+      timestamp: '2026-11-20T09:30:00.000Z',
+      data: {
+        ...exampleTemplate,
+        newCategory: 'MARKETING',
+        takesEffectAt: '2026-11-21T09:00:00.000Z',
+        cost: { messages: 1200, amount: '20.4', newAmount: '61.08', currency: 'EUR' },
+      },
     },
   },
   'webhook.test': {

@@ -228,6 +228,7 @@ export const alertCodes = [
   'delivery_lag',
   'no_statuses',
   'template_stopped',
+  'template_category_changing',
 ] as const
 export type AlertCode = (typeof alertCodes)[number]
 

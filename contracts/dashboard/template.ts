@@ -3,6 +3,7 @@ import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from '../changes.ts'
+import { CategoryCost } from '../pricing.ts'
 import { SentFromDashboard } from './message.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
@@ -11,6 +12,10 @@ export const OwnTemplate = Template.extend({
   qualityScore: z.string().optional(),
   /** WhatsApp's reason for rejecting it. */
   rejectedReason: z.string().optional(),
+  /** The category that WhatsApp has announced; absent if the template keeps its category. */
+  upcomingCategory: z
+    .object({ category: z.string(), takesEffectAt: Timestamp.optional(), cost: CategoryCost.optional() })
+    .optional(),
 })
 export type OwnTemplate = z.infer<typeof OwnTemplate>
 

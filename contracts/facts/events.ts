@@ -27,5 +27,7 @@ export const eventFacts = defineFacts('event', {
     'WhatsApp paused a template because recipients blocked or reported it, or disabled it after several pauses: `status` says which. It cannot be sent.',
   'template.category_changed':
     'WhatsApp assigned another category than before, or than the one asked for. Prices and limits follow the category.',
+  'template.category_changing':
+    'WhatsApp announced another category, usually a day ahead. Reported once per announced category; `template.category_changed` follows when the change is complete. A template that belongs in AUTHENTICATION keeps its category, and is rejected instead.',
   'webhook.test': 'Sent once, when the account owner tests an endpoint. It reports no real event.',
 })

@@ -87,6 +87,13 @@ export const findings = defineFacts('finding', {
       'WhatsApp reported statuses of messages that the database does not have: {statuses} statuses of messages sent from {from} to {until}.',
     fix: 'If the database was restored or failed over, it lost these messages: they were sent, so do not send them again. Otherwise, another installation of Waybill sends from this number.',
   },
+  categoryChanging: {
+    message: 'WhatsApp announced another category for {count} of your templates: {templates}.',
+    keepCategory:
+      'The page of each template shows what it would have cost. To keep the category, change the template before that day, or request a review in WhatsApp Manager.',
+    createAgain:
+      'WhatsApp rejects a template that belongs in AUTHENTICATION on that day. Create it again in that category, and send the new one.',
+  },
   marketing: {
     rejected:
       'WhatsApp rejects every marketing template of this business account: the Cloud API is switched off for them, and the account is not onboarded to the Marketing Messages API ({status}).',

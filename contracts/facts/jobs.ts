@@ -23,6 +23,7 @@ export const jobs = defineFacts('job', {
   announceAccountChanges: 'announce changes of WhatsApp accounts',
   announceFailingEndpoints: 'announce failing webhook endpoints',
   announceTemplateChanges: 'announce changes of templates',
+  announceUpcomingCategories: 'announce upcoming categories of templates',
   alertAboutThresholds: 'alert about failure rates, late deliveries and missing statuses',
   sendDueAlerts: 'send alerts that are due',
   closeAlerts: 'close alerts',

@@ -33,6 +33,7 @@ const knownTypes = {
   'template.rejected': true,
   'template.paused': true,
   'template.category_changed': true,
+  'template.category_changing': true,
   'webhook.test': true,
 } as const satisfies Record<WebhookEvent['type'], true>
 

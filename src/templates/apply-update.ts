@@ -14,17 +14,28 @@ export interface TemplateChange {
   rejectedReason?: string | null
   qualityScore?: string
   category?: string
+  /** The category that WhatsApp announced; empty if an announcement ended. */
+  upcomingCategory?: string
+  categoryChangesAt?: Date | null
 }
 
 export function toTemplateChange({ wabaId, name, language, change }: TemplateUpdate): TemplateChange {
   const key = { wabaId, name, language }
   if (change === 'resync') return key
   if ('quality' in change) return { ...key, qualityScore: change.quality }
-  if ('category' in change) return { ...key, category: change.category }
+  if ('category' in change) return { ...key, category: change.category, ...ended }
+  if ('announcedCategory' in change) {
+    const { announcedCategory, currentCategory, takesEffectAt = null } = change
+    if (announcedCategory === currentCategory) return { ...key, ...ended }
+    return { ...key, upcomingCategory: announcedCategory, categoryChangesAt: takesEffectAt }
+  }
   // Every other status ends an earlier rejection.
   const rejectedReason = change.status === 'REJECTED' ? (change.reason ?? null) : null
-  return { ...key, status: change.status, rejectedReason }
+  return { ...key, status: change.status, rejectedReason, ...(change.status === 'REJECTED' && ended) }
 }
+
+/** The change was completed or withdrawn. */
+const ended = { upcomingCategory: '', categoryChangesAt: null }
 
 export interface ReportedTemplateChange {
   accountId: string
@@ -46,6 +57,8 @@ const columns: Columns<ChangeRow> = {
   rejectedReason: { name: 'rejected_reason', type: 'text' },
   qualityScore: { name: 'quality_score', type: 'text' },
   category: { name: 'category', type: 'text' },
+  upcomingCategory: { name: 'upcoming_category', type: 'text' },
+  categoryChangesAt: { name: 'category_changes_at', type: 'timestamptz' },
 }
 
 /** Rows are locked in order, so that concurrent batches cannot deadlock. */
@@ -62,7 +75,15 @@ const changeAll = unnamedStatement<Lists<ChangeRow>>(
     status = coalesce(c.status, t.status),
     rejected_reason = case when c.status is null then t.rejected_reason else c.rejected_reason end,
     quality_score = coalesce(c.quality_score, t.quality_score),
-    category = coalesce(c.category, t.category)
+    category = coalesce(c.category, t.category),
+    upcoming_category = case when c.upcoming_category is null then t.upcoming_category
+      else nullif(nullif(c.upcoming_category, ''), coalesce(c.category, t.category)) end,
+    category_changes_at = case when c.upcoming_category is null then t.category_changes_at
+      else coalesce(
+        c.category_changes_at, case when t.upcoming_category = c.upcoming_category then t.category_changes_at end
+      ) end,
+    upcoming_reported_at = case when c.upcoming_category is null then t.upcoming_reported_at
+      when c.upcoming_category <> '' then now() end
   from locked c
   where (c.account_id, c.waba_id, c.name, c.language) = (t.account_id, t.waba_id, t.name, t.language)`,
 )
@@ -76,7 +97,9 @@ export async function changeTemplates(
   reported: readonly ReportedTemplateChange[],
 ): Promise<void> {
   const rows = reported
-    .filter(({ template: { status, qualityScore, category } }) => status ?? qualityScore ?? category)
+    .filter(({ template: { status, qualityScore, category, upcomingCategory } }) =>
+      [status, qualityScore, category, upcomingCategory].some((value) => value !== undefined),
+    )
     .map(({ accountId, template }) => ({
       accountId,
       wabaId: template.wabaId,
@@ -86,6 +109,8 @@ export async function changeTemplates(
       rejectedReason: template.rejectedReason ?? null,
       qualityScore: template.qualityScore ?? null,
       category: template.category ?? null,
+      upcomingCategory: template.upcomingCategory ?? null,
+      categoryChangesAt: template.categoryChangesAt ?? null,
     }))
   if (rows.length > 0) await changeAll(db, listsOf(columns, rows))
 }

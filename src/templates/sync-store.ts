@@ -44,13 +44,13 @@ async function upsertTemplates(
   await sql`
     insert into templates (
       account_id, waba_id, name, language, whatsapp_template_id, status, category, parameter_format,
-      components, quality_score, rejected_reason, announced_status, announced_category, synced_at
+      components, quality_score, rejected_reason, announced_status, announced_category, upcoming_category, synced_at
     )
     select ${accountId}, ${wabaId}, name, language, id, status, category, "parameterFormat",
-      components, "qualityScore", "rejectedReason", status, category, ${listedAt}::timestamptz
+      components, "qualityScore", "rejectedReason", status, category, "announcedCategory", ${listedAt}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(templates)}::jsonb) as listed (
       id text, name text, language text, status text, category text, "parameterFormat" text,
-      components jsonb, "qualityScore" text, "rejectedReason" text
+      components jsonb, "qualityScore" text, "rejectedReason" text, "announcedCategory" text
     )
     order by name, language
     on conflict (account_id, waba_id, name, language) do update set
@@ -61,16 +61,33 @@ async function upsertTemplates(
       components = excluded.components,
       quality_score = excluded.quality_score,
       rejected_reason = excluded.rejected_reason,
+      upcoming_category = ${stillAnnounced('templates.upcoming_category', 'excluded.upcoming_category')},
+      category_changes_at = ${stillAnnounced('templates.category_changes_at', 'null')},
       synced_at = excluded.synced_at
     where templates.synced_at <= excluded.synced_at
   `.execute(db)
+}
+
+/** The list can lag behind a callback by as much. */
+const trustedAfter = sql.raw(`interval '1 hour'`)
+
+/**
+ * An announcement stands while the list repeats it, or if a callback has made it only now. The list names no time, so
+ * that of the callback is kept.
+ */
+function stillAnnounced(known: string, otherwise: string) {
+  return sql`case
+        when templates.upcoming_category = excluded.upcoming_category then ${sql.raw(known)}
+        when excluded.upcoming_category is null and excluded.category is not distinct from templates.category
+          and templates.upcoming_reported_at > excluded.synced_at - ${trustedAfter} then ${sql.raw(known)}
+        else ${sql.raw(otherwise)} end`
 }
 
 /** The upsert set `synced_at` of all listed templates, so an older time means that a template was not listed. */
 async function markDeleted(db: Kysely<Database>, { accountId, wabaId, listedAt }: Listing): Promise<void> {
   await db
     .updateTable('templates')
-    .set({ status: 'DELETED', synced_at: listedAt })
+    .set({ status: 'DELETED', upcoming_category: null, synced_at: listedAt })
     .where('account_id', '=', accountId)
     .where('waba_id', '=', wabaId)
     .where('synced_at', '<', listedAt)

@@ -10,6 +10,8 @@ export interface ListedTemplate {
   language: string
   status: string
   category?: string
+  /** The category that WhatsApp will give it; absent if it stays. */
+  announcedCategory?: string
   parameterFormat: string
   components: StoredComponent[]
   qualityScore?: string

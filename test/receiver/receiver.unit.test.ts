@@ -269,6 +269,8 @@ function describeEvent(event: ReceivedEvent): string {
       return event.data.reason
     case 'template.category_changed':
       return event.data.previousCategory
+    case 'template.category_changing':
+      return event.data.newCategory
     case 'webhook.test':
       return event.data.endpointId
     case 'unknown':

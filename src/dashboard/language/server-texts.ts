@@ -227,6 +227,22 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'Send it only to people who expect it, or change it.' }),
   msg({ message: 'The template {name} is approved again' }),
   msg({ message: 'It can be sent.' }),
+  // From webhooks/alerts/upcoming-categories.ts.
+  msg({ message: 'WhatsApp will reject the template {name}' }),
+  msg({ message: 'WhatsApp will change the category of the template {name}' }),
+  msg({ message: 'It belongs in the category {category}.' }),
+  msg({ message: 'The new category is {category}.' }),
+  msg({ message: 'It takes effect at {time}.' }),
+  msg({ message: 'Delivered messages of the last 30 days: {messages}.' }),
+  msg({
+    message: 'Delivered messages of the last 30 days: {messages}. They cost {amount}, and would have cost {newAmount}.',
+  }),
+  msg({ message: 'Create it again in that category, and send the new one.' }),
+  msg({
+    message: 'To keep the category, change the template before that day, or request a review in WhatsApp Manager.',
+  }),
+  msg({ message: 'The announced change of the template {name} is over' }),
+  msg({ message: 'Its category is {category}.' }),
   // From webhooks/alerts/rules/thresholds.ts.
   msg({ message: '{value}% of the messages of {name} fail' }),
   msg({ message: 'Open a failed message to see what its code means and what to do.' }),

@@ -32,6 +32,8 @@ import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
 import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
 import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
+import { announceUpcomingCategories } from '../../webhooks/alerts/upcoming-categories.ts'
+import { readCategoryCost } from '../../messages/costs/category-cost.ts'
 import { announceChanges } from '../../webhooks/alerts/whatsapp-accounts.ts'
 import { deleteOldAttemptCounts, deleteOldDeliveries } from '../../webhooks/queue/retention-store.ts'
 import { claimJob, finishJob } from './due-jobs.ts'
@@ -173,6 +175,11 @@ const chores: Chore[] = [
   { everySeconds: 3, job: jobFacts.announceAccountChanges, run: announceChanges },
   { everySeconds: 15, job: jobFacts.announceFailingEndpoints, run: announceEndpoints },
   { everySeconds: 3, job: jobFacts.announceTemplateChanges, run: announceTemplateChanges },
+  {
+    everySeconds: 5,
+    job: jobFacts.announceUpcomingCategories,
+    run: (deps) => announceUpcomingCategories(deps, readCategoryCost),
+  },
   {
     everySeconds: 15,
     job: jobFacts.alertAboutThresholds,

@@ -165,6 +165,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     announced_findings: word,
     findings_since: { never: 'codes of findings with their times' },
     token_refresh_problem: meta,
+    upcoming_categories: template,
   },
   templates: {
     account_id: id,
@@ -180,6 +181,9 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     rejected_reason: meta,
     announced_status: word,
     announced_category: word,
+    upcoming_category: word,
+    announced_upcoming: word,
+    upcoming_cost: { never: 'numbers of messages and amounts' },
   },
   media: { id, account_id: id, sha256: { never: 'a hash of a file' }, type: word, filename: 'replace-unique' },
   media_usage: { account_id: id },

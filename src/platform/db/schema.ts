@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { MarketingSetting } from '../../../contracts/api/account.ts'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
+import type { CategoryCost } from '../../../contracts/pricing.ts'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
 import type { Role } from '../../../contracts/procedure.ts'
 
@@ -112,6 +113,8 @@ export interface WhatsAppAccountHealthTable {
   /** When the facts of the WABA about marketing messages were read last, which are columns of the account. */
   marketing_checked_at: Date | null
   has_marketing_templates: boolean | null
+  /** The templates of its WABA whose category will change. */
+  upcoming_categories: ColumnType<UpcomingCategory[], string | undefined, string>
   last_callback_at: Date | null
   last_status_at: Date | null
   next_check_at: Generated<Date>
@@ -139,6 +142,15 @@ export interface WhatsAppAccountHealthTable {
   /** When the first and the last of these messages were sent. */
   missing_sent_from: Date | null
   missing_sent_until: Date | null
+}
+
+/** A template whose category will change. */
+export interface UpcomingCategory {
+  template: string
+  language: string
+  category: string
+  /** ISO 8601; null if WhatsApp did not say it. */
+  takesEffectAt: string | null
 }
 
 export interface StoredTraffic {
@@ -193,6 +205,15 @@ export interface TemplatesTable {
   /** The value that webhooks last reported; null if none was reported. */
   announced_status: Generated<string | null>
   announced_category: Generated<string | null>
+  /** The category that WhatsApp will give it; null if it keeps its category. */
+  upcoming_category: Generated<string | null>
+  /** Null if WhatsApp did not say it. */
+  category_changes_at: Generated<Date | null>
+  /** When a callback announced the category; null if only a sync found it. */
+  upcoming_reported_at: Generated<Date | null>
+  /** The upcoming category that webhooks last reported; null: none. */
+  announced_upcoming: Generated<string | null>
+  upcoming_cost: ColumnType<CategoryCost | null, string | undefined, string | null>
   /** When it was edited while approved, in the last 30 days. */
   edited_at: Generated<Date[]>
   synced_at: Date

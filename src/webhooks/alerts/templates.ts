@@ -8,6 +8,9 @@ import { wakeSenders } from './send.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
 
+/** Announced categories are reported by upcoming-categories.ts. */
+type CompletedEvent = Exclude<TemplateEvent, { type: 'template.category_changing' }>
+
 type ChangedTemplate = Omit<
   Selectable<TemplatesTable>,
   'components' | 'parameter_format' | 'edited_at' | 'synced_at'
@@ -68,7 +71,7 @@ async function claimChanged(trx: Kysely<Database>): Promise<ChangedTemplate[]> {
 }
 
 /** Returns the events of a change; none if the state of the template was never announced. */
-function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEvent[] {
+function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedEvent[] {
   const { status, category, announced_status: previousStatus, announced_category: previousCategory } = row
   const data = {
     template: row.name,
@@ -78,7 +81,7 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEv
     status,
     ...(category !== null && { category }),
   }
-  const events: TemplateEvent[] = []
+  const events: CompletedEvent[] = []
   const hasNewStatus = previousStatus !== null && previousStatus !== status
   if (hasNewStatus && status === 'APPROVED') events.push({ type: 'template.approved', timestamp, data })
   if (hasNewStatus && status === 'REJECTED')
@@ -95,7 +98,7 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): TemplateEv
 }
 
 /** Returns undefined for a category change, and for the approval of a template that was not stopped. */
-function toChange(row: ChangedTemplate, { type, data }: TemplateEvent): AlertChange | undefined {
+function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertChange | undefined {
   const name = `${row.name} (${row.language})`
   const about = {
     accountId: row.account_id,
@@ -150,7 +153,11 @@ async function markAnnounced(trx: Kysely<Database>, row: ChangedTemplate): Promi
     .execute()
 }
 
-function logEvent({ log }: AlertDeps, { account_id: accountId }: ChangedTemplate, { type, data }: TemplateEvent): void {
+function logEvent(
+  { log }: AlertDeps,
+  { account_id: accountId }: ChangedTemplate,
+  { type, data }: CompletedEvent,
+): void {
   const { template, language } = data
   const about = { accountId, template, language }
   switch (type) {

@@ -16,6 +16,7 @@ import {
   type HealthRow,
   saveHealth,
 } from './store.ts'
+import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
 export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
@@ -63,6 +64,7 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
     if (Object.keys(marketingColumns).length > 0)
       await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, marketingColumns)
     await saveHealth(trx, ref, changes)
+    await refreshUpcomingCategories(trx, { accountId: ref.accountId, wabaId: row.waba_id })
   })
 }
 

@@ -32,6 +32,7 @@ export function toFacts(
     marketingOnboardingStatus: row.marketing_onboarding_status ?? undefined,
     marketingOffCloudApi: row.marketing_off_cloud_api ?? undefined,
     hasMarketingTemplates: health?.has_marketing_templates ?? undefined,
+    upcomingCategories: health?.upcoming_categories ?? [],
     health: health?.health ?? [],
     subscribed: health?.subscribed ?? undefined,
     subscriptionProblem: health?.subscription_problem ?? undefined,

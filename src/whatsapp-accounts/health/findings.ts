@@ -2,12 +2,13 @@ import { connectFacts } from '../../../contracts/facts/connect.ts'
 import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
 import { findings as facts } from '../../../contracts/facts/findings.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
-import type { StoredHealthEntity, StoredTraffic } from '../../platform/db/schema.ts'
+import type { StoredHealthEntity, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
 import { describeRejection } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
 import type { Finding } from './finding.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
+import { findUpcomingCategories } from './upcoming-categories.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
@@ -25,6 +26,8 @@ export interface HealthFacts extends MarketingFacts {
   numberStatus: string | undefined
   nameStatus: string | undefined
   qualityRating: string | undefined
+  /** Templates whose category WhatsApp will change. */
+  upcomingCategories?: readonly UpcomingCategory[]
   health: StoredHealthEntity[]
   subscribed: boolean | undefined
   subscriptionProblem: string | undefined
@@ -61,6 +64,7 @@ export function findProblems(health: HealthFacts, now: Date): Finding[] {
         ...findNumberProblems(health),
         ...findCallbackProblems(health),
         ...findMarketingProblems(health),
+        ...findUpcomingCategories(health.upcomingCategories ?? []),
         ...findTrafficProblems(health),
         ...findMissingMessages(health, now),
       ]

@@ -39,7 +39,19 @@ export interface TemplateUpdate {
   wabaId: string
   name: string
   language: string
-  change: { status: string; reason?: string } | { quality: string } | { category: string } | 'resync'
+  change:
+    | { status: string; reason?: string }
+    | { quality: string }
+    | { category: string }
+    | AnnouncedCategory
+    | 'resync'
+}
+
+/** WhatsApp will give the template another category. If it is the current one, an announcement was withdrawn. */
+interface AnnouncedCategory {
+  currentCategory: string
+  announcedCategory: string
+  takesEffectAt: Date | undefined
 }
 
 /** A change of a WhatsApp Business Account. `recheck` means that the event does not contain the new state. */
@@ -237,7 +249,7 @@ const statusEvents = new Set([
 function readTemplate(wabaId: string, value: unknown): Item {
   const category = TemplateCategoryValue.safeParse(value)
   if (category.success)
-    return { template: { ...templateOf(wabaId, category.data), change: { category: category.data.new_category } } }
+    return { template: { ...templateOf(wabaId, category.data), change: toCategoryChange(category.data) } }
   const quality = TemplateQualityValue.safeParse(value)
   if (quality.success)
     return { template: { ...templateOf(wabaId, quality.data), change: { quality: quality.data.new_quality_score } } }
@@ -247,6 +259,17 @@ function readTemplate(wabaId: string, value: unknown): Item {
   const reason = status.data.reason ?? 'NONE'
   const change = statusEvents.has(event) ? { status: event, ...(reason !== 'NONE' && { reason }) } : 'resync'
   return { template: { ...templateOf(wabaId, status.data), change } }
+}
+
+/** Autumn reference, section 3.1. An announced category must not change the stored one, which decides about the route. */
+function toCategoryChange(value: TemplateCategoryValue): TemplateUpdate['change'] {
+  const { new_category, correct_category: announced, category_update_timestamp: seconds } = value
+  if (announced === undefined || announced === '') return { category: new_category }
+  return {
+    currentCategory: new_category,
+    announcedCategory: announced,
+    takesEffectAt: seconds === undefined ? undefined : toDate(seconds),
+  }
 }
 
 /** Callbacks write `en-US` where the API writes `en_US`. */

@@ -120,10 +120,16 @@ export const TemplateQualityValue = z.object({
 })
 
 export const TemplateCategoryValue = z.object({
+  /** The current category if `correct_category` announces another one. */
   new_category: Text,
+  correct_category: lenient(Text),
+  /** When the announced change takes effect, in Unix seconds. */
+  category_update_timestamp: lenient(WireNumber),
   message_template_name: Text,
   message_template_language: Text,
 })
+
+export type TemplateCategoryValue = z.infer<typeof TemplateCategoryValue>
 
 export const AccountValue = z.object({
   event: Text,

@@ -75,9 +75,9 @@ function cursorOf({ paging }: PageNode): string | undefined {
   return paging?.next === undefined ? undefined : paging.cursors?.after
 }
 
-/** The last two fields are only returned if requested by name (reference, section 3.1). */
+/** The last three fields are only returned if requested by name (reference, section 3.1). */
 export const templateFields =
-  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason'
+  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,correct_category'
 
 export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {
   const read = await readPages(readPage, { fields: templateFields, of: 'templates' })
@@ -90,11 +90,16 @@ function parseTemplate(item: unknown): ListedTemplate[] {
 }
 
 export function toListedTemplate(template: Template): ListedTemplate {
-  const { parameter_format, quality_score, rejected_reason, category, ...rest } = template
+  const { parameter_format, quality_score, rejected_reason, category, correct_category: announced, ...rest } = template
   return {
     ...rest,
     parameterFormat: parameter_format,
     ...(category === undefined ? {} : { category }),
+    // A rejected template can't change any more.
+    ...(announced !== undefined &&
+      announced !== '' &&
+      announced !== category &&
+      rest.status !== 'REJECTED' && { announcedCategory: announced }),
     ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
     ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
   }

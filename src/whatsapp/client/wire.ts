@@ -59,6 +59,8 @@ export const Template = z.object({
   language: Text,
   status: Text,
   category: lenient(Text),
+  /** Another category than `category` if WhatsApp will change it. */
+  correct_category: lenient(Text),
   parameter_format: Text.catch('POSITIONAL'),
   components: z.array(TemplateComponent),
   quality_score: lenient(z.object({ score: lenient(Text) })),

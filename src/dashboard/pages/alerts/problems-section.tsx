@@ -28,6 +28,7 @@ const problems = {
   },
   quality_low: { name: msg`The quality rating of a number becomes medium or low`, severity: 'warning' },
   template_stopped: { name: msg`WhatsApp rejects, pauses or disables a template`, severity: 'warning' },
+  template_category_changing: { name: msg`WhatsApp announces another category for a template`, severity: 'warning' },
   failure_rate: {
     name: msg`Many messages of a number fail`,
     severity: 'warning',

@@ -21,6 +21,7 @@ import { placeProblems } from './place-problems.ts'
 import { SendTest } from './send-test.tsx'
 import { TemplateActions } from './template-actions.tsx'
 import { describeLanguage, TemplateStatusBadge } from './template-list.tsx'
+import { UpcomingCategoryAlert } from './upcoming-category.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import {
   exampleValues,
@@ -149,6 +150,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl">
         <Stack gap="lg">
           {!template.sendable && <NotSendableAlert template={template} />}
+          <UpcomingCategoryAlert template={template} />
           <MessagePreview
             template={template}
             variables={takesCode ? fillAll(template, form.values.values.code ?? '') : form.values.variables}

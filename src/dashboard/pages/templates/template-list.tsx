@@ -7,6 +7,7 @@ import { translateServerText } from '../../language/server-text.ts'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
+import { UpcomingCategoryBadge } from './upcoming-category.tsx'
 import { describeStatus, inWords } from './template-status.ts'
 import type { TemplateName } from './use-templates.ts'
 
@@ -64,7 +65,10 @@ function TemplateTable({ templates, linkTo }: TemplateListProps) {
             <Table.Td>
               <Status template={template} />
             </Table.Td>
-            <Table.Td>{template.category === undefined ? '' : inWords(template.category)}</Table.Td>
+            <Table.Td>
+              {template.category === undefined ? '' : inWords(template.category)}
+              <UpcomingCategoryBadge template={template} />
+            </Table.Td>
             <Table.Td miw={136}>
               <QualityBadge quality={template.qualityScore} />
             </Table.Td>
@@ -89,6 +93,7 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
             <TemplateLink template={template} to={linkTo(template)} />
             <TemplateStatusBadge template={template} />
           </Group>
+          <UpcomingCategoryBadge template={template} />
           {!template.sendable && (
             <Text size="sm" c="dimmed">
               {describeWhyNotSendable(template)}

@@ -18,6 +18,7 @@ import * as messageRecipients from '../migrations/0039-message-recipients.ts'
 import * as mcp from '../migrations/0040-mcp.ts'
 import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
 import * as requestLogLimits from '../migrations/0042-request-log-limits.ts'
+import * as upcomingCategories from '../migrations/0043-upcoming-categories.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -40,6 +41,7 @@ export const allMigrations: Migrations = {
   '0040-mcp': mcp,
   '0041-suppression-usage': suppressionUsage,
   '0042-request-log-limits': requestLogLimits,
+  '0043-upcoming-categories': upcomingCategories,
 }
 
 export interface MigrateOptions {

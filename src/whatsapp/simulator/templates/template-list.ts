@@ -7,6 +7,8 @@ export interface GraphTemplate {
   language: string
   status: string
   category: string
+  /** The category that Meta will give it. */
+  correct_category?: string
   parameter_format: 'POSITIONAL' | 'NAMED'
   components: StoredComponent[]
   quality_score: { score: string; date: number }

@@ -6,6 +6,10 @@ export const reviewedNames = [
   { ending: '_rejected', does: 'The review rejects it, with the reason `INVALID_FORMAT`' },
   { ending: '_promotional', does: 'WhatsApp creates it as `MARKETING`, and approves it' },
   { ending: '_recategorised', does: 'It is approved, and made `MARKETING` a moment later' },
+  {
+    ending: '_changing',
+    does: 'It is approved. A moment later, WhatsApp announces the category `MARKETING` for the next day',
+  },
   { ending: '_paused', does: 'It is approved, and paused for low quality a moment later' },
   { ending: '_disabled', does: 'It is approved, then paused, then disabled' },
   { ending: '_pending', does: 'The review never ends' },
@@ -36,6 +40,8 @@ export class TemplateReviewer {
         this.#report(wabaId, 'message_template_status_update', toStatus(template, change.status, reason))
       else if (change.category !== undefined)
         this.#report(wabaId, 'template_category_update', toCategory(template, change.category))
+      else if (change.correct_category !== undefined)
+        this.#report(wabaId, 'template_category_update', toAnnouncement(template, change.correct_category))
     }
     const name = find()?.name ?? ''
     if (name.endsWith('_pending')) return
@@ -49,6 +55,7 @@ export class TemplateReviewer {
     const later = (times: number, change: Partial<GraphTemplate>) =>
       this.#after(reviewMilliseconds + times * laterMilliseconds, () => set(change))
     if (name.endsWith('_recategorised')) later(1, { category: 'MARKETING' })
+    if (name.endsWith('_changing')) later(1, { correct_category: 'MARKETING' })
     if (name.endsWith('_paused') || name.endsWith('_disabled'))
       later(1, { status: 'PAUSED', quality_score: { score: 'RED', date: Math.floor(Date.now() / 1000) } })
     if (name.endsWith('_disabled')) later(2, { status: 'DISABLED' })
@@ -103,5 +110,19 @@ function toCategory({ id, name, language, category }: GraphTemplate, next: strin
     message_template_language: language,
     previous_category: category,
     new_category: next,
+  }
+}
+
+const noticeSeconds = 86_400
+
+/** Reference 3, section 3.1: `new_category` is the current one. */
+function toAnnouncement({ id, name, language, category }: GraphTemplate, announced: string): object {
+  return {
+    message_template_id: Number(id),
+    message_template_name: name,
+    message_template_language: language,
+    correct_category: announced,
+    new_category: category,
+    category_update_timestamp: now() + noticeSeconds,
   }
 }

@@ -1,0 +1,187 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { TemplateCategoryChangingEvent } from '../../../contracts/events.ts'
+import type { CategoryCost } from '../../../contracts/pricing.ts'
+import type { z } from 'zod'
+import type { Deps } from '../../deps.ts'
+import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
+import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-accounts/health/upcoming-categories.ts'
+import { recordEvents } from '../events/store.ts'
+import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
+import { wakeSenders } from './send.ts'
+import { formatTime } from './text.ts'
+
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
+
+/** What a template cost lately, and would have cost in another category. */
+export type ReadCategoryCost = (
+  db: Kysely<Database>,
+  of: { accountId: string; template: string; category: string | null; newCategory: string },
+  now: Date,
+) => Promise<CategoryCost>
+
+type Row = Pick<
+  Selectable<TemplatesTable>,
+  | 'account_id'
+  | 'waba_id'
+  | 'name'
+  | 'language'
+  | 'whatsapp_template_id'
+  | 'status'
+  | 'category'
+  | 'upcoming_category'
+  | 'category_changes_at'
+> & { whatsapp_account_ids: string[] }
+
+/** A template with the category that WhatsApp has announced. */
+interface Announced {
+  row: Row
+  newCategory: string
+  cost: CategoryCost
+}
+
+const maxRows = 50
+
+/**
+ * Reports categories that WhatsApp has announced for templates, each once across all nodes: in the log, as events, as
+ * alerts and in the health of the WhatsApp accounts. The alert ends when the change is completed or withdrawn. Reads all
+ * accounts. Returns the number of announcements.
+ */
+export async function announceUpcomingCategories(deps: AlertDeps, readCost: ReadCategoryCost): Promise<number> {
+  const now = deps.now()
+  const announced = await deps.db.transaction().execute(async (trx) => {
+    const rows = await claimChanged(trx)
+    const announced: Announced[] = []
+    const changes: AlertChange[] = []
+    for (const row of rows) {
+      const known = await readAnnounced(trx, row, { readCost, now })
+      if (known) announced.push(known)
+      changes.push(known ? toRaised(known) : toRecovered(row))
+      await markAnnounced(trx, row, known?.cost)
+      await refreshUpcomingCategories(trx, { accountId: row.account_id, wabaId: row.waba_id })
+    }
+    await recordEvents(
+      trx,
+      announced.map((one) => toUnrecorded(one, now)),
+      deps,
+    )
+    await reportChanges(deps, trx, changes)
+    return announced
+  })
+  // After the commit, so that the workers can already see the deliveries.
+  if (announced.length > 0) {
+    deps.announcements.announce('deliveries')
+    wakeSenders(deps)
+  }
+  for (const { row, newCategory } of announced)
+    deps.log.warn(
+      { accountId: row.account_id, template: row.name, language: row.language, newCategory },
+      'WhatsApp will change the category of a template',
+    )
+  return announced.length
+}
+
+/** Locks the templates, so that only one node reports each. A partial index covers exactly these rows. */
+async function claimChanged(trx: Kysely<Database>): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select t.account_id, t.waba_id, t.name, t.language, t.whatsapp_template_id, t.status, t.category,
+      t.upcoming_category, t.category_changes_at,
+      array(
+        select w.id from whatsapp_accounts w
+        where w.account_id = t.account_id and w.waba_id = t.waba_id order by w.id
+      ) as whatsapp_account_ids
+    from templates t
+    where t.announced_upcoming is distinct from t.upcoming_category
+    order by t.account_id, t.waba_id, t.name, t.language
+    limit ${maxRows}
+    for update of t skip locked`.execute(trx)
+  return rows
+}
+
+async function readAnnounced(
+  trx: Kysely<Database>,
+  row: Row,
+  { readCost, now }: { readCost: ReadCategoryCost; now: Date },
+): Promise<Announced | undefined> {
+  const { account_id: accountId, name: template, category, upcoming_category: newCategory } = row
+  if (newCategory === null) return undefined
+  return { row, newCategory, cost: await readCost(trx, { accountId, template, category, newCategory }, now) }
+}
+
+async function markAnnounced(trx: Kysely<Database>, row: Row, cost: CategoryCost | undefined): Promise<void> {
+  await trx
+    .updateTable('templates')
+    .set({ announced_upcoming: row.upcoming_category, upcoming_cost: cost ? JSON.stringify(cost) : null })
+    .where('account_id', '=', row.account_id)
+    .where('waba_id', '=', row.waba_id)
+    .where('name', '=', row.name)
+    .where('language', '=', row.language)
+    .execute()
+}
+
+function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
+  const event: z.infer<typeof TemplateCategoryChangingEvent> = {
+    type: 'template.category_changing',
+    timestamp: now.toISOString(),
+    data: {
+      template: row.name,
+      language: row.language,
+      templateId: row.whatsapp_template_id,
+      accountIds: row.whatsapp_account_ids,
+      status: row.status,
+      ...(row.category !== null && { category: row.category }),
+      newCategory,
+      ...(row.category_changes_at && { takesEffectAt: row.category_changes_at.toISOString() }),
+      cost,
+    },
+  }
+  // The column holds the ID of the subject of the event.
+  const messageId = row.whatsapp_template_id
+  return { accountId: row.account_id, type: event.type, messageId, payload: JSON.stringify(event) }
+}
+
+function toRaised({ row, newCategory, cost }: Announced): AlertChange {
+  const { name, language, category_changes_at: at } = row
+  const isRejected = isRejectedInstead(newCategory)
+  const named = `${name} (${language})`
+  return {
+    ...about(row),
+    kind: 'raised',
+    text: {
+      title: isRejected
+        ? `WhatsApp will reject the template ${named}`
+        : `WhatsApp will change the category of the template ${named}`,
+      paragraphs: [
+        isRejected ? `It belongs in the category ${newCategory}.` : `The new category is ${newCategory}.`,
+        ...(at ? [`It takes effect at ${formatTime(at.toISOString())}.`] : []),
+        ...(isRejected ? [] : describeCost(cost)),
+        isRejected
+          ? 'Create it again in that category, and send the new one.'
+          : 'To keep the category, change the template before that day, or request a review in WhatsApp Manager.',
+      ],
+    },
+  }
+}
+
+function describeCost({ messages, amount, newAmount, currency }: CategoryCost): string[] {
+  return amount === undefined || newAmount === undefined || currency === undefined
+    ? [`Delivered messages of the last 30 days: ${messages}.`]
+    : [
+        `Delivered messages of the last 30 days: ${messages}. They cost ${amount} ${currency}, and would have cost ${newAmount} ${currency}.`,
+      ]
+}
+
+function toRecovered(row: Row): AlertChange {
+  const { name, language, category } = row
+  return {
+    ...about(row),
+    kind: 'recovered',
+    text: {
+      title: `The announced change of the template ${name} (${language}) is over`,
+      paragraphs: [`Its category is ${category ?? 'unknown'}.`],
+    },
+  }
+}
+
+function about({ account_id: accountId, whatsapp_template_id: subjectId }: Row) {
+  return { accountId, code: 'template_category_changing', subjectId, severity: 'warning' } as const
+}
