@@ -3,6 +3,7 @@ import { makeConfig } from '@lingui/conf'
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import linguiConfig from '../../../src/dashboard/lingui.config.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
@@ -178,11 +179,16 @@ test('Spanish pages are accessible and fit a phone', async () => {
 
 const [opening, closing] = ['⟦', '⟧']
 
-/** Returns the module of a catalogue with every text between marks. */
+/** Returns the module of a catalogue with every text between marks: those of facts by code, all others by message ID. */
 async function makeMarkedCatalogue(): Promise<string> {
   const [catalogue] = await getCatalogs(makeConfig(linguiConfig, { skipValidation: true }))
-  const texts = Object.entries((await catalogue?.collect()) ?? {})
-  const messages = texts.map(([id, { message = '' }]) => [id, [opening, ...compileMessageOrThrow(message), closing]])
+  const ofCode = Object.entries((await catalogue?.collect()) ?? {}).map(
+    ([id, { message = '' }]) => [id, message] as const,
+  )
+  const messages = [...ofCode, ...factTexts].map(([id, text]) => [
+    id,
+    [opening, ...compileMessageOrThrow(text), closing],
+  ])
   return `export const messages = ${JSON.stringify(Object.fromEntries(messages))}`
 }
 
@@ -230,6 +236,7 @@ const dataPatterns: readonly RegExp[] = [
   // Templates, event types, IDs, paths and addresses.
   /^(?:title: |placeholder: |· )?[a-z][\w.-]*(?: en)?$/,
   /^(?:msg|wamid)[._]\S+$/,
+  /^[A-Z]{2}\.(?:ENT\.)?\d+$/,
   /^(?:placeholder: )?(?:https?:|\/)\S*$/,
   // Error codes.
   /^(?:placeholder: )?[A-Z]+(?:_[A-Z]+)+$/,
