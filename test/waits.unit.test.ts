@@ -9,13 +9,15 @@ import { expect, test } from 'vitest'
 const guesses: readonly { what: string; pattern: RegExp; allowed: readonly string[] }[] = [
   {
     what: 'a bound of its own for a wait',
-    pattern: /\bpoll\([^\n]*\{[^{}\n]*\btimeout:|^\s+\{ timeout: [\d_]+.*\},?$|\bvi\.wait(?:For|Until)\(/m,
+    pattern:
+      /\bpoll\([^\n]*\{[^{}\n]*\btimeout:|\bwaitFor\(\{ timeout:|^\s+\{ timeout: [\d_]+.*\},?$|= \{ timeout: [\d_]+ \}$|\bvi\.wait(?:For|Until)\(/m,
     // It defines the bound.
     allowed: ['eventually'],
   },
   {
     what: 'a bound of its own for a test',
-    pattern: /^(?:\}| {2}\}), [\d_]+\)$|^\s*(?:\]\))?(?:test|beforeAll|afterAll)?\([^\n]*\{ timeout: [\d_]+ \}/m,
+    pattern:
+      /^(?:\}| {2}\}), [\d_]+\)$|^\s*(?:\]\))?(?:test|beforeAll|afterAll)?\([^\n]*\{ timeout: [\d_]+ \}|\bsetConfig\(\{ (?:test|hook)Timeout/m,
     allowed: [],
   },
   {

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let simulator: Simulator
 let waybill: Installation
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { hasData } from '../../src/cli/account-data/remove.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
@@ -17,8 +17,6 @@ const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 const number = '34600111222'
 
 /** The tests start many processes one after another, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 180_000 })
-
 let postgres: RunningPostgres
 let simulator: Simulator
 let app: App

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let waybill: Installation
 let server: RunningServer | undefined
 let accountId: string

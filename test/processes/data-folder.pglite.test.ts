@@ -1,12 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 /** Only embedded mode has a data folder, and it behaves the same in both projects. */
 describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
   let waybill: Installation

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createAccount, updateAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
@@ -28,8 +28,6 @@ import { runHere } from '../cli/run-here.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 /** An embedded database takes seconds to create on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 })
-
 const source = inject('database')
 const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
 

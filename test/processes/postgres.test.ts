@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 const source = inject('database')
 
 describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {

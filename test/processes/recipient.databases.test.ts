@@ -100,7 +100,7 @@ test('erases a number from the files of a running server', async () => {
   expect(items[0]).toMatchObject({ who: 'operator', what: 'erased a recipient', outcome: 'done' })
   expect(await waybill.json(['audit', 'verify'])).toMatchObject({ ok: true })
   const again = await waybill.run(['recipient', 'erase', number])
-  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The number is not stored.') })
+  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The recipient is not stored.') })
   const { stderr } = await server.stop()
   expect(stderr).not.toContain(number)
 })

@@ -1,14 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { png } from '../support/media-files.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let simulator: Simulator
 let waybill: Installation
 let server: RunningServer

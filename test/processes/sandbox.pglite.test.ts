@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
 import { freePort } from '../support/postgres.ts'
@@ -10,13 +10,11 @@ import { createEmbeddedInstallation, type Installation, type RunningServer } fro
 import { eventually } from '../support/eventually.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 const isEmbedded = inject('database').kind === 'pglite'
 const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECRET: '' }
 
 // Like `npm start`; built once and reused.
-beforeAll(buildDashboard, 120_000)
+beforeAll(buildDashboard)
 
 /** The sandbox has its own database, so it behaves the same in both projects. */
 describe.runIf(isEmbedded)('a new sandbox', () => {

@@ -2,12 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInstallation, type Installation } from '../cli/installation.ts'
 
 /** Each test starts a process, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 /** Runs first in a server process and writes the URL of each module to a file. */
 const recorder = `
   import { appendFileSync } from 'node:fs'

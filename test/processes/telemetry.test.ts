@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
@@ -11,8 +11,6 @@ import { type ServeProcess, startServe } from '../support/process.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** The tests start many processes, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 180_000 })
-
 const example = sendMessage.example.input
 
 let database: TestDatabase

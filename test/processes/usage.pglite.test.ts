@@ -8,8 +8,6 @@ import { main } from '../../src/cli/main.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let waybill: Installation
 beforeAll(async () => {
   waybill = await createEmbeddedInstallation()

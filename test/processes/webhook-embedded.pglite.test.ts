@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openPGlite } from '../../src/platform/db/database.ts'
 import { encodeId } from '../../src/platform/ids.ts'
@@ -9,8 +9,6 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let waybill: Installation
 let receiver: WebhookReceiver
 

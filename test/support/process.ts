@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { request } from 'undici'
+import { patience } from './patience.ts'
 
 const ourRoot = path.resolve(import.meta.dirname, '../..')
-const startMilliseconds = 60_000
+const startMilliseconds = patience.hookTimeout / 2
 
 /** A `waybill serve` process, as an operator runs it. */
 export interface ServeProcess {

@@ -258,7 +258,7 @@ test.each(['light', 'dark'] as const)(
     expect((await account.post('/api/v1/message/send', send)).statusCode).toBe(400)
 
     const banner = page.getByRole('alert').filter({ hasText: 'Messages cannot be sent' })
-    await banner.waitFor({ timeout: 10_000 })
+    await banner.waitFor()
     await page.getByRole('link', { name: 'WhatsApp accounts needs attention' }).waitFor()
     await expectAccessible(page)
     await banner.getByRole('link', { name: 'See what to do' }).click()

@@ -3,9 +3,6 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhoo
 import { webhookConfig } from '../../support/webhooks.ts'
 import { type DashboardBrowser, startDashboard } from './support.ts'
 
-/** Pages refresh every few seconds. */
-export const soon = { timeout: 15_000 }
-
 export interface Deliveries {
   dashboard: DashboardBrowser
   receiver: WebhookReceiver

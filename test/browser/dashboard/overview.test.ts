@@ -8,9 +8,6 @@ import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
-/** The page refreshes every ten seconds. */
-const soon = { timeout: 15_000 }
-
 let dashboard: DashboardBrowser
 
 beforeAll(async () => {
@@ -226,7 +223,7 @@ test('shows a first message and its status changes without a reload', async () =
 
   await report(message, 'delivered', 1)
 
-  await expect.poll(() => readFigures(page), soon).toMatchObject({ Delivered: ['1', '100.0% of attempted'] })
+  await expect.poll(() => readFigures(page)).toMatchObject({ Delivered: ['1', '100.0% of attempted'] })
   await latest.getByText('Delivered').waitFor()
   await latest.getByRole('link').click()
   await page.getByRole('heading', { level: 1, name: /^Message to/ }).waitFor()
@@ -258,19 +255,19 @@ test('changes the period by keyboard and keeps it on reload', async () => {
     values (${account.accountId}, (now() at time zone 'UTC')::date - 100, 'sent', true, '', -1, 1)`.execute(
     dashboard.server.deps.db,
   )
-  await expect.poll(() => table.getByRole('row').count(), soon).toBe(31)
+  await expect.poll(() => table.getByRole('row').count()).toBe(31)
   await page.getByRole('radio', { name: '30 days' }).focus()
 
   await page.keyboard.press('ArrowLeft')
 
-  await expect.poll(() => table.getByRole('row').count(), soon).toBe(8)
+  await expect.poll(() => table.getByRole('row').count()).toBe(8)
   expect(new URL(page.url()).search).toBe('?days=7')
   expect(await week.evaluate((radio) => radio === radio.ownerDocument.activeElement)).toBe(true)
   await page.reload()
-  await expect.poll(() => table.getByRole('row').count(), soon).toBe(8)
+  await expect.poll(() => table.getByRole('row').count()).toBe(8)
   expect(await week.isChecked()).toBe(true)
   await page.getByText('90 days').click()
-  await expect.poll(() => table.getByRole('row').count(), soon).toBe(91)
+  await expect.poll(() => table.getByRole('row').count()).toBe(91)
   expect(pageErrors).toEqual([])
 })
 
@@ -291,14 +288,14 @@ test('shows the change against the previous period in words', async () => {
   expect(await page.locator('dl > div dd[data-tone]').count()).toBe(0)
 
   await count(60, 'sent', true, 1)
-  await expect.poll(changes, soon).toEqual(Array.from({ length: 6 }, () => 'None before'))
+  await expect.poll(changes).toEqual(Array.from({ length: 6 }, () => 'None before'))
 
   // Of 100 attempted, 80 delivered, 40 read and 20 undelivered.
   await count(8, 'delivered', true, 40)
   await count(8, 'read', true, 40)
   await count(8, 'failed', true, 20)
   await expect
-    .poll(changes, soon)
+    .poll(changes)
     .toEqual([
       'Down 94.0% from 100',
       'Down 33.3 points from 100.0%',
@@ -408,7 +405,7 @@ test('shows this month and the previous week, and keeps them on reload', async (
   await page.getByRole('button', { name: 'Dates' }).click()
   await page.getByRole('button', { name: 'This month' }).click()
   await page.getByRole('button', { name: 'Dates: This month' }).waitFor()
-  await expect.poll(async () => (await readFigures(page))['Attempted']?.[0], soon).toBe('6')
+  await expect.poll(async () => (await readFigures(page))['Attempted']?.[0]).toBe('6')
   const { days } = await getOverview(dashboard.server.deps, {
     accountId: account.accountId,
     days: 30,
@@ -435,7 +432,7 @@ test('shows the last 24 hours by hour', async () => {
   await page.getByText('24 hours', { exact: true }).click()
 
   const rows = page.getByRole('table', { name: 'Messages by hour, in UTC' }).getByRole('row')
-  await expect.poll(() => rows.count(), soon).toBe(25)
+  await expect.poll(() => rows.count()).toBe(25)
   expect(new URL(page.url()).search).toBe('?hours=24')
   expect((await readFigures(page))['Attempted']?.[0]).toBe('6')
   expect(pageErrors).toEqual([])

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { Role } from '../../../contracts/procedure.ts'
 import { buildDashboard } from '../../../src/packaging/build-dashboard.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
+import { patience } from '../../support/patience.ts'
 import { startTestServer, type TestAccount, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { launchChromium } from '../chromium.ts'
 
@@ -89,7 +90,7 @@ class Contexts {
 
   async create(): Promise<BrowserContext> {
     const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(patience.expect.poll.timeout)
     return context
   }
 

@@ -33,7 +33,7 @@ test('goes from the gallery through editor and review to a sent message', async 
 
   await page.getByRole('dialog', { name: 'cita_de_maria' }).getByText('WhatsApp is reviewing it.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  await page.getByRole('dialog').getByText('Approved', { exact: true }).first().waitFor({ timeout: 30_000 })
+  await page.getByRole('dialog').getByText('Approved', { exact: true }).first().waitFor()
   expect(await announceTemplateChanges(dashboard.server.deps)).toBeGreaterThan(0)
   await page.getByLabel('Your phone number').fill('34600111222')
   await page.getByRole('button', { name: 'Send test' }).click()

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { loopbackCertificate } from '../../support/certificate.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
@@ -9,8 +9,6 @@ import { createInstallation, type Installation } from '../installation.ts'
 import { eventually } from '../../support/eventually.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let simulator: Simulator
 let waybill: Installation
 let smtp: TestSmtpServer

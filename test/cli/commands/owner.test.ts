@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
 import { createInstallation, type Installation, type RunningServer } from '../installation.ts'
 
 /** The tests start many processes sequentially, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let simulator: Simulator
 let waybill: Installation
 let server: RunningServer

@@ -13,8 +13,6 @@ import { insertEvents } from '../../support/insert-events.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../installation.ts'
 
 /** The tests start many processes one after another, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 60_000 })
-
 let postgres: TestDatabase
 let environment: NodeJS.ProcessEnv
 let waybill: Installation

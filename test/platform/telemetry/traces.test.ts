@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { request } from 'undici'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import type { App } from '../../../src/app.ts'
@@ -13,8 +13,6 @@ import { type ServeProcess, startServe } from '../../support/process.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
 /** A claim of a killed process ends after 25 seconds, and a busy machine starts processes slowly. */
-vi.setConfig({ testTimeout: 180_000 })
-
 const example = sendMessage.example.input
 const appSecret = 'telemetry-app-secret'
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
