@@ -3,7 +3,8 @@ import type { Deps } from '../../deps.ts'
 import { isTransient } from '../../platform/db/errors.ts'
 import type { PendingMessage } from '../message.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
-import { toNumberKey } from '../suppressions/number-key.ts'
+import { isUserId } from '../recipients/plan.ts'
+import { canBeOneNumber, toNumberKey } from '../suppressions/number-key.ts'
 import { applyStatuses } from '../status/apply-statuses.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 import type { SendResult } from './outcome.ts'
@@ -96,7 +97,7 @@ function write(deps: SettleDeps, { message, result, request, at }: Settlement): 
   switch (result.kind) {
     case 'sent': {
       const { waMessageId, recipient } = result
-      if (!message.emitSentEvent && isSameNumber(recipient, message.to))
+      if (!message.emitSentEvent && !(recipient && hasNewName(recipient, message.to)))
         return settleAccepted(deps.db, { message, waMessageId, at })
       const report = { waMessageId, status: 'sent', at, error: undefined } as const
       const status = { accountId: message.accountId, messageId: message.id, waMessageId, report, recipient }
@@ -112,8 +113,8 @@ function write(deps: SettleDeps, { message, result, request, at }: Settlement): 
   }
 }
 
-function isSameNumber(recipient: WhatsAppIdentity | undefined, to: string): boolean {
-  return recipient?.waId === undefined || toNumberKey(recipient.waId) === toNumberKey(to)
+function hasNewName({ waId }: WhatsAppIdentity, to: string): boolean {
+  return waId !== undefined && toNumberKey(waId) !== toNumberKey(to) && (isUserId(to) || canBeOneNumber(waId, to))
 }
 
 /** Until `attempt` succeeds; it returns false if it must be repeated. */

@@ -7,6 +7,7 @@ import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
 import type { StoredMessage } from '../columns.ts'
 import { learnIdentities } from '../recipients/learn.ts'
 import { isUserId, type Sighting } from '../recipients/plan.ts'
+import { canBeOneNumber } from '../suppressions/number-key.ts'
 import { applyReport, type StatusReport, withoutRecipient } from './advance.ts'
 import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppressions/recipient-choices.ts'
 import { noCounts, type StatusCounts } from './counts.ts'
@@ -65,10 +66,11 @@ function fold(
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
   const sightings: Sighting[] = []
-  const apply = ({ report: reported, cause, recipient, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const apply = ({ report: reported, cause, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
+    const recipient = withoutStranger(reference.recipient, current.to)
     const report = { ...reported, ...toNames(current.to, recipient) }
     const { state, changed } = applyReport(current, current.to === erasedRecipient ? withoutRecipient(report) : report)
     const message = { ...current, ...state }
@@ -86,6 +88,12 @@ function fold(
   })
   const changes = Array.from(after, ([before, message]) => ({ before, message }))
   return { counts, changes, events, sightings }
+}
+
+/** A number that cannot be a spelling of the recipient's is ignored, so that it makes nobody one person with another. */
+function withoutStranger(recipient: WhatsAppIdentity | undefined, to: string): WhatsAppIdentity | undefined {
+  if (recipient?.waId === undefined || isUserId(to) || canBeOneNumber(recipient.waId, to)) return recipient
+  return { ...recipient, waId: undefined }
 }
 
 function toNames(to: string, recipient: WhatsAppIdentity | undefined): Pick<StatusReport, 'waId' | 'userId'> {

@@ -28,6 +28,14 @@ export function toNumberKey(recipient: string): string {
   return recipient
 }
 
+/** Spellings of a number differ at its beginning only. */
+const commonDigits = 6
+
+/** Whether WhatsApp can mean this number by `other`. If not, `other` is somebody else's. */
+export function canBeOneNumber(number: string, other: string): boolean {
+  return number.slice(-commonDigits) === other.slice(-commonDigits)
+}
+
 /** All spellings of a number that share its key: that of the key, and that with the extra digits. */
 export function spellingsOf(recipient: string): string[] {
   const key = toNumberKey(recipient)

@@ -206,6 +206,16 @@ test('recognizes both spellings of a number in Argentina, also in entries of ear
   expect(await isSuppressed('5491155550172')).toBe(false)
 })
 
+test('takes no number with another ending for a spelling of the recipient', async () => {
+  const [to, other] = ['34600777001', '34600777002']
+  const { messageId, waMessageId } = await sendOne(account, { to })
+  await report(server, account, [status('delivered', waMessageId, { recipient: { recipient_id: other } })])
+  await prefer('stop', { wa_id: other })
+
+  expect(await getMessage(account, messageId)).not.toHaveProperty('waId')
+  expect([await isSuppressed(to), await isSuppressed(other)]).toEqual([false, true])
+})
+
 test('carries an opt-out to the new number of a person', async () => {
   const old = newPerson()
   const { to: current } = newPerson()

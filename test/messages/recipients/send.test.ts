@@ -130,7 +130,7 @@ test.each([
     what: 'a status',
     to: unusual.status,
     tell: async (recipient_id: string) => {
-      const { waMessageId } = await sendOne(account, { to: '34600111333' })
+      const { waMessageId } = await sendOne(account, { to: `34${recipient_id}` })
       await report(server, account, [status('delivered', waMessageId, { recipient: { recipient_id } })])
     },
   },
