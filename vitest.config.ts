@@ -122,7 +122,7 @@ export default defineConfig({
         fileParallelism: false,
       }),
       // Each file installs the package or the image.
-      project('package', 5, { include: ['test/package/**/*.test.ts'], hookTimeout: 300_000, fileParallelism: false }),
+      project('package', 5, { include: ['test/package/**/*.test.ts'], hookTimeout: 900_000, fileParallelism: false }),
       project('snippets', 6, {
         include: ['test/snippets/**/*.test.ts'],
         // Compilers and interpreters mostly wait for one core.

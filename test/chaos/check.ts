@@ -138,7 +138,9 @@ function compareEvent(
   if (!sent || sent.accepted.length === 0)
     return [{ id: eventId, problem: 'an event of a message that WhatsApp never accepted' }]
   const errorCode = 'error' in data ? data.error.code : undefined
-  const report = sent.statuses.find(({ status }) => status === data.status)
+  // A delivery that follows from a read is as old as the read.
+  const reported = 'implied' in data && data.implied === true ? 'read' : data.status
+  const report = sent.statuses.find(({ status }) => status === reported)
   const isOwnTime = data.status === 'sent'
   const facts: [name: string, actual: unknown, expected: unknown][] = [
     ['type', type, `message.${data.status}`],

@@ -67,8 +67,8 @@ main().catch((error: unknown) => { console.error(error); process.exitCode = 1 })
 
 export type Router = AppRouter
 export async function mistakes() {
-  // @ts-expect-error the recipient is missing
-  await client.message.send.mutate({ template: 'order_shipped', language: 'en' })
+  // @ts-expect-error a recipient is text
+  await client.message.send.mutate({ to: 34600111222, template: 'order_shipped', language: 'en' })
   // @ts-expect-error there is no such procedure
   await client.message.sned.mutate({})
   // @ts-expect-error there is no such option
@@ -113,8 +113,8 @@ export async function mistakes(): Promise<void> {
   await client.message.preview.mutate({ to, template: 'order_shipped', language: 'en' })
   // @ts-expect-error the template has no variables
   await client.message.preview.mutate({ to, template: 'hello_world', language: 'en_US', variables: { '1': 'Ada' } })
-  // @ts-expect-error the recipient is missing
-  await client.message.send.mutate({ template: 'hello_world', language: 'en_US' })
+  // @ts-expect-error a recipient is text
+  await client.message.send.mutate({ to: 34600111222, template: 'hello_world', language: 'en_US' })
   // @ts-expect-error the template's name is not known
   await client.message.send.mutate({ to, template: process.argv[2] ?? '', language: 'en' })
 }

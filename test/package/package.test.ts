@@ -189,8 +189,8 @@ describe('the client', () => {
 
     export type Router = AppRouter
     export async function mistakes() {
-      // @ts-expect-error the recipient is missing
-      await client.message.send.mutate({ template: 'order_shipped', language: 'en' })
+      // @ts-expect-error a recipient is text
+      await client.message.send.mutate({ to: 34600111222, template: 'order_shipped', language: 'en' })
       // @ts-expect-error there is no such procedure
       await client.message.sned.mutate({})
       // @ts-expect-error its codes are known
