@@ -186,8 +186,12 @@ function readOption(contract: CommandContract, option: string, facts: OptionRow<
   const isNumber = withoutWrappers(schemaOf(contract, field)) instanceof z.ZodNumber
   const { off, read = isNumber ? readNumber(option, off) : String } = facts
   const readOne = (text: string) => (text === off ? null : read(text))
-  if (facts.isList) return String(value).split(',').map((item) => readOne(item.trim())) // prettier-ignore
-  return Array.isArray(value) ? value.map(readOne) : readOne(value)
+  const items = facts.isList
+    ? String(value)
+        .split(',')
+        .map((item) => item.trim())
+    : value
+  return Array.isArray(items) ? items.map(readOne) : readOne(items)
 }
 
 /** A number that cannot be null has been checked by `parseLine`. */

@@ -12,7 +12,8 @@ interface Send {
 
 /**
  * Rejects a number that cannot be complete (number-lengths.ts), such as one without its country code. WhatsApp would send
- * it to nobody, or to someone else. A number that WhatsApp itself has reported is accepted as it is. The error does not repeat the number.
+ * it to nobody, or to someone else. A number that WhatsApp itself has reported is accepted as it is. The error does not
+ * repeat the number.
  */
 export async function assertKnownNumber(deps: Pick<Deps, 'db'>, send: Send, to: string): Promise<void> {
   const { accountId } = send

@@ -114,7 +114,9 @@ function write(deps: SettleDeps, { message, result, request, at }: Settlement): 
 }
 
 function hasNewName({ waId }: WhatsAppIdentity, to: string): boolean {
-  return waId !== undefined && toNumberKey(waId) !== toNumberKey(to) && (isUserId(to) || canBeOneNumber(waId, to))
+  // Most names are as in the request, and most others are those of user IDs: no key is made for them.
+  if (waId === undefined || waId === to) return false
+  return isUserId(to) || (canBeOneNumber(waId, to) && toNumberKey(waId) !== toNumberKey(to))
 }
 
 /** Until `attempt` succeeds; it returns false if it must be repeated. */

@@ -70,7 +70,7 @@ function fold(
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
-    const recipient = withoutStranger(reference.recipient, current.to)
+    const recipient = withoutOtherNumber(reference.recipient, current.to)
     const report = { ...reported, ...toNames(current.to, recipient) }
     const { state, changed } = applyReport(current, current.to === erasedRecipient ? withoutRecipient(report) : report)
     const message = { ...current, ...state }
@@ -91,7 +91,7 @@ function fold(
 }
 
 /** A number that cannot be a spelling of the recipient's is ignored, so that it makes nobody one person with another. */
-function withoutStranger(recipient: WhatsAppIdentity | undefined, to: string): WhatsAppIdentity | undefined {
+function withoutOtherNumber(recipient: WhatsAppIdentity | undefined, to: string): WhatsAppIdentity | undefined {
   if (recipient?.waId === undefined || isUserId(to) || canBeOneNumber(recipient.waId, to)) return recipient
   return { ...recipient, waId: undefined }
 }
