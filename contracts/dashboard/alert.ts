@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
 import { changes } from '../changes.ts'
@@ -13,6 +14,7 @@ const Chat = z.object({
   /** Why the last post failed; absent if it did not. */
   problem: z.string().optional(),
   problemAt: Timestamp.optional(),
+  facts: Facts.optional(),
 })
 export type Chat = z.infer<typeof Chat>
 
@@ -178,6 +180,7 @@ export const ChatTest = z.object({
   statusCode: z.int().optional(),
   /** Why it failed. */
   error: z.string().optional(),
+  facts: Facts.optional(),
 })
 export type ChatTest = z.infer<typeof ChatTest>
 

@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { deliveryFailures, endpointFacts } from '../facts/deliveries.ts'
+import type { Fact, Sentence } from '../facts/fact.ts'
 import { Timestamp } from '../fields.ts'
+import { Facts } from './facts.ts'
 
 /** How delivery attempts to an endpoint have failed since the last successful one. */
 export const EndpointFailure = z.object({
@@ -11,47 +14,51 @@ export const EndpointFailure = z.object({
   durationMilliseconds: z.number(),
   /** Whether earlier attempts failed with other errors. */
   isMixed: z.boolean(),
+  facts: Facts.optional(),
 })
 export type EndpointFailure = z.infer<typeof EndpointFailure>
 
+const { hint } = endpointFacts
+
 /** How to fix the error, by status code. */
-const hintsByStatus: Partial<Record<number, string>> = {
-  400: 'check that your application accepts the event',
-  401: 'check the signing secret',
-  403: 'check the signing secret',
-  404: 'check the path of the URL',
-  405: 'your application must accept POST requests',
-  411: 'check the proxy in front of your application',
-  413: 'let your application accept larger requests',
-  429: 'limit the deliveries per second',
+const hintsByStatus: Partial<Record<number, Fact>> = {
+  400: hint.event(),
+  401: hint.secret(),
+  403: hint.secret(),
+  404: hint.path(),
+  405: hint.method(),
+  411: hint.proxy(),
+  413: hint.size(),
+  429: hint.rate(),
 }
 
-const hintsByError: Partial<Record<string, string>> = {
-  'TLS: the certificate has expired': 'renew the certificate',
-  'TLS: the certificate is not trusted': 'send the whole certificate chain',
+const hintsByCode: Partial<Record<string, Fact>> = {
+  [deliveryFailures.certificateExpired().code]: hint.certificate(),
+  [deliveryFailures.certificateNotTrusted().code]: hint.chain(),
 }
 
 /**
  * Describes why an endpoint fails, such as `Failing since 10:32: HTTP 401; check the signing secret.` `describeTime`
  * formats a time for use after "since".
  */
-export function describeEndpointFailure(failure: EndpointFailure, describeTime: (at: string) => string): string {
+export function describeEndpointFailure(failure: EndpointFailure, describeTime: (at: string) => string): Fact {
   const since = describeTime(failure.since)
   const error = describeError(failure)
-  if (failure.isMixed) return `Failing in several ways since ${since}. Last error: ${error}.`
-  const hint = findHint(failure)
-  return `Failing since ${since}: ${error}${hint === undefined ? '' : `; ${hint}`}.`
+  if (failure.isMixed) return endpointFacts.failingVariously({ since, error })
+  const advice = findHint(failure)
+  return advice
+    ? endpointFacts.failingWithHint({ since, error, hint: advice })
+    : endpointFacts.failing({ since, error })
 }
 
-function describeError({ error, durationMilliseconds }: EndpointFailure): string {
-  return error === 'timed out' ? `timed out after ${describeSeconds(durationMilliseconds)}` : error
+function describeError({ error, facts, durationMilliseconds }: EndpointFailure): Sentence {
+  if (facts?.['error']?.code !== deliveryFailures.timedOut().code) return facts?.['error'] ?? error
+  return endpointFacts.timedOutAfter({ duration: `${Math.max(1, Math.round(durationMilliseconds / 1000))} s` })
 }
 
-function findHint({ statusCode, error }: EndpointFailure): string | undefined {
-  if (statusCode === undefined || error !== `HTTP ${statusCode}`) return hintsByError[error]
-  return statusCode >= 300 && statusCode < 400 ? 'enter the URL that it redirects to' : hintsByStatus[statusCode]
-}
-
-function describeSeconds(milliseconds: number): string {
-  return `${Math.max(1, Math.round(milliseconds / 1000))} s`
+/** A failure without a fact is told by its status code alone. */
+function findHint({ statusCode, facts }: EndpointFailure): Fact | undefined {
+  if (facts?.['error']) return hintsByCode[facts['error'].code]
+  if (statusCode === undefined) return undefined
+  return statusCode >= 300 && statusCode < 400 ? hint.redirect() : hintsByStatus[statusCode]
 }

@@ -3,6 +3,7 @@ import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from '../changes.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
+import { Facts } from './facts.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 const EventType = z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`)
@@ -46,6 +47,7 @@ export const Endpoint = z.object({
   /** Until when requests are also signed with the previous secret. */
   previousSecretUntil: Timestamp.optional(),
   createdAt: Timestamp,
+  facts: Facts.optional(),
 })
 export type Endpoint = z.infer<typeof Endpoint>
 
@@ -63,6 +65,7 @@ export const Attempt = z.object({
    * wrote.
    */
   responseStart: z.string().optional(),
+  facts: Facts.optional(),
 })
 export type Attempt = z.infer<typeof Attempt>
 
@@ -254,6 +257,7 @@ export const testEndpoint = dashboardProcedure({
     statusCode: z.int().optional(),
     error: z.string().optional(),
     responseStart: z.string().optional(),
+    facts: Facts.optional(),
   }),
   audit: ({ endpointId }) => changes.testEndpoint(endpointId),
 })
@@ -313,6 +317,7 @@ const FailureGroup = z.object({
   attempts: z.int(),
   firstAt: Timestamp,
   lastAt: Timestamp,
+  facts: Facts.optional(),
 })
 export type FailureGroup = z.infer<typeof FailureGroup>
 
@@ -361,7 +366,7 @@ export const retryDelivery = dashboardProcedure({
   audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
 })
 
-/** Why the last attempt of a delivery failed, such as `HTTP 500` or `timed out`. */
+/** Why the last attempt of a delivery failed: the error, such as `HTTP 500` or `timed out`, or the code of its fact. */
 export const LastError = line(200)
 
 /** What to redeliver: by default, every event since a given time that the endpoint missed. */

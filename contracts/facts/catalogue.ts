@@ -1,5 +1,6 @@
 /** All facts, for the catalogues of the dashboard: every module that defines facts is listed here. */
 import './connect.ts'
+import './deliveries.ts'
 import './events.ts'
 import './failures.ts'
 import './findings.ts'

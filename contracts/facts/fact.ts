@@ -79,13 +79,19 @@ export function isList(param: Fact | readonly Fact[]): param is readonly Fact[] 
   return Array.isArray(param)
 }
 
+/** Reads sentences that are stored as their English texts: as facts, if they are of this group. */
+export function readerOf(group: Readonly<Record<string, () => Fact>>): (english: string) => Sentence {
+  const facts = new Map(Object.values(group).map((create) => [inEnglish(create()), create()]))
+  return (english) => facts.get(english) ?? english
+}
+
 /** Sentences in English, with the facts behind them, for an answer to the dashboard. */
 export function withFacts<Said extends Readonly<Record<string, Sentence | undefined>>>(
   sentences: Said,
-): InEnglish<Said> & { facts: Facts } {
+): InEnglish<Said> & { facts?: Facts } {
   const facts = Object.entries(sentences).filter(([, sentence]) => typeof sentence === 'object')
   // `Object.fromEntries` loses the names.
-  return { ...allInEnglish(sentences), facts: Object.fromEntries(facts) as Facts }
+  return { ...allInEnglish(sentences), ...(facts.length > 0 && { facts: Object.fromEntries(facts) as Facts }) }
 }
 
 /** Sentences in English alone. */

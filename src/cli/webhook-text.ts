@@ -1,3 +1,4 @@
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import { describeEndpointFailure } from '../../contracts/dashboard/endpoint-failure.ts'
 import type { Attempt, Delivery, Endpoint } from '../../contracts/dashboard/webhook.ts'
 import type { DeliveryPage } from '../webhooks/deliveries/list.ts'
@@ -18,7 +19,7 @@ function describeEndpoint(endpoint: Endpoint): string {
     ['Description', endpoint.description],
     ['Events', endpoint.events.join(', ')],
     ['State', describeState(endpoint)],
-    ['Problem', endpoint.failure && describeEndpointFailure(endpoint.failure, (at) => at)],
+    ['Problem', endpoint.failure && inEnglish(describeEndpointFailure(endpoint.failure, (at) => at))],
     ['Waiting', String(endpoint.waiting)],
     ['Delivered', endpoint.lastDeliveredAt ?? 'no recent deliveries'],
     ['Old secret', endpoint.previousSecretUntil && `also signs until ${endpoint.previousSecretUntil}`],

@@ -1,3 +1,5 @@
+import { deliveryFailures } from '../../contracts/facts/deliveries.ts'
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import type { Readable } from 'node:stream'
 import type { Agent as UndiciAgent, Dispatcher } from 'undici'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
@@ -5,7 +7,7 @@ import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createAgent, requestThrough } from '../platform/undici.ts'
-import { describeAttemptError } from '../webhooks/sender/attempt.ts'
+import { explainAttemptError } from '../webhooks/sender/attempt.ts'
 import { createConnector } from '../webhooks/sender/connector.ts'
 import { cacheLookups, createDnsResolve, type Resolve, resolveWithSystem } from '../webhooks/sender/resolve.ts'
 import { checkEndpointUrl, isPublicAddress } from '../webhooks/endpoints/address.ts'
@@ -103,7 +105,7 @@ export function toDownloadError(error: unknown): ServiceError {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return failed('the server took too long')
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return failed('the connection ended before the file was complete')
-  return failed(error instanceof Error ? describeAttemptError(error) : 'the connection was lost')
+  return failed(inEnglish(error instanceof Error ? explainAttemptError(error) : deliveryFailures.connectionLost()))
 }
 
 function failed(reason: string): ServiceError {

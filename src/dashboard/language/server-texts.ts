@@ -6,36 +6,6 @@ import { msg } from '@lingui/core/macro'
  * log entries and errors. A text that is not here is shown as it came.
  */
 export const serverTexts: readonly MessageDescriptor[] = [
-  // From dashboard/endpoint-failure.ts.
-  msg({ message: 'check that your application accepts the event' }),
-  msg({ message: 'check the signing secret' }),
-  msg({ message: 'check the path of the URL' }),
-  msg({ message: 'your application must accept POST requests' }),
-  msg({ message: 'check the proxy in front of your application' }),
-  msg({ message: 'let your application accept larger requests' }),
-  msg({ message: 'limit the deliveries per second' }),
-  msg({ message: 'Failing since {since}: {error}.' }),
-  msg({ message: 'Failing since {since}: {error}; {hint}.' }),
-  msg({ message: 'Failing in several ways since {since}. Last error: {error}.' }),
-  msg({ message: 'timed out' }),
-  msg({ message: 'timed out after {duration}' }),
-  msg({ message: 'the response headers are too large' }),
-  msg({ message: 'the request could not be built: check the headers of the endpoint' }),
-  msg({ message: 'the signing secret of the endpoint cannot be decrypted' }),
-  msg({ message: 'renew the certificate' }),
-  msg({ message: 'enter the URL that it redirects to' }),
-  msg({ message: 'connection refused' }),
-  msg({ message: 'the host could not be resolved, or is not public' }),
-  msg({ message: 'the host is not reachable' }),
-  msg({ message: 'the proxy of this server did not connect to the host' }),
-  msg({ message: 'TLS: the certificate has expired' }),
-  msg({ message: 'TLS: the certificate is for another host' }),
-  msg({ message: 'TLS: the certificate is not trusted' }),
-  msg({ message: 'send the whole certificate chain' }),
-  msg({ message: 'TLS: no secure connection' }),
-  msg({ message: 'the connection was lost' }),
-  msg({ message: 'the connection closed before the response was complete' }),
-  msg({ message: 'the response is not valid HTTP' }),
   // From templates/rules.ts.
   msg({ message: 'must have lower-case letters (a to z), digits and underscores only, such as order_shipped' }),
   msg({ message: 'must be a language of WhatsApp, such as en, en_US, es or pt_BR' }),
@@ -408,12 +378,6 @@ export const serverTexts: readonly MessageDescriptor[] = [
     message:
       'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks',
   }),
-  // From webhooks/endpoints/change.ts.
-  msg({ message: 'an operator' }),
-  msg({ message: 'a user' }),
-  msg({ message: 'disabled by {by}' }),
-  // Stored by earlier versions.
-  msg({ message: 'its owner' }),
   // From webhooks/endpoints/endpoint.ts.
   msg({ message: 'Endpoint {value} was not found.' }),
   // From webhooks/endpoints/rules.ts.

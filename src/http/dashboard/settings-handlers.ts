@@ -1,5 +1,6 @@
 import { changes } from '../../../contracts/changes.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { updateAccount } from '../../accounts/account.ts'
 import { getApiAccess } from '../../accounts/api-access.ts'
 import { getRecentUse } from '../../accounts/requests/recent-use.ts'
@@ -206,7 +207,9 @@ const webhookHandlers: SettingsHandlers<'webhook'> = {
     updateEndpoint(deps, accountId, endpointId, { ...update, headers: toPairs(headers) }),
   enable: (deps, _call, { accountId, endpointId }) => enableEndpoint(deps, accountId, endpointId),
   disable: (deps, { isCommandLine }, { accountId, endpointId }) =>
-    disableEndpoint(deps, accountId, endpointId, { by: isCommandLine ? 'an operator' : 'a user' }),
+    disableEndpoint(deps, accountId, endpointId, {
+      reason: isCommandLine ? disabledReasons.byOperator() : disabledReasons.byUser(),
+    }),
   remove: (deps, _call, { accountId, endpointId }) => removeEndpoint(deps, accountId, endpointId),
   revealSecret: (deps, _call, { accountId, endpointId }) => revealSecret(deps, accountId, endpointId),
   rotateSecret: (deps, _call, { accountId, endpointId, overlapSeconds }) =>

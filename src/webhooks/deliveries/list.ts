@@ -1,6 +1,8 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Attempt, Delivery, listDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
+import { readDeliveryFailure } from '../../../contracts/facts/deliveries.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
 import { findEndpoint } from '../endpoints/store.ts'
@@ -90,7 +92,7 @@ function toAttempt(row: AttemptRow, number: number, withResponse: boolean): Atte
     startedAt: row.started_at.toISOString(),
     durationMilliseconds: row.duration_ms,
     ...(row.status_code !== null && { statusCode: row.status_code }),
-    ...(row.error !== null && { error: row.error }),
+    ...(row.error !== null && withFacts({ error: readDeliveryFailure(row.error) })),
     ...(withResponse && row.response_start !== null && { responseStart: row.response_start }),
   }
 }

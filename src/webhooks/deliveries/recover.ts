@@ -4,6 +4,7 @@ import type {
   countRecoverable as countContract,
   recoverDeliveries as contract,
 } from '../../../contracts/dashboard/webhook.ts'
+import { factTexts } from '../../../contracts/facts/fact.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
@@ -30,7 +31,7 @@ const batchSize = 5_000
 
 /** Which deliveries a recovery queues; by default, all missed ones. */
 interface RecoveryFilter {
-  /** Only deliveries whose last attempt failed with this error. */
+  /** Only deliveries whose last attempt failed with this error, or the fact of this code. */
   error?: string | undefined
   /** Whether to make waiting deliveries due now, too. */
   includeWaiting?: boolean | undefined
@@ -102,7 +103,10 @@ async function findRecoverable(
   const selected = { missed, waiting: includeWaiting ? waitingIds : [] }
   if (error === undefined) return selected
   const ids = [...missed.flatMap(({ id }) => (id === undefined ? [] : [id])), ...selected.waiting]
-  const matching = await filterByLastError(db, endpoint.accountId, ids, { error, since: timeOfId(range.fromId) })
+  const matching = await filterByLastError(db, endpoint.accountId, ids, {
+    error: factTexts.get(error) ?? error,
+    since: timeOfId(range.fromId),
+  })
   return {
     missed: missed.filter(({ id }) => id !== undefined && matching.has(id)),
     waiting: selected.waiting.filter((id) => matching.has(id)),

@@ -1,4 +1,6 @@
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { deleteWaitingDeliveries, makeDeliveriesDue } from '../deliveries/store.ts'
 import { endpointNotFound, requireEndpoint } from './endpoint.ts'
@@ -34,9 +36,9 @@ export async function disableEndpoint(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   endpointId: string,
-  { by = 'an operator' }: { by?: 'an operator' | 'a user' } = {},
+  { reason = disabledReasons.byOperator() }: { reason?: Fact } = {},
 ): Promise<Endpoint> {
-  const changes = { enabled: false, disabled_reason: `disabled by ${by}` }
+  const changes = { enabled: false, disabled_reason: inEnglish(reason) }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }

@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
+import { readDeliveryFailure, readDisabledReason } from '../../../contracts/facts/deliveries.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -18,7 +20,7 @@ function toEndpoint(row: EndpointSummaryRow, failures: readonly LastFailureRow[]
     url: row.url,
     events: row.events,
     state: row.enabled ? 'enabled' : 'disabled',
-    ...(!row.enabled && row.disabled_reason !== null && { reason: row.disabled_reason }),
+    ...(!row.enabled && row.disabled_reason !== null && withFacts({ reason: readDisabledReason(row.disabled_reason) })),
     ...(row.description !== null && { description: row.description }),
     hasHeaders: row.headers_encrypted !== null,
     ...(row.max_per_second !== null && { maxPerSecond: row.max_per_second }),
@@ -38,7 +40,7 @@ function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
   return {
     since: since.toISOString(),
     ...(row.status_code !== 0 && { statusCode: row.status_code }),
-    error: row.error,
+    ...withFacts({ error: readDeliveryFailure(row.error) }),
     durationMilliseconds: row.max_duration_ms,
     isMixed: row.is_mixed,
   }

@@ -1,16 +1,19 @@
 import type { z } from 'zod'
 import type { TestEvent } from '../../../contracts/events.ts'
+import { type Facts, withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { endpointNotFound } from './endpoint.ts'
 import { decryptEndpoint } from './secrets.ts'
 import { findEndpoint } from './store.ts'
 
-export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'error' | 'responseStart'> {
+export interface EndpointTest extends Pick<AttemptResult, 'statusCode' | 'responseStart'> {
   endpointId: string
   eventId: string
   delivered: boolean
   durationMilliseconds: number
+  error?: string
+  facts?: Facts
 }
 
 /**
@@ -44,7 +47,7 @@ export async function testEndpoint(
     delivered: outcome === 'delivered',
     durationMilliseconds: Math.round(durationMilliseconds),
     ...(statusCode !== undefined && { statusCode }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && withFacts({ error })),
     ...(responseStart !== undefined && { responseStart }),
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { Deps } from '../../deps.ts'
 import { createBatcher } from '../../platform/batch.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
@@ -197,7 +198,7 @@ export class Attempts {
     if (!decrypted)
       return {
         outcome: 'failed',
-        error: 'the signing secret of the endpoint cannot be decrypted',
+        error: deliveryFailures.unreadableSecret(),
         durationMilliseconds: 0,
       }
     const { url, event_id: eventId, payload } = delivery

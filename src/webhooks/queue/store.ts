@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { unnamedStatement } from '../../platform/db/statement.ts'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 
 /** A delivery that this process has claimed until its lease ends, with everything that an attempt needs. */
@@ -168,8 +170,8 @@ export interface RecordedAttempts {
 /** Attempts are counted in time slots of this length. */
 const slotMinutes = 15
 
-export const goneReason = 'it answered 410 Gone'
-export const failingReason = 'no attempt has succeeded for five days'
+export const goneReason = inEnglish(disabledReasons.gone())
+export const failingReason = inEnglish(disabledReasons.failing())
 
 interface RecordedRow {
   lost: string | null
@@ -300,7 +302,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
     startedAt: startedAt.getTime(),
     durationMilliseconds: Math.round(result.durationMilliseconds),
     statusCode: result.statusCode,
-    error: result.error,
+    error: result.error && inEnglish(result.error),
     responseStart: result.responseStart,
   }))
   const rows = await recordAll(db, listsOf(attemptColumns, attempts))

@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import { errors } from '../../platform/undici.ts'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { AttemptResult } from './webhook-sender.ts'
@@ -45,7 +47,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   constructor({ timeoutMilliseconds, timestamp }: AttemptLimits, resolve: (result: AttemptResult) => void) {
     this.#timestamp = timestamp
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#abort(timedOut()), timeoutMilliseconds)
+    this.#timer = setTimeout(() => this.#abort(deliveryFailures.timedOut()), timeoutMilliseconds)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -81,20 +83,16 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#settle(
-      this.#status === undefined
-        ? describeAttemptError(error)
-        : 'the connection closed before the response was complete',
-    )
+    this.#settle(this.#status === undefined ? explainAttemptError(error) : deliveryFailures.incompleteResponse())
   }
 
-  #abort(error: string | undefined): void {
+  #abort(error: Fact | undefined): void {
     this.#settle(error)
     this.#controller?.abort(new errors.RequestAbortedError())
   }
 
   /** A success requires a complete response before the timeout. For a failure, the status is enough. */
-  #settle(error: string | undefined): void {
+  #settle(error: Fact | undefined): void {
     if (this.#settled) return
     this.#settled = true
     clearTimeout(this.#timer)
@@ -103,7 +101,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     if (status === undefined)
       return this.#resolve({
         outcome: 'failed',
-        error: error ?? 'the connection closed before the response was complete',
+        error: error ?? deliveryFailures.incompleteResponse(),
         durationMilliseconds,
       })
     const response = { statusCode: status, responseStart: this.#responseStart(), durationMilliseconds }
@@ -135,54 +133,40 @@ function firstOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Fixed texts for failed attempts. Customers read them, so they reveal no internals. */
-const texts: Record<string, string> = {
-  // Missing names and private addresses share a text, because different texts would reveal names in our network.
-  WAYBILL_ADDRESS_NOT_ALLOWED: unusableHost(),
-  ENOTFOUND: unusableHost(),
-  ENODATA: unusableHost(),
-  EAI_AGAIN: unusableHost(),
-  ESERVFAIL: unusableHost(),
-  ECONNREFUSED: 'connection refused',
-  ETIMEDOUT: timedOut(),
-  UND_ERR_CONNECT_TIMEOUT: timedOut(),
-  EHOSTUNREACH: 'the host is not reachable',
-  ENETUNREACH: 'the host is not reachable',
-  WAYBILL_PROXY_FAILED: 'the proxy of this server did not connect to the host',
-  CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another host',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is not trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'TLS: the certificate is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'TLS: the certificate is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate is not trusted',
-  UND_ERR_HEADERS_OVERFLOW: 'the response headers are too large',
-  UND_ERR_INVALID_ARG: 'the request could not be built: check the headers of the endpoint',
+/** Why attempts fail. Customers read it, so it reveals no internals. */
+const failures: Partial<Record<string, () => Fact>> = {
+  WAYBILL_ADDRESS_NOT_ALLOWED: deliveryFailures.unusableHost,
+  ENOTFOUND: deliveryFailures.unusableHost,
+  ENODATA: deliveryFailures.unusableHost,
+  EAI_AGAIN: deliveryFailures.unusableHost,
+  ESERVFAIL: deliveryFailures.unusableHost,
+  ECONNREFUSED: deliveryFailures.connectionRefused,
+  ETIMEDOUT: deliveryFailures.timedOut,
+  UND_ERR_CONNECT_TIMEOUT: deliveryFailures.timedOut,
+  EHOSTUNREACH: deliveryFailures.unreachable,
+  ENETUNREACH: deliveryFailures.unreachable,
+  WAYBILL_PROXY_FAILED: deliveryFailures.proxyFailed,
+  CERT_HAS_EXPIRED: deliveryFailures.certificateExpired,
+  ERR_TLS_CERT_ALTNAME_INVALID: deliveryFailures.certificateOfAnotherHost,
+  DEPTH_ZERO_SELF_SIGNED_CERT: deliveryFailures.certificateNotTrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: deliveryFailures.certificateNotTrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: deliveryFailures.certificateNotTrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: deliveryFailures.certificateNotTrusted,
+  UND_ERR_HEADERS_OVERFLOW: deliveryFailures.headersTooLarge,
+  UND_ERR_INVALID_ARG: deliveryFailures.unusableRequest,
   // undici reports these before it has read a status: contradicting lengths, and a status below 100.
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: invalidHttp(),
-  ERR_ASSERTION: invalidHttp(),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: deliveryFailures.notHttp,
+  ERR_ASSERTION: deliveryFailures.notHttp,
 }
 
-function unusableHost(): string {
-  return 'the host could not be resolved, or is not public'
-}
-
-function invalidHttp(): string {
-  return 'the response is not valid HTTP'
-}
-
-function timedOut(): string {
-  return 'timed out'
-}
-
-/** Returns one of a fixed set of texts. */
-export function describeAttemptError(error: Error): string {
+export function explainAttemptError(error: Error): Fact {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const known = texts[code]
-  if (known !== undefined) return known
+  const known = failures[code]
+  if (known) return known()
   // A receiver must not switch protocols unasked.
-  if (error instanceof errors.HTTPParserError || error.message === 'bad upgrade') return invalidHttp()
-  if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return 'TLS: no secure connection'
-  return 'the connection was lost'
+  if (error instanceof errors.HTTPParserError || error.message === 'bad upgrade') return deliveryFailures.notHttp()
+  if (/CERT|TLS|SSL|SIGNATURE|CRL|EPROTO/.test(code)) return deliveryFailures.notSecure()
+  return deliveryFailures.connectionLost()
 }
 
 /** Headers that HTTP, the connection or Waybill controls. Endpoints cannot override them. */

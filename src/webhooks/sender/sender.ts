@@ -1,3 +1,4 @@
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { WebhookConfig } from '../../platform/config.ts'
@@ -57,7 +58,8 @@ export function createWebhookSender(
   const send = async (url: string, timestamp: Date, { headers, body }: { headers: string[]; body: string }) => {
     const target = findTarget(url)
     // The URL was allowed when it was stored, but the address rules or `allowPrivate` have changed since.
-    if (!target) return { outcome: 'failed', error: 'the address is not allowed', durationMilliseconds: 0 } as const
+    if (!target)
+      return { outcome: 'failed', error: deliveryFailures.addressNotAllowed(), durationMilliseconds: 0 } as const
     return attemptOnce(agent, { ...target, method: 'POST', headers, body }, { timeoutMilliseconds, timestamp })
   }
   return {

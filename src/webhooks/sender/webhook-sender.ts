@@ -1,3 +1,5 @@
+import type { Sentence } from '../../../contracts/facts/fact.ts'
+
 /** Sends one attempt of a delivery: a signed POST to a customer's endpoint (standardwebhooks.com). */
 export interface WebhookSender {
   /** Never rejects: every failure is a result. */
@@ -49,8 +51,8 @@ export interface AttemptResult {
   outcome: 'delivered' | 'failed' | 'gone'
   /** Absent if there was no response. */
   statusCode?: number
-  /** Why the attempt failed: one of a fixed set of texts. */
-  error?: string
+  /** Why the attempt failed: a fact, or such as `HTTP 500`. */
+  error?: Sentence
   /** The delay that the endpoint requested. */
   retryAfterSeconds?: number
   /** The first bytes of the response, safe for a database and a terminal. */

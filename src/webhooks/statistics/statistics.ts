@@ -6,6 +6,8 @@ import type {
   statisticsRanges,
 } from '../../../contracts/dashboard/webhook.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
+import { readDeliveryFailure } from '../../../contracts/facts/deliveries.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
@@ -96,7 +98,7 @@ function sumOf(rows: readonly SlotRow[], column: 'attempts' | 'succeeded' | 'dur
 
 function toFailure(row: FailureRow): FailureGroup {
   return {
-    error: row.error,
+    ...withFacts({ error: readDeliveryFailure(row.error) }),
     attempts: row.attempts,
     firstAt: row.first_at.toISOString(),
     lastAt: row.last_at.toISOString(),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { readDeliveryFailure } from '../../../contracts/facts/deliveries.ts'
+import { inEnglish, withFacts } from '../../../contracts/facts/fact.ts'
 import { describeEndpointFailure, type EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
 
 const since = '2026-11-22T10:32:00.000Z'
@@ -33,8 +35,14 @@ test.each([
 ] satisfies { failure: Partial<EndpointFailure> & Pick<EndpointFailure, 'error'>; says: string }[])(
   'says "$says"',
   ({ failure, says }) => {
-    const whole = { since, durationMilliseconds: 12, isMixed: false, ...failure }
+    const whole = {
+      since,
+      durationMilliseconds: 12,
+      isMixed: false,
+      ...failure,
+      ...withFacts({ error: readDeliveryFailure(failure.error) }),
+    }
 
-    expect(describeEndpointFailure(whole, (at) => at.slice(11, 16))).toBe(says)
+    expect(inEnglish(describeEndpointFailure(whole, (at) => at.slice(11, 16)))).toBe(says)
   },
 )

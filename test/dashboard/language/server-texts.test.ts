@@ -22,19 +22,6 @@ afterEach(() => {
 })
 
 test.each([
-  ['Failing since 10:32: connection refused.', 'Falla desde 10:32: conexión rechazada.'],
-  [
-    'Failing since 10:32: HTTP 401; check the signing secret.',
-    'Falla desde 10:32: HTTP 401; comprueba el secreto de firma.',
-  ],
-  [
-    'Failing since 10:32: the host could not be resolved, or is not public.',
-    'Falla desde 10:32: no se encontró el host o no es público.',
-  ],
-  [
-    'Failing in several ways since 22 nov, 10:32. Last error: timed out after 15 s.',
-    'Falla de varias maneras desde 22 nov, 10:32. Último error: se agotó el tiempo tras 15 s.',
-  ],
   [
     'changed the URL to a.example, the events, the deliveries per second to no limit of the webhook endpoint whe_1',
     'cambió la URL (a.example), los eventos y las entregas por segundo (sin límite) del endpoint de webhook whe_1',
@@ -45,37 +32,11 @@ test.each([
   ],
   ['revoked the operator access of ada@example.com', 'revocó el acceso de operador de ada@example.com'],
   ['revoked that ada@example.com is an operator of this server', 'revocó el acceso de operador de ada@example.com'],
-  ['disabled by a user', 'desactivado por un usuario'],
-  ['disabled by its owner', 'desactivado por un usuario'],
   ['replaced the access token and WABA of wa_1', 'reemplazó datos de wa_1: token de acceso y WABA'],
   ['changed the role of ada@example.com to viewer', 'cambió el rol de ada@example.com a lector'],
   ['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61'],
 ])('says "%s" in Spanish', (english, spanish) => {
   expect(translateServerText(english)).toBe(spanish)
-})
-
-// From webhooks/sender/attempt.ts and webhooks/queue/attempts.ts.
-test.each([
-  'connection refused',
-  'the connection closed before the response was complete',
-  'the connection was lost',
-  'the host could not be resolved, or is not public',
-  'the host is not reachable',
-  'the proxy of this server did not connect to the host',
-  'the request could not be built: check the headers of the endpoint',
-  'the response headers are too large',
-  'the response is not valid HTTP',
-  'the signing secret of the endpoint cannot be decrypted',
-  'timed out',
-  'TLS: no secure connection',
-  'TLS: the certificate has expired',
-  'TLS: the certificate is for another host',
-  'TLS: the certificate is not trusted',
-])('translates the error of an attempt "%s", alone and in a sentence', (error) => {
-  const translated = translateServerText(error)
-
-  expect(translated).not.toBe(error)
-  expect(translateServerText(`Failing since 10:32: ${error}.`)).toBe(`Falla desde 10:32: ${translated}.`)
 })
 
 test('translates the name of every field of an endpoint and of every alert rule that the audit log names', () => {

@@ -1,3 +1,4 @@
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
@@ -106,7 +107,7 @@ test('announces an endpoint that Waybill disabled immediately, with the reason',
 
 test('does not announce an endpoint that a user disabled', async () => {
   await change({ failing_since: minutesAgo(6) })
-  await disableEndpoint(server.deps, account.accountId, failing, { by: 'a user' })
+  await disableEndpoint(server.deps, account.accountId, failing, { reason: disabledReasons.byUser() })
   expect(await announceEndpoints(server.deps)).toBe(0)
 
   await enableEndpoint(server.deps, account.accountId, failing)

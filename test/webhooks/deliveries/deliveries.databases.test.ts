@@ -1,3 +1,4 @@
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
@@ -330,6 +331,8 @@ test('counts and redelivers only the deliveries with one kind of failure, includ
   expect(await countRecoverable(deps, all)).toEqual({ missed: 3, waiting: 0, isPartial: false })
   expect(await countRecoverable(deps, { ...all, includeWaiting: true })).toMatchObject({ missed: 3, waiting: 2 })
   expect(await countRecoverable(deps, choice)).toEqual({ missed: 1, waiting: 1, isPartial: false })
+  for (const error of ['connection refused', deliveryFailures.connectionRefused().code])
+    expect(await countRecoverable(deps, { ...all, error })).toMatchObject({ missed: 1 })
   expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 2 })
 
   const { items } = await listDeliveries(deps, accountId, id)

@@ -1,3 +1,4 @@
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
@@ -140,7 +141,7 @@ test('prefers IPv4, and puts an IPv6 address into brackets', async () => {
 test('verifies the certificate of the receiver through the proxy', async () => {
   expect(await deliver(through(proxy.url), { url: 'https://other.example/' })).toMatchObject({
     outcome: 'failed',
-    error: 'TLS: the certificate is for another host',
+    error: deliveryFailures.certificateOfAnotherHost(),
   })
 })
 
@@ -157,14 +158,14 @@ test.each([
 
 test('delivers without the proxy to what NO_PROXY names, under the same address rules', async () => {
   expect(await deliver(through(proxy.url, host), { addresses: ['127.0.0.1'] })).toMatchObject({
-    error: 'the host could not be resolved, or is not public',
+    error: deliveryFailures.unusableHost(),
   })
   expect(lines()).toEqual([])
 })
 
 test('reports the proxy if it does not connect', async () => {
   proxy.refuseWith(403)
-  const error = 'the proxy of this server did not connect to the host'
+  const error = deliveryFailures.proxyFailed()
 
   expect(await deliver(through(proxy.url))).toMatchObject({ outcome: 'failed', error })
   expect(await deliver(through('http://127.0.0.1:9'))).toMatchObject({ outcome: 'failed', error })
@@ -175,7 +176,7 @@ test('times out a proxy that does not respond', async () => {
   await once(silent, 'listening')
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
 
-  expect(await deliver(through(url))).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expect(await deliver(through(url))).toMatchObject({ outcome: 'failed', error: deliveryFailures.timedOut() })
   silent.close()
 })
 

@@ -1,3 +1,4 @@
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -93,18 +94,26 @@ test.each([
   { says: 'a body of 100 Continue', text: `HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello${ok}` },
 ])('fails the attempt if the response has $says', async ({ text }) => {
   response = [text]
-  expect(await attempt()).toMatchObject({ outcome: 'failed', error: 'the response is not valid HTTP' })
+  expect(await attempt()).toMatchObject({ outcome: 'failed', error: deliveryFailures.notHttp() })
 
   response = [ok]
   expect(await attempt()).toMatchObject({ outcome: 'delivered' })
 })
 
-const incomplete = 'the connection closed before the response was complete'
+const incomplete = deliveryFailures.incompleteResponse()
 
 test.each([
-  { says: 'nothing', parts: [closes], error: 'the connection was lost' },
-  { says: 'half of the headers', parts: ['HTTP/1.1 200 OK\r\nContent-Le', closes], error: 'the connection was lost' },
-  { says: 'only 100 Continue', parts: ['HTTP/1.1 100 Continue\r\n\r\n', closes], error: 'the connection was lost' },
+  { says: 'nothing', parts: [closes], error: deliveryFailures.connectionLost() },
+  {
+    says: 'half of the headers',
+    parts: ['HTTP/1.1 200 OK\r\nContent-Le', closes],
+    error: deliveryFailures.connectionLost(),
+  },
+  {
+    says: 'only 100 Continue',
+    parts: ['HTTP/1.1 100 Continue\r\n\r\n', closes],
+    error: deliveryFailures.connectionLost(),
+  },
   { says: 'half of the body', parts: ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok', closes], error: incomplete },
   {
     says: 'half of a chunk',
@@ -119,18 +128,22 @@ test.each([
   {
     says: '5,000 headers',
     parts: [`HTTP/1.1 200 OK\r\n${'name: value\r\n'.repeat(5000)}\r\n`],
-    error: 'the response headers are too large',
+    error: deliveryFailures.headersTooLarge(),
   },
   {
     says: '100 Continue with 5,000 headers',
     parts: [`HTTP/1.1 100 Continue\r\n${'name: value\r\n'.repeat(5000)}\r\n`],
-    error: 'the response headers are too large',
+    error: deliveryFailures.headersTooLarge(),
   },
-  { says: 'only 100 Continue and stays silent', parts: ['HTTP/1.1 100 Continue\r\n\r\n'], error: 'timed out' },
+  {
+    says: 'only 100 Continue and stays silent',
+    parts: ['HTTP/1.1 100 Continue\r\n\r\n'],
+    error: deliveryFailures.timedOut(),
+  },
   {
     says: 'half of a chunk and stays silent',
     parts: ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nok'],
-    error: 'timed out',
+    error: deliveryFailures.timedOut(),
   },
 ])('fails the attempt if the receiver sends $says', async ({ parts, error }) => {
   response = parts

@@ -1,3 +1,4 @@
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
@@ -124,7 +125,7 @@ test('stores the start of a response as printable text', async () => {
 test('times out a receiver that never responds', async () => {
   receiver.behave(neverRespond)
   const result = await impatient.attempt(requestTo(receiver.url))
-  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expect(result).toMatchObject({ outcome: 'failed', error: deliveryFailures.timedOut() })
   expect(result.statusCode).toBeUndefined()
   expectDeadline(result.durationMilliseconds)
 })
@@ -136,7 +137,7 @@ test('times out a response whose body arrives slowly', async () => {
     response.on('close', () => clearInterval(drip))
   })
   const result = await impatient.attempt(requestTo(receiver.url))
-  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out', statusCode: 200 })
+  expect(result).toMatchObject({ outcome: 'failed', error: deliveryFailures.timedOut(), statusCode: 200 })
   expectDeadline(result.durationMilliseconds)
 })
 
@@ -147,7 +148,7 @@ test('times out a response whose headers arrive slowly', async () => {
     socket.on('close', () => clearInterval(drip))
   })
   const result = await impatient.attempt(requestTo(url))
-  expect(result).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expect(result).toMatchObject({ outcome: 'failed', error: deliveryFailures.timedOut() })
   expectDeadline(result.durationMilliseconds)
   await close()
 })
@@ -157,7 +158,10 @@ test('times out an endless series of 1xx responses', async () => {
     const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n'), 20)
     socket.on('close', () => clearInterval(drip))
   })
-  expect(await impatient.attempt(requestTo(url))).toMatchObject({ outcome: 'failed', error: 'timed out' })
+  expect(await impatient.attempt(requestTo(url))).toMatchObject({
+    outcome: 'failed',
+    error: deliveryFailures.timedOut(),
+  })
   await close()
 })
 
@@ -193,7 +197,7 @@ test('fails if the receiver closes the connection early', async () => {
   receiver.behave((_received, _response, request) => void request.socket.destroy())
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the connection was lost',
+    error: deliveryFailures.connectionLost(),
   })
 
   receiver.behave((_received, response, request) => {
@@ -201,7 +205,7 @@ test('fails if the receiver closes the connection early', async () => {
   })
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the connection closed before the response was complete',
+    error: deliveryFailures.incompleteResponse(),
   })
 })
 
@@ -209,24 +213,27 @@ test('reports invalid HTTP and headers that are too large', async () => {
   const rude = await startTcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'))
   expect(await sender.attempt(requestTo(rude.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the response is not valid HTTP',
+    error: deliveryFailures.notHttp(),
   })
   await rude.close()
 
   receiver.behave(respond(200, { 'x-large': 'x'.repeat(20_000) }))
   expect(await sender.attempt(requestTo(receiver.url))).toMatchObject({
     outcome: 'failed',
-    error: 'the response headers are too large',
+    error: deliveryFailures.headersTooLarge(),
   })
 })
 
 test('reports a refused connection and an unresolvable host', async () => {
   const { url, close } = await startTcp(() => {})
   await close()
-  expect(await sender.attempt(requestTo(url))).toMatchObject({ outcome: 'failed', error: 'connection refused' })
+  expect(await sender.attempt(requestTo(url))).toMatchObject({
+    outcome: 'failed',
+    error: deliveryFailures.connectionRefused(),
+  })
   expect(await sender.attempt(requestTo('http://nowhere.invalid/'))).toMatchObject({
     outcome: 'failed',
-    error: 'the host could not be resolved, or is not public',
+    error: deliveryFailures.unusableHost(),
   })
 })
 
@@ -243,13 +250,13 @@ test('verifies TLS certificates and host names', async () => {
     outcome: 'delivered',
   })
   expect(await wary.attempt(requestTo(`https://${testCertificate.host}:${port}/`))).toMatchObject({
-    error: 'TLS: the certificate is not trusted',
+    error: deliveryFailures.certificateNotTrusted(),
   })
   expect(await trusting.attempt(requestTo(`https://other.example:${port}/`))).toMatchObject({
-    error: 'TLS: the certificate is for another host',
+    error: deliveryFailures.certificateOfAnotherHost(),
   })
   expect(await trusting.attempt(requestTo(`https://127.0.0.1:${new URL(receiver.url).port}/`))).toMatchObject({
-    error: 'TLS: no secure connection',
+    error: deliveryFailures.notSecure(),
   })
   await trusting.close()
   await wary.close()
@@ -257,7 +264,7 @@ test('verifies TLS certificates and host names', async () => {
   server.close()
 })
 
-const notAllowed = { outcome: 'failed', error: 'the host could not be resolved, or is not public' }
+const notAllowed = { outcome: 'failed', error: deliveryFailures.unusableHost() }
 
 test('does not connect to a host if any of its addresses is private', async () => {
   const { port, connections, close } = await startTcp(() => {})
@@ -292,7 +299,7 @@ test.each(['https://127.0.0.1/', 'https://[::1]/', 'https://0x7f.1/', 'https://l
   'stops sending to the existing endpoint %s when its address is no longer allowed',
   async (url) => {
     const strict = createWebhookSender({ timeoutSeconds, allowPrivate: false })
-    expect(await strict.attempt(requestTo(url))).toMatchObject({ error: 'the address is not allowed' })
+    expect(await strict.attempt(requestTo(url))).toMatchObject({ error: deliveryFailures.addressNotAllowed() })
     await strict.close()
   },
 )
@@ -312,7 +319,7 @@ test('ignores proxy environment variables', async () => {
 test('fails only the attempt if a header cannot be sent', async () => {
   expect(await sender.attempt(requestTo(receiver.url, { headers: { 'X-A': 'a\r\nX-B: b' } }))).toMatchObject({
     outcome: 'failed',
-    error: 'the request could not be built: check the headers of the endpoint',
+    error: deliveryFailures.unusableRequest(),
   })
 })
 

@@ -6,6 +6,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconAlertCircle, IconSend, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type Chat, type ChatFormat, type ChatTest, chatFormats } from '../../../../contracts/dashboard/alert.ts'
+import { say } from '../../language/facts.ts'
 import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { notifyFailureMessage, notifySuccess, useChange } from '../../api/use-change.ts'
@@ -37,7 +38,7 @@ export function ChatSection({ chat }: { chat: Chat | undefined }) {
   )
 }
 
-function ShownChat({ chat: { format, host, problem, problemAt } }: { chat: Chat }) {
+function ShownChat({ chat: { format, host, problem, problemAt, facts } }: { chat: Chat }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
@@ -47,7 +48,7 @@ function ShownChat({ chat: { format, host, problem, problemAt } }: { chat: Chat 
       </Text>
       {problem !== undefined && (
         <Alert color="red" icon={<IconAlertCircle />} title={t`The last post failed`}>
-          {problem}
+          {say({ problem, facts }, 'problem')}
           {problemAt !== undefined && (
             <>
               {' '}
@@ -103,13 +104,13 @@ function ChatActions({ onReplace }: { onReplace: () => void }) {
   )
 }
 
-function notifyTest({ posted, error }: ChatTest): void {
+function notifyTest({ posted, error, facts }: ChatTest): void {
   if (posted) notifySuccess(t`Test message posted.`)
   else
     notifyFailureMessage(
       error === undefined
         ? t`The test message was not posted: no answer.`
-        : t`The test message was not posted: ${error}.`,
+        : t`The test message was not posted: ${say({ error, facts }, 'error')}.`,
     )
 }
 

@@ -5,7 +5,7 @@ import { Box, SegmentedControl, Table, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
@@ -82,10 +82,10 @@ function useStatistics(endpointId: string, range: Range) {
   })
 }
 
-/** Errors of the last seven days, latest first. */
-export function useErrors(endpointId: string): string[] {
+/** Failures of the last seven days, latest first. */
+export function useFailures(endpointId: string): FailureGroup[] {
   const week = useStatistics(endpointId, '7d')
-  return week.data?.failures.map(({ error }) => error) ?? []
+  return week.data?.failures ?? []
 }
 
 function Figures({ totals }: Pick<Statistics, 'totals'>) {
@@ -183,8 +183,8 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
 }
 
 function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliver: () => void }) {
-  const { error, attempts, firstAt, lastAt } = failure
-  const name = toSentence(translateServerText(error)).replace(/\.$/, '')
+  const { attempts, firstAt, lastAt } = failure
+  const name = toSentence(say(failure, 'error')).replace(/\.$/, '')
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500} style={{ overflowWrap: 'anywhere' }}>

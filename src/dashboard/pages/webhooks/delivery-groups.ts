@@ -1,4 +1,4 @@
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
 
 /** Deliveries that differ only in their event: same type, state, response and hour. */
@@ -23,6 +23,7 @@ export function groupDeliveries<D extends Delivery>(deliveries: readonly D[]): D
 export function describeLastAttempt({ attempts }: Pick<Delivery, 'attempts'>): string | undefined {
   const last = attempts.at(-1)
   if (!last) return undefined
-  const text = last.error === undefined ? `HTTP ${last.statusCode}` : translateServerText(last.error)
+  const text =
+    last.error === undefined ? `HTTP ${last.statusCode}` : say({ error: last.error, facts: last.facts }, 'error')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

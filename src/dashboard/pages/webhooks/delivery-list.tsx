@@ -5,7 +5,8 @@ import { Accordion, Badge, Box, Button, Code, Group, Stack, Text } from '@mantin
 import { IconRefresh } from '@tabler/icons-react'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
+import type { Facts } from '../../../../contracts/facts/fact.ts'
+import { say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
@@ -343,16 +344,17 @@ function AttemptList({ attempts }: { attempts: Attempt[] }) {
 interface AttemptResult {
   statusCode?: number | undefined
   error?: string | undefined
+  facts?: Facts | undefined
   responseStart?: string | undefined
 }
 
 /** The error, unless the status code already shows it, and the start of the response. */
-export function ResponseDetails({ attempt: { statusCode, error, responseStart } }: { attempt: AttemptResult }) {
+export function ResponseDetails({ attempt: { statusCode, error, facts, responseStart } }: { attempt: AttemptResult }) {
   return (
     <>
       {error !== undefined && error !== `HTTP ${statusCode}` && (
         <Text size="sm" mt={4}>
-          {toSentence(translateServerText(error))}
+          {toSentence(say({ error, facts }, 'error'))}
         </Text>
       )}
       {responseStart !== undefined && responseStart !== '' && (

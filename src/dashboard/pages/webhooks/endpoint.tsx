@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Alert, Anchor, Badge, Box, Group, Paper, Text } from '@mantine/core'
 import { IconAlertTriangle, IconPlayerPause } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { describeFailure } from './describe-failure.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import type { api } from '../../api/client.ts'
@@ -24,7 +24,7 @@ interface EndpointCardProps {
 
 /** An endpoint in the list, with its state and the attempts of the last day. */
 export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
-  const { endpointId, url, events, description, reason, failure, lastDeliveredAt, waiting, failed } = endpoint
+  const { endpointId, url, events, description, reason, facts, failure, lastDeliveredAt, waiting, failed } = endpoint
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="article" aria-label={t`Endpoint ${new URL(url).host}`}>
       <div className={styles['endpoint']}>
@@ -42,7 +42,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           )}
           {reason !== undefined && (
             <Text size="sm" mt={4}>
-              {toSentence(translateServerText(reason))}
+              {toSentence(say({ reason, facts }, 'reason'))}
             </Text>
           )}
           {failure && (
@@ -138,12 +138,12 @@ export function isFailing({ state, failingSince }: Endpoint): boolean {
 
 /** Explains why deliveries do not arrive, if so. */
 export function EndpointAlert({ endpoint }: { endpoint: Endpoint }) {
-  const { state, reason, failingSince, missedSince, failure, waiting, failed = 0 } = endpoint
+  const { state, reason, facts, failingSince, missedSince, failure, waiting, failed = 0 } = endpoint
   if (state === 'disabled')
     return (
       <Alert color="gray" icon={<IconPlayerPause />} title={t`This endpoint is disabled`} mb="lg">
         <Text size="sm">
-          {reason !== undefined && `${toSentence(translateServerText(reason))} `}
+          {reason !== undefined && `${toSentence(say({ reason, facts }, 'reason'))} `}
           {failure && `${describeFailure(failure)} `}
           <Trans>New events are queued and delivered once it is enabled.</Trans>
         </Text>

@@ -4,7 +4,7 @@ import { Alert, Button, Checkbox, Group, Modal, Progress, Select, Stack, Text, T
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { formatList } from '../../language/format.ts'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { readFailure } from '../../api/failure.ts'
@@ -12,7 +12,7 @@ import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
-import { useErrors } from './activity-section.tsx'
+import { useFailures } from './activity-section.tsx'
 import { toSentence } from './delivery-list.tsx'
 import { describeFailure } from './describe-failure.ts'
 import { isFailing } from './endpoint.tsx'
@@ -58,7 +58,8 @@ type RedeliverFormProps = RedeliverModalProps & { start: RedeliveryStart }
 
 function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
   const { endpointId, failingSince, missedSince, state } = endpoint
-  const errors = useErrors(endpointId)
+  const failures = useFailures(endpointId)
+  const isListed = start.error === undefined || failures.some((failure) => failure.error === start.error)
   const [since, setSince] = useState(() =>
     toLocalInput(start.since ?? missedSince ?? failingSince ?? new Date(Date.now() - dayMilliseconds).toISOString()),
   )
@@ -95,9 +96,9 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
           description={t`All that did not arrive, or those with one failure.`}
           data={[
             { value: everything, label: t`Everything that was missed` },
-            ...[...new Set([...errors, ...(start.error === undefined ? [] : [start.error])])].map((value) => ({
-              value,
-              label: t`Failed: ${toSentence(translateServerText(value)).replace(/\.$/, '')}`,
+            ...[...failures, ...(isListed ? [] : [{ error: start.error ?? '' }])].map((failure) => ({
+              value: failure.error,
+              label: t`Failed: ${toSentence(say(failure, 'error')).replace(/\.$/, '')}`,
             })),
           ]}
           value={error}

@@ -6,6 +6,8 @@ import type { StoredSecret } from '../../../accounts/rekey.ts'
 import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
 import type { AlertSettingsTable, Database } from '../../../platform/db/schema.ts'
+import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
+import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
 import { urlRequirements } from '../../endpoints/address.ts'
 import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
@@ -83,7 +85,7 @@ export function toChat({ secrets }: Pick<Deps, 'secrets'>, row: ChatColumns): Ch
   return {
     format: chat.format,
     host: new URL(chat.url).hostname,
-    ...(row.chat_problem !== null && { problem: row.chat_problem }),
+    ...(row.chat_problem !== null && withFacts({ problem: readDeliveryFailure(row.chat_problem) })),
     ...(row.chat_problem_at && { problemAt: row.chat_problem_at.toISOString() }),
   }
 }
@@ -127,7 +129,7 @@ export async function testChat(
   return {
     posted: result.outcome === 'delivered',
     ...(result.statusCode !== undefined && { statusCode: result.statusCode }),
-    ...(result.error !== undefined && { error: result.error }),
+    ...(result.error !== undefined && withFacts({ error: result.error })),
   }
 }
 
@@ -141,7 +143,7 @@ export async function recordResult(
   if (isPosted && row.chat_problem === null) return
   await db
     .updateTable('alert_settings')
-    .set({ chat_problem: isPosted ? null : error, chat_problem_at: isPosted ? null : now() })
+    .set({ chat_problem: isPosted ? null : inEnglish(error), chat_problem_at: isPosted ? null : now() })
     .where('account_id', '=', row.account_id)
     .where('chat_url_encrypted', '=', row.chat_url_encrypted)
     .execute()
