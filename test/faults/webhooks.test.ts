@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { migrate } from '../../src/platform/db/migrate/migrate.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
@@ -39,9 +39,12 @@ beforeAll(async () => {
   }
   app = openApp(environment)
   await migrate(app.deps.db)
-  receiver = await startWebhookReceiver()
   const { db, secrets, announcements } = app.deps
   webhooks = await startTestWebhooks({ db }, { secrets, announcements })
+})
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
   for (const node of nodes.splice(0)) {
@@ -50,12 +53,10 @@ afterEach(async () => {
     await node.exited
   }
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await app.close()
   await postgres.stop()
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startClockWatch } from '../../../src/http/ops/clock-watch.ts'
 import { recordStalePending } from '../../../src/messages/status/stale-pending.ts'
 import { countAttempt } from '../../../src/users/sign-in/login-throttle.ts'
@@ -18,19 +18,20 @@ let webhooks: TestWebhooks
 const nodes: { registry: Registry; logged: string[]; check(): Promise<void>; stop(): Promise<void> }[] = []
 beforeAll(async () => {
   database = await withSettableClock(await openTestDatabase())
-  receiver = await startWebhookReceiver()
   // An attempt that a test holds must not time out and be repeated, however slow the machine is.
   webhooks = await startTestWebhooks(database)
+})
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()))
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 

@@ -6,7 +6,7 @@ import { type Claim, claimDueDeliveries, type ClaimedDelivery } from '../../../s
 import type { WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startOutages } from '../../support/outages.ts'
-import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks, webhookConfig } from '../../support/webhooks.ts'
 
 const leaseSeconds = 90
@@ -15,18 +15,19 @@ let receiver: WebhookReceiver
 let webhooks: TestWebhooks
 beforeAll(async () => {
   database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database)
 })
-beforeEach(() => webhooks.addEndpoint(receiver.url))
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
+  await webhooks.addEndpoint(receiver.url)
+})
 afterEach(async () => {
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 

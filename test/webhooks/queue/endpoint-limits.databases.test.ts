@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { updateEndpoint } from '../../../src/webhooks/endpoints/update.ts'
 import {
   countAllowed,
@@ -9,7 +9,7 @@ import {
   secondsUntilAllowed,
 } from '../../../src/webhooks/queue/endpoint-limits.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { accept, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
 
 let database: TestDatabase
@@ -17,17 +17,18 @@ let receiver: WebhookReceiver
 let webhooks: TestWebhooks
 beforeAll(async () => {
   database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database)
+})
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 

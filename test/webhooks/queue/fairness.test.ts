@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -12,17 +12,18 @@ let receiver: WebhookReceiver
 let webhooks: TestWebhooks
 beforeAll(async () => {
   database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database)
+})
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 

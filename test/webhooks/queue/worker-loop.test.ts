@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import type { WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
 import { Worker, type WorkerOptions } from '../../../src/webhooks/queue/worker.ts'
@@ -17,18 +17,19 @@ let webhooks: TestWebhooks
 const workers: Worker[] = []
 beforeAll(async () => {
   database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database)
+})
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
 })
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop({ graceMilliseconds: 0 })))
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 

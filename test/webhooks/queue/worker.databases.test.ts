@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { WebhookEvent } from '../../../contracts/events.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
@@ -27,20 +27,21 @@ let webhooks: TestWebhooks
 const log: string[] = []
 beforeAll(async () => {
   database = await openTestDatabase()
-  receiver = await startWebhookReceiver()
   webhooks = await startTestWebhooks(database, {
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
   })
 })
+/** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
+beforeEach(async () => {
+  receiver = await startWebhookReceiver()
+})
 afterEach(async () => {
   await webhooks.reset()
-  receiver.behave(accept)
-  receiver.received.length = 0
+  await receiver.close()
   log.length = 0
 })
 afterAll(async () => {
   await webhooks.close()
-  await receiver.close()
   await database.close()
 })
 
