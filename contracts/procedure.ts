@@ -1,3 +1,4 @@
+import type { Fact } from './facts/fact.ts'
 import { z } from 'zod'
 import type { ApiErrorCode } from './errors.ts'
 import { CustomerId } from './fields.ts'
@@ -21,7 +22,7 @@ export type Budget = 'sends' | 'reads' | 'changes' | 'uploads' | 'checks' | 'cre
  * What the audit log says about a change. It must contain no key, token, secret or recipient; undefined logs nothing.
  * `by handler`: only the handler knows whom and what the entry is about. `nothing`: the change concerns only its caller.
  */
-export type Audit<Input> = ((input: Input) => string | undefined) | 'by handler' | 'nothing'
+export type Audit<Input> = ((input: Input) => Fact | undefined) | 'by handler' | 'nothing'
 
 /** Errors that every API procedure can return. */
 const commonErrors = [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
-import { changes } from '../changes.ts'
+import { changes, templateDeletion } from '../facts/changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
 
@@ -78,7 +78,7 @@ export const createTemplate = procedure({
   kind: 'mutation',
   budget: 'creations',
   permission: 'template changes',
-  audit: ({ name, language }) => changes.createTemplate(name, language),
+  audit: changes.createTemplate,
   method: 'POST',
   path: '/api/v1/template/create',
   tag: 'Templates',
@@ -98,7 +98,7 @@ export const updateTemplate = procedure({
   kind: 'mutation',
   budget: 'checks',
   permission: 'template changes',
-  audit: ({ name, language }) => changes.updateTemplate(name, language),
+  audit: changes.updateTemplate,
   method: 'POST',
   path: '/api/v1/template/update',
   tag: 'Templates',
@@ -126,7 +126,7 @@ export const deleteTemplate = procedure({
   kind: 'mutation',
   budget: 'checks',
   permission: 'template changes',
-  audit: ({ name, language }) => changes.deleteTemplate(name, language),
+  audit: templateDeletion,
   method: 'POST',
   path: '/api/v1/template/delete',
   tag: 'Templates',
@@ -169,7 +169,7 @@ export const duplicateTemplate = procedure({
   kind: 'mutation',
   budget: 'creations',
   permission: 'template changes',
-  audit: ({ name, language }) => changes.duplicateTemplate(name, language),
+  audit: changes.duplicateTemplate,
   method: 'POST',
   path: '/api/v1/template/duplicate',
   tag: 'Templates',

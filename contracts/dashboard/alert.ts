@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Facts } from './facts.ts'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 
 export const chatFormats = ['slack', 'teams'] as const
 export type ChatFormat = (typeof chatFormats)[number]
@@ -202,24 +202,12 @@ export const updateAlertRules = dashboardProcedure({
   summary: 'Change thresholds, quiet hours and repetition of alerts',
   input: ofAccount(AlertRules.partial().shape),
   output: AlertSettings,
-  audit: (changed) => changes.updateAlertRules(nameAlertRules(changed)),
+  audit: (changed) => {
+    const names = Object.keys(changes.rule) as (keyof AlertRules)[]
+    const rules = names.filter((name) => changed[name] !== undefined).map((name) => changes.rule[name]())
+    return rules.length === 0 ? undefined : changes.updateAlertRules({ rules })
+  },
 })
-
-const ruleNames = {
-  failureRatePercent: 'failure rate',
-  failureRateMinMessages: 'minimum of messages',
-  deliveryLagSeconds: 'delivery lag',
-  noStatusMinMessages: 'missing statuses',
-  quietHours: 'quiet hours',
-  repeatHours: 'repetition',
-} satisfies Record<keyof AlertRules, string>
-
-/** Returns the names of the changed rules, for the audit log. */
-export function nameAlertRules(changed: { [Rule in keyof AlertRules]?: unknown }): string[] {
-  return Object.entries(ruleNames).flatMap(([rule, name]) =>
-    changed[rule as keyof AlertRules] === undefined ? [] : [name],
-  )
-}
 
 /** The kinds of problems that cause alerts. */
 export const alertCodes = [
@@ -271,5 +259,5 @@ export const acknowledgeAlert = dashboardProcedure({
   summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
   input: ofAccount({ alertId: line(64) }),
   output: Alert,
-  audit: ({ alertId }) => changes.acknowledgeAlert(alertId),
+  audit: changes.acknowledgeAlert,
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AccountHealth as PublicAccountHealth, HealthFinding, WhatsAppAccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
 
@@ -52,7 +52,7 @@ export const inspectToken = dashboardProcedure({
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
   input: ofAccount({ accessToken: MetaSecret }),
   output: TokenReport,
-  audit: () => changes.inspectToken(),
+  audit: changes.inspectToken,
 })
 
 export const ConnectStep = z.object({
@@ -70,7 +70,7 @@ export const subscribeApp = dashboardProcedure({
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
   input: ofWhatsAppAccount,
   output: ConnectStep,
-  audit: ({ whatsAppAccountId }) => changes.subscribeApp(whatsAppAccountId),
+  audit: changes.subscribeApp,
 })
 
 /** Values to enter in Meta's app dashboard if Waybill cannot set them. */
@@ -93,7 +93,7 @@ export const configureCallback = dashboardProcedure({
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
   input: ofWhatsAppAccount,
   output: CallbackStep,
-  audit: ({ whatsAppAccountId }) => changes.configureCallback(whatsAppAccountId),
+  audit: changes.configureCallback,
 })
 
 export const CallbackSetUp = z.object({
@@ -137,7 +137,7 @@ export const checkHealth = dashboardProcedure({
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
   input: ofWhatsAppAccount,
   output: AccountHealth,
-  audit: ({ whatsAppAccountId }) => changes.checkHealth(whatsAppAccountId),
+  audit: changes.checkHealth,
 })
 
 /** Two-step verification PIN of a phone number. */
@@ -150,5 +150,5 @@ export const registerNumber = dashboardProcedure({
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
   input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
   output: ConnectStep,
-  audit: ({ whatsAppAccountId }) => changes.registerNumber(whatsAppAccountId),
+  audit: changes.registerNumber,
 })

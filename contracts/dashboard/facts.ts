@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Fact, FactParam } from '../facts/fact.ts'
 
-const FactParam: z.ZodType<FactParam> = z.lazy(() => z.union([z.string(), z.number(), Fact, z.array(Fact)]))
+const FactParam: z.ZodType<FactParam> = z.lazy(() =>
+  z.union([z.string(), z.number(), z.object({ at: z.string(), english: z.string() }), Fact, z.array(Fact)]),
+)
 
 const Fact: z.ZodType<Fact> = z.object({ code: z.string(), params: z.record(z.string(), FactParam).optional() })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes, roles } from '../facts/changes.ts'
 import { Email } from './user.ts'
 
 export const Member = z.object({
@@ -29,7 +29,7 @@ export const setMemberRole = dashboardProcedure({
   summary: 'Change the role of a member; the last owner stays one',
   input: ofAccount({ email: Email, role: Role }),
   output: Member,
-  audit: ({ email, role }) => changes.setMemberRole(email, role),
+  audit: ({ email, role }) => changes.setMemberRole({ email, role: roles[role]() }),
 })
 
 export const removeMember = dashboardProcedure({
@@ -39,7 +39,7 @@ export const removeMember = dashboardProcedure({
   summary: 'Remove a member from the account; the last owner stays',
   input: ofAccount({ email: Email }),
   output: z.object({ removed: z.literal(true) }),
-  audit: ({ email }) => changes.removeMember(email),
+  audit: changes.removeMember,
 })
 
 export const PendingInvitation = z.object({
@@ -79,7 +79,7 @@ export const inviteMember = dashboardProcedure({
   summary: 'Invite a user by email, or create a link to pass on if no SMTP server is set up',
   input: ofAccount({ email: Email, role: Role }),
   output: SentInvitation,
-  audit: ({ email, role }) => changes.inviteMember(email, role),
+  audit: ({ email, role }) => changes.inviteMember[role]({ email }),
 })
 
 export const revokeInvitation = dashboardProcedure({
@@ -89,5 +89,5 @@ export const revokeInvitation = dashboardProcedure({
   summary: 'Revoke an invitation: its link becomes invalid',
   input: ofAccount({ email: Email }),
   output: z.object({ revoked: z.literal(true) }),
-  audit: ({ email }) => changes.revokeInvitation(email),
+  audit: changes.revokeInvitation,
 })

@@ -9,7 +9,7 @@ import {
 } from '../api/message.ts'
 import { line, MessageId } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
 
@@ -195,7 +195,7 @@ export const resolveMessage = dashboardProcedure({
   summary: 'Set the outcome of a message whose outcome is unknown to what you found out',
   input: ofAccount({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
   output: z.object({ messageId: z.string(), status: z.enum(['failed', 'sent']) }),
-  audit: ({ messageId, as }) => changes.resolveMessage(messageId, as),
+  audit: changes.resolveMessage,
 })
 
 /** Sends a new message from the same number. It counts towards the rate limit of the API. */
@@ -206,5 +206,5 @@ export const sendMessageAgain = dashboardProcedure({
   summary: 'Send a message again: the same template, language, recipient and external ID',
   input: ofAccount({ messageId: MessageId, ...repeatableValues }),
   output: SentFromDashboard,
-  audit: ({ messageId }) => changes.sendMessageAgain(messageId),
+  audit: changes.sendMessageAgain,
 })

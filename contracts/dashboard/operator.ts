@@ -2,7 +2,7 @@ import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, operatorProcedure } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { Email } from './user.ts'
 
 /** An account in the operator console. */
@@ -69,7 +69,7 @@ export const suspendAccount = operatorProcedure({
   summary: 'Suspend an account: its API key and all its sends are rejected',
   input: ofAccount({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
-  audit: () => `${changes.suspendAccount()} as an operator of this server`,
+  audit: changes.suspendAccountAsOperator,
 })
 
 export const resumeAccount = operatorProcedure({
@@ -78,7 +78,7 @@ export const resumeAccount = operatorProcedure({
   summary: 'Resume a suspended account',
   input: ofAccount({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
-  audit: () => `${changes.resumeAccount()} as an operator of this server`,
+  audit: changes.resumeAccountAsOperator,
 })
 
 export const viewAccount = operatorProcedure({
@@ -87,7 +87,7 @@ export const viewAccount = operatorProcedure({
   summary: 'View an account for an hour in this session; its audit log records this',
   input: ofAccount({}),
   output: z.object({ expiresAt: Timestamp }),
-  audit: () => 'opened the account to view it as an operator of this server',
+  audit: changes.viewAccount,
 })
 
 export const closeAccountView = operatorProcedure({
@@ -96,7 +96,7 @@ export const closeAccountView = operatorProcedure({
   summary: 'Stop viewing an account',
   input: ofAccount({}),
   output: z.object({ closed: z.literal(true) }),
-  audit: () => 'stopped viewing the account as an operator of this server',
+  audit: changes.endView,
 })
 
 /** Periodic work of a process. */

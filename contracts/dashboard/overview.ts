@@ -3,7 +3,7 @@ import { Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
 import { Facts } from './facts.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 
 const Count = z.int()
 
@@ -143,5 +143,5 @@ export const setTimeZone = dashboardProcedure({
   summary: 'Set the time zone in which the overview shows days',
   input: ofAccount({ timeZone: TimeZone }),
   output: z.object({ timeZone: z.string() }),
-  audit: ({ timeZone }) => changes.setTimeZone(timeZone),
+  audit: changes.setTimeZone,
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
-import { changes } from '../changes.ts'
+import { changes, contentsChange, switches } from '../facts/changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 /** Contents are never stored longer than their messages (`WAYBILL_RETENTION_DAYS`). */
@@ -89,7 +89,7 @@ export const setTemplateChanges = dashboardProcedure({
   summary: 'Set whether the API key can create, change and delete templates',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
-  audit: ({ enabled }) => changes.switchTemplateChanges(enabled),
+  audit: ({ enabled }) => switches.templateChanges(enabled),
 })
 
 export const setMcp = dashboardProcedure({
@@ -99,7 +99,7 @@ export const setMcp = dashboardProcedure({
   summary: 'Set whether AI assistants can use the API key at /mcp',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
-  audit: ({ enabled }) => changes.switchMcp(enabled),
+  audit: ({ enabled }) => switches.mcp(enabled),
 })
 
 export const setMessageContents = dashboardProcedure({
@@ -112,7 +112,7 @@ export const setMessageContents = dashboardProcedure({
     keptDays: z.int().min(1).max(maxContentsDays).nullable(),
   }),
   output: z.object({ keptDays: z.int().nullable() }),
-  audit: ({ keptDays }) => changes.setMessageContents(keptDays),
+  audit: ({ keptDays }) => contentsChange(keptDays),
 })
 
 export const generateKey = dashboardProcedure({
@@ -152,7 +152,7 @@ export const setAccess = dashboardProcedure({
   summary: 'Enable or disable API access',
   input: ofAccount({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
-  audit: ({ enabled }) => changes.switchApi(enabled),
+  audit: ({ enabled }) => switches.api(enabled),
 })
 
 export const setAllowList = dashboardProcedure({
@@ -162,5 +162,6 @@ export const setAllowList = dashboardProcedure({
   summary: 'Replace the IP allow-list; an empty list allows every address',
   input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),
   output: z.object({ allowList: z.array(z.string()) }),
-  audit: ({ allowList }) => changes.setAllowList(allowList),
+  audit: ({ allowList: entries }) =>
+    entries.length === 0 ? changes.emptyAllowList() : changes.setAllowList({ entries: entries.join(', ') }),
 })

@@ -6,7 +6,7 @@ import {
   removeSuppression as publicRemove,
 } from '../api/suppression.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 
 /** WhatsApp's categories of templates. */
 export const suppressedCategories = ['MARKETING', 'UTILITY', 'AUTHENTICATION'] as const
@@ -33,7 +33,7 @@ export const addSuppression = dashboardProcedure({
   summary: 'Add a recipient to the suppression list',
   input: ofAccount(publicAdd.input.shape),
   output: publicAdd.output,
-  audit: () => changes.addSuppressions(1),
+  audit: changes.addSuppression,
 })
 
 export const removeSuppression = dashboardProcedure({
@@ -53,7 +53,8 @@ export const importSuppressions = dashboardProcedure({
   summary: 'Add many recipients to the suppression list',
   input: ofAccount(publicImport.input.shape),
   output: publicImport.output,
-  audit: ({ recipients }) => changes.addSuppressions(recipients.length),
+  audit: ({ recipients: { length: count } }) =>
+    count === 1 ? changes.addSuppression() : changes.addSuppressions({ count }),
 })
 
 export const getSuppressionSettings = dashboardProcedure({
@@ -76,5 +77,6 @@ export const setSuppressedCategories = dashboardProcedure({
       .max(10, 'must have at most 10 categories'),
   }),
   output: SuppressionSettings,
-  audit: ({ categories }) => changes.setSuppressedCategories(categories),
+  audit: ({ categories }) =>
+    changes.setSuppressedCategories({ categories: [...new Set(['MARKETING', ...categories])].join(', ') }),
 })

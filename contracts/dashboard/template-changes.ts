@@ -8,7 +8,7 @@ import { LanguageCode, line, TemplateName } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
 import { sampleFormats } from '../templates/samples.ts'
-import { changes } from '../changes.ts'
+import { changes, templateDeletion } from '../facts/changes.ts'
 
 const whatsAppAccountId = line(64).optional()
 const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition })
@@ -20,7 +20,7 @@ export const createTemplate = dashboardProcedure({
   summary: 'Create a template and submit it for review',
   input: submission,
   output: TemplateChange,
-  audit: ({ template }) => changes.createTemplate(template.name, template.language),
+  audit: ({ template }) => changes.createTemplate(template),
 })
 
 export const updateTemplate = dashboardProcedure({
@@ -30,7 +30,7 @@ export const updateTemplate = dashboardProcedure({
   summary: 'Replace the content of a template',
   input: submission,
   output: TemplateChange,
-  audit: ({ template }) => changes.updateTemplate(template.name, template.language),
+  audit: ({ template }) => changes.updateTemplate(template),
 })
 
 export const deleteTemplate = dashboardProcedure({
@@ -45,7 +45,7 @@ export const deleteTemplate = dashboardProcedure({
     allLanguages: z.boolean().optional(),
   }),
   output: deleteByKey.output,
-  audit: ({ name, language }) => changes.deleteTemplate(name, language),
+  audit: templateDeletion,
 })
 
 export const duplicateTemplate = dashboardProcedure({
@@ -59,7 +59,7 @@ export const duplicateTemplate = dashboardProcedure({
     toWhatsAppAccountId: line(64).optional(),
   }),
   output: TemplateChange,
-  audit: ({ name, language }) => changes.duplicateTemplate(name, language),
+  audit: changes.duplicateTemplate,
 })
 
 /** Returns the template for the editor. A template with parts that a definition cannot express is not editable. */
@@ -89,5 +89,5 @@ export const uploadTemplateSample = dashboardProcedure({
   summary: 'Upload the sample of a media header to WhatsApp',
   input: ofAccount({ whatsAppAccountId, format: z.enum(sampleFormats) }),
   output: z.object({ handle: z.string() }),
-  audit: ({ format }) => changes.uploadSample(format),
+  audit: ({ format }) => changes.uploadSample({ format: format.toLowerCase() }),
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
 import { SentFromDashboard } from './message.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
@@ -99,5 +99,5 @@ export const sendTest = dashboardProcedure({
     whatsAppAccountId: line(64).optional(),
   }),
   output: SentFromDashboard,
-  audit: ({ template, language }) => `tried the template ${template} (${language})`,
+  audit: changes.tryTemplate,
 })

@@ -132,6 +132,7 @@ export const AuditEntry = z.object({
   address: z.string(),
   /** `started`: in progress, or interrupted by a crash. After a crash, the change may or may not have been made. */
   outcome: z.enum(['started', 'done', 'refused']),
+  facts: Facts.optional(),
 })
 
 /** `nextCursor` of the previous page. */

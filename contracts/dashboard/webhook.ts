@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
-import { changes } from '../changes.ts'
+import { changes, join } from '../facts/changes.ts'
+import { readDeliveryFailure } from '../facts/deliveries.ts'
+import type { Fact } from '../facts/fact.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
 import { Facts } from './facts.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
@@ -115,7 +117,11 @@ export const addEndpoint = dashboardProcedure({
     maxConcurrent: MaxConcurrent.optional(),
   }),
   output: z.object({ endpointId: z.string(), secret: z.string() }),
-  audit: ({ url }) => changes.addEndpoint(url),
+  audit: ({ url }) => {
+    // The rest of the URL often contains a token.
+    const host = hostOf(url)
+    return host === undefined ? changes.addEndpoint() : changes.addEndpointAt({ host })
+  },
 })
 
 /** Omitted fields stay unchanged. The signing secret and the deliveries are kept. */
@@ -141,43 +147,38 @@ export const updateEndpoint = dashboardProcedure({
     headersCleared: z.boolean(),
   }),
   // Omits the URL and the header values, which often contain credentials.
-  audit: ({ endpointId, ...changed }) => changes.updateEndpoint(endpointId, nameEndpointFields(changed)),
+  audit: ({ endpointId, ...changed }) => {
+    const fields = join(nameChangedFields(changed), changes.list)
+    return fields && changes.updateEndpoint({ fields, endpointId })
+  },
 })
 
-const fieldNames = {
-  url: 'the URL',
-  events: 'the events',
-  description: 'the description',
-  headers: 'the headers',
-  maxPerSecond: 'the deliveries per second',
-  maxConcurrent: 'the concurrent requests',
-}
-type FieldName = keyof typeof fieldNames
+const { field } = changes
 
-/** Returns the names of the changed fields for the audit log, with values that cannot contain credentials. */
-export function nameEndpointFields(changed: Partial<Record<FieldName, unknown>>): string[] {
-  return Object.entries(fieldNames).flatMap(([field, name]) => {
-    const value = changed[field as FieldName]
-    return value === undefined ? [] : [`${name}${describeValue(field as FieldName, value)}`]
-  })
+/** The changed fields in a fixed order, with values that cannot contain credentials. */
+function nameChangedFields(changed: {
+  [Name in 'url' | 'events' | 'description' | 'headers' | 'maxPerSecond' | 'maxConcurrent']?: unknown
+}): Fact[] {
+  const { url, maxPerSecond, maxConcurrent } = changed
+  const host = hostOf(url)
+  return [
+    ...(url === undefined ? [] : [host === undefined ? field.url() : field.urlAt({ host })]),
+    ...(changed.events === undefined ? [] : [field.events()]),
+    ...(changed.description === undefined ? [] : [field.description()]),
+    ...(changed.headers === undefined ? [] : [field.headers()]),
+    ...nameLimit(maxPerSecond, field.maxPerSecond, field.maxPerSecondTo),
+    ...nameLimit(maxConcurrent, field.maxConcurrent, field.maxConcurrentTo),
+  ]
 }
 
-function describeValue(field: FieldName, value: unknown): string {
-  switch (field) {
-    case 'url':
-      return typeof value === 'string' && URL.canParse(value) ? ` to ${new URL(value).host}` : ''
-    case 'maxPerSecond':
-    case 'maxConcurrent':
-      return value === null
-        ? ' to no limit'
-        : typeof value === 'number' && Number.isInteger(value)
-          ? ` to ${value}`
-          : ''
-    case 'events':
-    case 'description':
-    case 'headers':
-      return ''
-  }
+function nameLimit(value: unknown, name: () => Fact, nameWith: (params: { limit: number | Fact }) => Fact): Fact[] {
+  if (value === undefined) return []
+  if (value === null) return [nameWith({ limit: field.noLimit() })]
+  return [typeof value === 'number' && Number.isInteger(value) ? nameWith({ limit: value }) : name()]
+}
+
+function hostOf(url: unknown): string | undefined {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined
 }
 
 export const enableEndpoint = dashboardProcedure({
@@ -187,7 +188,7 @@ export const enableEndpoint = dashboardProcedure({
   summary: 'Enable an endpoint and deliver its waiting events',
   input: ofEndpoint,
   output: Endpoint,
-  audit: ({ endpointId }) => changes.enableEndpoint(endpointId),
+  audit: changes.enableEndpoint,
 })
 
 export const disableEndpoint = dashboardProcedure({
@@ -197,7 +198,7 @@ export const disableEndpoint = dashboardProcedure({
   summary: 'Disable an endpoint; its deliveries wait',
   input: ofEndpoint,
   output: Endpoint,
-  audit: ({ endpointId }) => changes.disableEndpoint(endpointId),
+  audit: changes.disableEndpoint,
 })
 
 export const removeEndpoint = dashboardProcedure({
@@ -208,7 +209,7 @@ export const removeEndpoint = dashboardProcedure({
   input: ofEndpoint,
   /** Number of waiting deliveries that were deleted. */
   output: z.object({ dropped: z.int() }),
-  audit: ({ endpointId }) => changes.removeEndpoint(endpointId),
+  audit: changes.removeEndpoint,
 })
 
 /** A mutation, because the audit log records it. */
@@ -219,7 +220,7 @@ export const revealSecret = dashboardProcedure({
   summary: 'Show the signing secret of an endpoint',
   input: ofEndpoint,
   output: z.object({ secret: z.string() }),
-  audit: ({ endpointId }) => `revealed the secret of ${endpointId}`,
+  audit: changes.revealSecret,
 })
 
 export const rotateSecret = dashboardProcedure({
@@ -240,7 +241,7 @@ export const rotateSecret = dashboardProcedure({
     /** Absent if the previous secret was dropped immediately. */
     previousSecretUntil: Timestamp.optional(),
   }),
-  audit: ({ endpointId }) => changes.rotateSecret(endpointId),
+  audit: changes.rotateSecret,
 })
 
 export const testEndpoint = dashboardProcedure({
@@ -259,7 +260,7 @@ export const testEndpoint = dashboardProcedure({
     responseStart: z.string().optional(),
     facts: Facts.optional(),
   }),
-  audit: ({ endpointId }) => changes.testEndpoint(endpointId),
+  audit: changes.testEndpoint,
 })
 
 export const listDeliveries = dashboardProcedure({
@@ -363,7 +364,7 @@ export const retryDelivery = dashboardProcedure({
     eventId: z.string(),
     endpointState: z.enum(['enabled', 'disabled']),
   }),
-  audit: ({ deliveryId }) => changes.retryDelivery(deliveryId),
+  audit: changes.retryDelivery,
 })
 
 /** Why the last attempt of a delivery failed: the error, such as `HTTP 500` or `timed out`, or the code of its fact. */
@@ -414,5 +415,20 @@ export const recoverDeliveries = dashboardProcedure({
   }),
   // Recorded once, with the first part.
   audit: ({ endpointId, since, error, next }) =>
-    next === undefined ? changes.recoverDeliveries(endpointId, since, error) : undefined,
+    next === undefined ? describeRecovery({ endpointId, since, error }) : undefined,
 })
+
+function describeRecovery({
+  endpointId,
+  since: at,
+  error,
+}: {
+  endpointId: string
+  since: string
+  error?: string | undefined
+}): Fact {
+  const about = { endpointId, since: { at, english: at } }
+  return error === undefined
+    ? changes.recoverDeliveries(about)
+    : changes.recoverFailures({ ...about, error: readDeliveryFailure(error) })
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { marketingSettings } from '../api/account.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/
@@ -69,7 +69,7 @@ export const addWhatsAppAccount = dashboardProcedure({
     subscribed: z.boolean(),
     subscriptionProblem: z.string().optional(),
   }),
-  audit: ({ phoneNumberId }) => changes.addWhatsAppAccount(phoneNumberId),
+  audit: changes.addWhatsAppAccount,
 })
 
 export const WhatsAppAccountTest = z.object({
@@ -91,7 +91,7 @@ export const testWhatsAppAccount = dashboardProcedure({
   summary: 'Test the token with WhatsApp, and read the facts about its number',
   input: ofWhatsAppAccount,
   output: WhatsAppAccountTest,
-  audit: ({ whatsAppAccountId }) => `tested the token of ${whatsAppAccountId}`,
+  audit: changes.testToken,
 })
 
 export const UpdatedWhatsAppAccount = WhatsAppAccount.extend({
@@ -114,12 +114,16 @@ export const replaceSecrets = dashboardProcedure({
     appSecret: MetaSecret.optional(),
   }),
   output: UpdatedWhatsAppAccount,
-  audit: ({ whatsAppAccountId, accessToken, appSecret, wabaId }) =>
-    changes.updateWhatsAppAccount(whatsAppAccountId, [
-      ...(accessToken === undefined ? [] : ['access token']),
-      ...(appSecret === undefined ? [] : ['app secret']),
-      ...(wabaId === undefined ? [] : ['WABA']),
-    ]),
+  audit: ({ whatsAppAccountId, accessToken, appSecret, wabaId }) => {
+    const what = [
+      ...(accessToken === undefined ? [] : [changes.secret.accessToken()]),
+      ...(appSecret === undefined ? [] : [changes.secret.appSecret()]),
+      ...(wabaId === undefined ? [] : [changes.secret.wabaId()]),
+    ]
+    return what.length === 0
+      ? changes.replaceNothing({ whatsAppAccountId })
+      : changes.replaceSecrets({ what, whatsAppAccountId })
+  },
 })
 
 export const setDefaultWhatsAppAccount = dashboardProcedure({
@@ -129,7 +133,7 @@ export const setDefaultWhatsAppAccount = dashboardProcedure({
   summary: 'Make this WhatsApp account the default for requests that name none',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => changes.makeDefault(whatsAppAccountId),
+  audit: changes.makeDefault,
 })
 
 export const activateWhatsAppAccount = dashboardProcedure({
@@ -139,7 +143,7 @@ export const activateWhatsAppAccount = dashboardProcedure({
   summary: 'Activate this WhatsApp account again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => changes.activate(whatsAppAccountId),
+  audit: changes.activate,
 })
 
 export const deactivateWhatsAppAccount = dashboardProcedure({
@@ -149,7 +153,7 @@ export const deactivateWhatsAppAccount = dashboardProcedure({
   summary: 'Deactivate this WhatsApp account until it is activated again',
   input: ofWhatsAppAccount,
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId }) => changes.deactivate(whatsAppAccountId),
+  audit: changes.deactivate,
 })
 
 export const setMarketing = dashboardProcedure({
@@ -159,7 +163,7 @@ export const setMarketing = dashboardProcedure({
   summary: 'Set which endpoint of WhatsApp the marketing templates of this WhatsApp account are sent to',
   input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(marketingSettings) }),
   output: WhatsAppAccount,
-  audit: ({ whatsAppAccountId, setting }) => changes.setMarketing(whatsAppAccountId, setting),
+  audit: changes.setMarketing,
 })
 
 export const removeWhatsAppAccount = dashboardProcedure({
@@ -169,5 +173,5 @@ export const removeWhatsAppAccount = dashboardProcedure({
   summary: 'Delete a WhatsApp account with its token and app secret',
   input: ofWhatsAppAccount,
   output: z.object({ removed: z.boolean() }),
-  audit: ({ whatsAppAccountId }) => changes.removeWhatsAppAccount(whatsAppAccountId),
+  audit: changes.removeWhatsAppAccount,
 })

@@ -11,7 +11,13 @@ export interface Fact {
 export type Sentence = Fact | string
 
 /** A fact among the values is a part of the sentence, and several are a list. */
-export type FactParam = string | number | Fact | readonly Fact[]
+export type FactParam = string | number | FactTime | Fact | readonly Fact[]
+
+/** A time, which stands in the language and time zone of the reader, and in English as `english`. */
+export interface FactTime {
+  readonly at: string
+  readonly english: string
+}
 
 /** The facts behind the sentences of an answer, by the name of the field that has the English sentence. */
 export type Facts = Record<string, Fact>
@@ -39,6 +45,9 @@ export type FactsOf<Group extends Texts> = {
       : never
 }
 
+/** A name in braces, or quoted braces. */
+const placeholder = /\{(\w+)\}|'([{}][^']*)'/g
+
 const englishTexts = new Map<string, string>()
 
 /** The English text of every fact of the modules that are loaded, by its code. */
@@ -54,28 +63,32 @@ export function defineFacts<const Group extends Texts>(path: string, texts: Grou
 function defineOne(code: string, text: string | Texts): unknown {
   if (typeof text !== 'string') return defineFacts(code, text)
   englishTexts.set(code, text)
-  return (params?: Fact['params']): Fact => (params === undefined ? { code } : { code, params })
+  const names = [...text.matchAll(placeholder)].flatMap(([, name]) => name ?? [])
+  if (names.length === 0) return (): Fact => ({ code })
+  // Others are left out, so that an input can be passed that has more than the text names.
+  return (given: NonNullable<Fact['params']>): Fact => {
+    const params = names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as const]))
+    return { code, params: Object.fromEntries(params) }
+  }
 }
 
-/** A name in braces, or quoted braces. */
-const placeholder = /\{(\w+)\}|'([{}][^']*)'/g
-
-export function inEnglish(sentence: Sentence): string {
+export function inEnglish(sentence: Sentence, say = ({ english }: FactTime): string => english): string {
   if (typeof sentence === 'string') return sentence
   const { code, params } = sentence
   const text = englishTexts.get(code) ?? code
   return text.replaceAll(placeholder, (_match, name: string | undefined, quoted: string | undefined) =>
-    name === undefined ? (quoted ?? '') : paramInEnglish(params?.[name] ?? ''),
+    name === undefined ? (quoted ?? '') : paramInEnglish(params?.[name] ?? '', say),
   )
 }
 
-function paramInEnglish(param: FactParam): string {
+function paramInEnglish(param: FactParam, say: (time: FactTime) => string): string {
   if (typeof param === 'string' || typeof param === 'number') return String(param)
-  return isList(param) ? new Intl.ListFormat('en').format(param.map(inEnglish)) : inEnglish(param)
+  if (isList(param)) return new Intl.ListFormat('en').format(param.map((one) => inEnglish(one, say)))
+  return 'at' in param ? say(param) : inEnglish(param, say)
 }
 
 /** `Array.isArray` does not narrow readonly arrays. */
-export function isList(param: Fact | readonly Fact[]): param is readonly Fact[] {
+export function isList(param: FactTime | Fact | readonly Fact[]): param is readonly Fact[] {
   return Array.isArray(param)
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changes } from '../changes.ts'
+import { changes, contentsChange, join, switches } from '../facts/changes.ts'
 import { maxContentsDays } from '../dashboard/public-api.ts'
 import { Timestamp } from '../fields.ts'
 import { commandProcedure, ofAccount } from '../procedure.ts'
@@ -58,14 +58,14 @@ export const updateAccount = commandProcedure({
   }),
   output: Account,
   audit: ({ api, rateLimit, templateChanges, mcp, timeZone, messageContentsDays: days }) =>
-    [
-      ...(api === undefined ? [] : [changes.switchApi(api === 'enabled')]),
-      ...(rateLimit === undefined ? [] : [changes.setRateLimit(rateLimit)]),
-      ...(templateChanges === undefined ? [] : [changes.switchTemplateChanges(templateChanges === 'enabled')]),
-      ...(mcp === undefined ? [] : [changes.switchMcp(mcp === 'enabled')]),
-      ...(timeZone === undefined ? [] : [changes.setTimeZone(timeZone)]),
-      ...(days === undefined ? [] : [changes.setMessageContents(days)]),
-    ].join(' and ') || undefined,
+    join([
+      ...(api === undefined ? [] : [switches.api(api === 'enabled')]),
+      ...(rateLimit === undefined ? [] : [changes.setRateLimit({ rateLimit })]),
+      ...(templateChanges === undefined ? [] : [switches.templateChanges(templateChanges === 'enabled')]),
+      ...(mcp === undefined ? [] : [switches.mcp(mcp === 'enabled')]),
+      ...(timeZone === undefined ? [] : [changes.setTimeZone({ timeZone })]),
+      ...(days === undefined ? [] : [contentsChange(days)]),
+    ]),
 })
 
 export const listAccounts = commandProcedure({

@@ -1,5 +1,5 @@
 import { deleteMedia as publicDelete, getMedia as publicGet } from '../api/media.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { commandProcedure, ofAccount } from '../procedure.ts'
 
 export const getMedia = commandProcedure({
@@ -12,5 +12,5 @@ export const deleteMedia = commandProcedure({
   kind: 'mutation',
   input: ofAccount(publicDelete.input.shape),
   output: publicDelete.output,
-  audit: ({ mediaId }) => changes.deleteMedia(mediaId),
+  audit: changes.deleteMedia,
 })

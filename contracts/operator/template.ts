@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TemplateChange } from '../api/template-changes.ts'
 import { Template } from '../api/template.ts'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { commandProcedure, ofAccount } from '../procedure.ts'
 import { TemplateFile } from '../templates/file.ts'
 
@@ -21,12 +21,12 @@ export const createTemplate = commandProcedure({
   kind: 'mutation',
   input: submission,
   output: TemplateChange,
-  audit: ({ template }) => changes.createTemplate(template.name, template.language),
+  audit: ({ template }) => changes.createTemplate(template),
 })
 
 export const updateTemplate = commandProcedure({
   kind: 'mutation',
   input: submission,
   output: TemplateChange,
-  audit: ({ template }) => changes.updateTemplate(template.name, template.language),
+  audit: ({ template }) => changes.updateTemplate(template),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changes } from '../changes.ts'
+import { changes } from '../facts/changes.ts'
 import { Timestamp } from '../fields.ts'
 import { commandProcedure, ofAccount, Role } from '../procedure.ts'
 
@@ -32,21 +32,21 @@ export const inviteMember = commandProcedure({
     send: z.boolean().default(false),
   }),
   output: IssuedLink,
-  audit: ({ email, role }) => changes.inviteMember(email, role),
+  audit: ({ email, role }) => changes.inviteMember[role]({ email }),
 })
 
 export const removeMember = commandProcedure({
   kind: 'mutation',
   input: ofAccount({ email: z.string() }),
   output: z.object({ removed: z.literal(true) }),
-  audit: ({ email }) => changes.removeMember(email),
+  audit: changes.removeMember,
 })
 
 export const resetPassword = commandProcedure({
   kind: 'mutation',
   input: ofAccount({ email: z.string() }),
   output: IssuedLink,
-  audit: ({ email }) => changes.resetPassword(email),
+  audit: changes.resetPassword,
 })
 
 const Operator = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changes } from '../changes.ts'
+import { accountAddition } from '../facts/changes.ts'
 import { addWhatsAppAccount as addVerified } from '../dashboard/whatsapp-account.ts'
 import { commandProcedure } from '../procedure.ts'
 
@@ -10,5 +10,5 @@ export const addWhatsAppAccount = commandProcedure({
     unverified: z.boolean().default(false),
   }),
   output: addVerified.output,
-  audit: ({ phoneNumberId, unverified }) => changes.addWhatsAppAccount(phoneNumberId, { unverified }),
+  audit: accountAddition,
 })

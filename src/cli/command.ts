@@ -1,3 +1,4 @@
+import type { Fact } from '../../contracts/facts/fact.ts'
 import { findAccount } from '../accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import type { AuditDeps } from '../users/audit/append.ts'
@@ -66,9 +67,9 @@ export function dataCommand<const Args extends readonly string[], const O extend
   command: Typed<Args, O> & {
     needsSchema?: boolean
     /**
-     * The audit log text for the account, which is the first argument, or that the command records its change itself.
+     * What the audit log of the account says, which is the first argument, or that the command records its change itself.
      */
-    audit?: ((line: TypedLine<Args, O>) => string | undefined) | 'by itself'
+    audit?: ((line: TypedLine<Args, O>) => Fact | undefined) | 'by itself'
     run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<CommandResult>
   },
 ): DataCommand {
@@ -107,7 +108,7 @@ export function localCommand<const Args extends readonly string[], const O exten
 /** Records an operator's change in the audit log of its account. */
 export function auditedForOperator<Result>(
   deps: AuditDeps,
-  { what, accountId }: { what: string; accountId: string },
+  { what, accountId }: { what: Fact; accountId: string },
   change: () => Promise<Result>,
 ): Promise<Result> {
   return audited(deps, { accountId, who: 'operator', what, address: 'command line' }, change)

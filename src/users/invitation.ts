@@ -1,3 +1,5 @@
+import { changes, roles } from '../../contracts/facts/changes.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
@@ -144,7 +146,7 @@ async function tryToAccept(
   if (!known && name === undefined) throw missing('name')
   const needsHash = password !== undefined && (!known || setsPassword || replaces)
   const passwordHash = needsHash ? await userAuth.hashPassword(password) : undefined
-  const what = setsPassword ? 'chose a new password' : `accepted an invitation as ${role}`
+  const what = setsPassword ? changes.chooseNewPassword() : changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
     // Before the lock on the user, as in the removal of a member, which deletes the invitation first.
     if (replaces) await deletePasswordLinks(trx, email)
@@ -161,7 +163,7 @@ async function tryToAccept(
     if (!known || !setsPassword) await saveRole(trx, { account_id, owner_id: userId, role })
   })
   if (known && replaces)
-    await recordOwnChange(deps, { userId: known.id, email }, { what: replacedCredentials, address, outcome: 'done' })
+    await recordOwnChange(deps, { userId: known.id, email }, { what: changes.verifyEmail(), address, outcome: 'done' })
   return { email, accountId: account_id }
 }
 
@@ -182,8 +184,6 @@ async function createUser(
     throw error
   }
 }
-
-const replacedCredentials = 'verified their email address, which removed their earlier password and authenticator app'
 
 /**
  * Whether a link proves the address of a user who never proved it. Somebody else may have registered the address with
@@ -215,7 +215,7 @@ export async function joinAccount(
       `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
     )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
-  const what = `accepted an invitation as ${role}`
+  const what = changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
     const user = await lockInvitedUser(trx, invitation.email)
     if (user?.id !== userId)
@@ -238,7 +238,7 @@ export async function joinAccount(
 async function applyInvitation(
   deps: AuditDeps,
   { token_hash, account_id: accountId }: InvitationRow,
-  change: { who: string; what: string; address: string },
+  change: { who: string; what: Fact; address: string },
   apply: (trx: Kysely<Database>) => Promise<void>,
 ): Promise<void> {
   await deps.db.transaction().execute(async (trx) => {

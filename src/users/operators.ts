@@ -1,3 +1,4 @@
+import { changes } from '../../contracts/facts/changes.ts'
 import { type Kysely, sql } from 'kysely'
 import type { OperatorAccess } from '../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -45,7 +46,7 @@ export async function grantOperator(deps: AuditDeps, { email }: { email: string 
     .execute()
   await recordForUser(deps, user.id, {
     who: 'operator',
-    what: `made ${normalizeEmail(email)} an operator of this server`,
+    what: changes.grantOperator({ email: normalizeEmail(email) }),
     address: 'command line',
     outcome: 'done',
   })
@@ -63,7 +64,7 @@ export async function revokeOperator(deps: AuditDeps, { email }: { email: string
   if (!row) throw operatorNotFound(email)
   await recordForUser(deps, row.owner_id, {
     who: 'operator',
-    what: `revoked the operator access of ${normalizeEmail(email)}`,
+    what: changes.revokeOperator({ email: normalizeEmail(email) }),
     address: 'command line',
     outcome: 'done',
   })
@@ -89,7 +90,7 @@ export async function recordList(
   if (await takeAttempt(deps, listEntries, user.sessionId)) return
   deps.log.info({ userId: user.userId }, 'an operator reads the list of all accounts')
   await recordOwnChange(deps, user, {
-    what: 'read the list of all accounts as an operator of this server',
+    what: changes.listAccounts(),
     address,
     outcome: 'done',
   })

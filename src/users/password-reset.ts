@@ -1,3 +1,4 @@
+import { changes } from '../../contracts/facts/changes.ts'
 import type { z } from 'zod'
 import type {
   requestPasswordReset as requestContract,
@@ -81,7 +82,7 @@ async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Reset
   if (!(await enqueueEmails(deps, [{ ...mail, ...content }])))
     deps.log.warn('too many emails wait to be sent; dropped one that resets a password')
   deps.announcements.announce('emails')
-  const what = 'asked for an email to reset their password'
+  const what = changes.askForPasswordLink()
   await recordOwnChange(deps, { userId: user.id, email }, { what, address, outcome: 'done' })
 }
 
@@ -105,7 +106,7 @@ export async function resetPassword(
   // Whoever set up the app of an unverified user did not prove the address. Otherwise a mailbox must not replace it.
   if (!user.isVerified) await deleteAuthenticator(deps.db, userId)
   await markEmailVerified(deps.db, userId)
-  const what = 'set a new password with a link from an email'
+  const what = changes.setPasswordByLink()
   await recordOwnChange(deps, { userId, email: user.email }, { what, address, outcome: 'done' })
   return { email: user.email }
 }

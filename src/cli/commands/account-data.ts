@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import { findAccount } from '../../accounts/store.ts'
 import { audited } from '../../users/audit/audit.ts'

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ImportMediaRequest, type Media } from '../../../contracts/api/media.ts'
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { invalidField } from '../../../contracts/errors.ts'
 import { deleteMedia, getMedia } from '../../../contracts/operator/media.ts'
 import { requireAccount } from '../../accounts/account.ts'

@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import { requireAccount } from '../../accounts/account.ts'

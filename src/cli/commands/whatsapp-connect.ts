@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { withoutFacts } from '../../../contracts/facts/fact.ts'
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { needsRegistration } from '../../../contracts/dashboard/number-status.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
@@ -93,7 +93,7 @@ export const whatsappConnect = dataCommand({
       makeDefault: options.default,
       test,
     }
-    const what = changes.connectWhatsAppAccount(number.phoneNumberId)
+    const what = changes.connectWhatsAppAccount(number)
     const connected = await auditedForOperator(deps, { what, accountId }, () =>
       connectNumber(deps, input, (step) => report(formatStep(step))),
     )

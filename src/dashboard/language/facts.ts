@@ -1,4 +1,5 @@
 import { type Fact, type FactParam, type Facts, inEnglish, isList } from '../../../contracts/facts/fact.ts'
+import { describeTime } from '../ui/time.ts'
 import { i18n } from './i18n.ts'
 
 /**
@@ -13,7 +14,10 @@ export function say<Name extends string>(
 }
 
 /** `english` is the sentence that the server made of the fact. In English no catalogue is loaded, so it is shown. */
-export function sayFact(fact: Fact | undefined, english: string = fact ? inEnglish(fact) : ''): string {
+export function sayFact(
+  fact: Fact | undefined,
+  english: string = fact ? inEnglish(fact, ({ at }) => describeTime(at)) : '',
+): string {
   if (fact === undefined || i18n.messages[fact.code] === undefined) return english
   const values = Object.entries(fact.params ?? {}).map(([name, param]) => [name, sayParam(param)])
   return i18n._(fact.code, Object.fromEntries(values) as Record<string, string>)
@@ -21,6 +25,6 @@ export function sayFact(fact: Fact | undefined, english: string = fact ? inEngli
 
 function sayParam(param: FactParam): string {
   if (typeof param === 'string' || typeof param === 'number') return String(param)
-  if (!isList(param)) return sayFact(param, param.code)
+  if (!isList(param)) return 'at' in param ? describeTime(param.at) : sayFact(param, param.code)
   return new Intl.ListFormat(i18n.locale).format(param.map((one) => sayFact(one, one.code)))
 }

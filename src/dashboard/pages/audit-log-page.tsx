@@ -7,7 +7,9 @@ import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
-import { translateServerText } from '../language/server-text.ts'
+import { isChange } from '../../../contracts/facts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
+import { say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
 import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
@@ -20,7 +22,6 @@ import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
 import { TableSkeleton } from '../ui/skeletons.tsx'
 import { saveFile } from '../ui/save-file.ts'
-import { describeTimesIn } from '../ui/time.ts'
 import { byteOrderMark, toCsv } from './messages/to-csv.ts'
 import { useEndpoints } from './webhooks/use-endpoints.ts'
 
@@ -162,11 +163,11 @@ function AuditTable({ entries }: { entries: Entry[] }) {
               <Table.Td>
                 {/* Wide enough for an email address, which would otherwise wrap despite free space. */}
                 <Box w="max-content" maw={280} style={{ overflowWrap: 'anywhere' }}>
-                  {translateServerText(entry.who)}
+                  {say(entry, 'who')}
                 </Box>
               </Table.Td>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>{describe(entry)}</Table.Td>
-              <Table.Td>{translateServerText(entry.address)}</Table.Td>
+              <Table.Td>{say(entry, 'address')}</Table.Td>
               <Table.Td>
                 <Outcome outcome={entry.outcome} />
               </Table.Td>
@@ -190,7 +191,7 @@ function AuditTable({ entries }: { entries: Entry[] }) {
             </Group>
             <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
               <Trans>
-                <DateTime at={entry.at} /> by {translateServerText(entry.who)} from {translateServerText(entry.address)}
+                <DateTime at={entry.at} /> by {say(entry, 'who')} from {say(entry, 'address')}
               </Trans>
             </Text>
           </Box>
@@ -218,12 +219,16 @@ function useDescription() {
   const { accountId } = useAccount()
   const { data } = useEndpoints(accountId, { refreshes: false })
   const hosts = new Map(data?.items.map(({ endpointId, url }) => [endpointId, new URL(url).host]))
-  const withHost = (endpointId: string) => {
-    const host = hosts.get(endpointId)
-    return host === undefined ? endpointId : `${endpointId} (${host})`
+  const withHost = ({ code, params = {} }: Fact): Fact => {
+    const { endpointId: id } = params
+    if (typeof id !== 'string') return { code, params }
+    const host = hosts.get(id)
+    return { code, params: host === undefined ? params : { ...params, endpointId: `${id} (${host})` } }
   }
-  return ({ what }: Entry) =>
-    toSentence(describeTimesIn(translateServerText(what)).replaceAll(/\bep_[0-9a-z]+/g, withHost))
+  return ({ what, facts }: Entry) => {
+    const fact = facts?.['what']
+    return toSentence(fact && isChange(fact) ? sayFact(withHost(fact)) : what)
+  }
 }
 
 function toSentence(what: string): string {

@@ -1,3 +1,5 @@
+import { changes } from '../../../contracts/facts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
@@ -12,17 +14,17 @@ import { toHeaders } from './pages.ts'
 /** The better-auth routes that the dashboard calls. No others are served. */
 const served: AuthRoute[] = [
   { method: 'POST', path: '/sign-in/email', fields: ['email', 'password'] },
-  { method: 'POST', path: '/sign-out', fields: [], audit: 'signed out' },
+  { method: 'POST', path: '/sign-out', fields: [], audit: changes.signOut() },
   {
     method: 'POST',
     path: '/change-password',
     fields: ['currentPassword', 'newPassword'],
     always: { revokeOtherSessions: true },
-    audit: 'changed their password',
+    audit: changes.changePassword(),
   },
-  { method: 'POST', path: '/two-factor/enable', fields: ['password'], audit: 'began to set up an authenticator app' },
-  { method: 'POST', path: '/two-factor/disable', fields: ['password'], audit: 'disabled their authenticator app' },
-  { method: 'POST', path: '/two-factor/verify-totp', fields: ['code'], audit: 'confirmed their authenticator app' },
+  { method: 'POST', path: '/two-factor/enable', fields: ['password'], audit: changes.beginAuthenticator() },
+  { method: 'POST', path: '/two-factor/disable', fields: ['password'], audit: changes.disableAuthenticator() },
+  { method: 'POST', path: '/two-factor/verify-totp', fields: ['code'], audit: changes.confirmAuthenticator() },
   { method: 'POST', path: '/two-factor/verify-backup-code', fields: ['code'] },
 ]
 /** Served only if an OIDC provider is configured. */
@@ -95,8 +97,8 @@ interface AuthRoute {
   fields: readonly string[]
   /** Fields that override those of the caller. */
   always?: object
-  /** The text of the audit log entry, for a signed-in user who changes how they sign in. */
-  audit?: string
+  /** What the audit log says, for a signed-in user who changes how they sign in. */
+  audit?: Fact
 }
 
 /** Uses the route's own path instead of the caller's spelling, because better-auth's rate limit counts by path. */

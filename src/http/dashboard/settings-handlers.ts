@@ -1,4 +1,4 @@
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import type { DashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { updateAccount } from '../../accounts/account.ts'
@@ -190,7 +190,12 @@ const alertHandlers: SettingsHandlers<'alert'> = {
     const { userId, email } = call.user()
     const current = await getAlertRecipients(deps, { accountId, userId })
     if (current.receives === receives) return current
-    const change = { accountId, who: email, what: changes.setAlertEmails(receives), address: call.address }
+    const change = {
+      accountId,
+      who: email,
+      what: receives ? changes.resumeAlertEmails() : changes.stopAlertEmails(),
+      address: call.address,
+    }
     return audited(deps, change, () => setAlertEmails(deps, { accountId, userId, email }, receives))
   },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),

@@ -1,4 +1,5 @@
-import { changes } from '../../../contracts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { discardUnwrittenRequests } from '../../accounts/requests/store.ts'
 import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
@@ -33,7 +34,7 @@ export interface Erased {
 export interface ErasureHooks {
   report?: (progress: SweepProgress) => void
   /** Runs the change of one account, and records it in the audit log. */
-  audited: <Result>(accountId: string, what: string, run: () => Promise<Result>) => Promise<Result>
+  audited: <Result>(accountId: string, what: Fact, run: () => Promise<Result>) => Promise<Result>
 }
 
 const messageBatchSize = 200

@@ -269,6 +269,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     outcome: word,
     who: audit,
     what: audit,
+    fact: audit,
     address: audit,
     key_id: id,
     hash,

@@ -733,9 +733,14 @@ export interface AuditEntriesTable {
   outcome: AuditOutcome
   /** Email address, which remains after the user is removed. */
   who: string
+  /** In English. */
   what: string
+  /** JSON of what it says; null if an earlier version wrote it. */
+  fact: string | null
   address: string
   created_at: Date
+  /** How it is hashed. */
+  hash_version: Generated<number>
   key_id: string
   hash: Uint8Array
   mac: Uint8Array

@@ -1,3 +1,5 @@
+import { changes } from '../../../contracts/facts/changes.ts'
+import { type Sentence, inEnglish } from '../../../contracts/facts/fact.ts'
 import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
@@ -32,7 +34,7 @@ export interface NewAuditEntry {
   /** ID of the action, shared by its start and its outcome. */
   id: string
   who: string
-  what: string
+  what: Sentence
   address: string
   outcome: AuditOutcome
   /** For an outcome: the number of the entry of its start. */
@@ -102,7 +104,9 @@ async function appendAll(
         id,
         outcome,
         who: toStorable(who),
-        what: toStorable(what),
+        what: toStorable(inEnglish(what)),
+        fact: typeof what === 'string' ? null : toStorable(JSON.stringify(what)),
+        hash_version: 2,
         address: toStorable(address),
         created_at: at,
       },
@@ -144,7 +148,7 @@ async function adoptUnchainedEntries({ db: trx, newId }: AuditDeps, keys: Keys):
   const at = await readDatabaseClock(trx)
   for (const [accountId, count] of counts) {
     // Recorded because the earlier entries were unprotected until now.
-    const what = `brought ${count} earlier ${count === 1 ? 'entry' : 'entries'} into the hash chain`
+    const what = count === 1 ? changes.adoptEntry() : changes.adoptEntries({ count })
     const entry = { id: newId('aud'), outcome: 'done', who: 'waybill', what, address: 'upgrade', at } as const
     await appendAll(trx, accountId, [entry], keys)
   }

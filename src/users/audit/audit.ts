@@ -1,3 +1,5 @@
+import { readActor } from '../../../contracts/facts/changes.ts'
+import { type Fact, type Sentence, withFacts } from '../../../contracts/facts/fact.ts'
 import type { z } from 'zod'
 import type { AuditEntry, listAudit as contract } from '../../../contracts/dashboard/user.ts'
 import { findMemberships } from '../store.ts'
@@ -11,7 +13,7 @@ export const auditKeptDays = 365
 export interface Change {
   accountId: string
   who: string
-  what: string
+  what: Sentence
   address: string
 }
 
@@ -48,7 +50,7 @@ export async function audited<Result>(deps: AuditDeps, change: Change, run: () =
 export async function recordOwnChange(
   deps: AuditDeps,
   { userId, email }: { userId: string; email: string },
-  change: { what: string; address: string; outcome: 'done' | 'refused' },
+  change: { what: Sentence; address: string; outcome: 'done' | 'refused' },
 ): Promise<void> {
   return recordForUser(deps, userId, { who: email, ...change })
 }
@@ -57,7 +59,7 @@ export async function recordOwnChange(
 export async function recordForUser(
   deps: AuditDeps,
   userId: string,
-  change: { who: string; what: string; address: string; outcome: 'done' | 'refused' },
+  change: { who: string; what: Sentence; address: string; outcome: 'done' | 'refused' },
 ): Promise<void> {
   try {
     for (const { accountId } of await findMemberships(deps.db, userId))
@@ -82,6 +84,15 @@ export async function listAudit(
   return { items: page.map(toAuditEntry), ...(rows.length > limit && last && { nextCursor: String(last.sequence) }) }
 }
 
-function toAuditEntry({ id, created_at, who, what, address, outcome }: AuditActionRow): z.output<typeof AuditEntry> {
-  return { id, at: encodeTime(created_at), who, what, address, outcome }
+function toAuditEntry(row: AuditActionRow): z.output<typeof AuditEntry> {
+  const { who, address, facts } = withFacts({ who: readActor(row.who), address: readActor(row.address) })
+  return {
+    id: row.id,
+    at: encodeTime(row.created_at),
+    who,
+    what: row.what,
+    address,
+    outcome: row.outcome,
+    facts: { ...facts, ...(row.fact !== null && { what: JSON.parse(row.fact) as Fact }) },
+  }
 }

@@ -97,11 +97,15 @@ function unknownKey(id: string): string {
   return `no key of WAYBILL_SECRET_KEY decrypts the audit key ${JSON.stringify(id)} that it names`
 }
 
-/** A JSON array with a fixed number of elements, so that different entries never have the same text. */
+/**
+ * A JSON array with a fixed number of elements, so that different entries never have the same text. Entries before facts
+ * have version 1.
+ */
 function hashEntry(previousHash: Uint8Array, entry: Omit<AuditEntryRow, 'hash' | 'mac'>): Buffer {
-  const { account_id, sequence, start_sequence, id, outcome, who, what, address, created_at, key_id } = entry
-  const at = encodeTime(created_at)
-  const fields = [1, account_id, sequence, start_sequence, id, outcome, who, what, address, at, key_id]
+  const { hash_version: version, account_id, sequence, start_sequence, id, outcome, who, what, address, key_id } = entry
+  const at = encodeTime(entry.created_at)
+  const fields = [version, account_id, sequence, start_sequence, id, outcome, who, what, address, at, key_id]
+  if (version > 1) fields.push(entry.fact)
   return createHash('sha256').update(previousHash).update(JSON.stringify(fields)).digest()
 }
 

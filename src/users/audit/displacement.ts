@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
@@ -7,14 +8,17 @@ import { appendAuditEntry, type AuditDeps } from './append.ts'
  */
 export function auditDisplacementIn(deps: AuditDeps): RecordDisplacement {
   return async (trx, { row, newDefaultId }) => {
-    const removed = `removed ${row.id}: WhatsApp rejected its token, and another account verified ownership of the phone number`
+    const removed = changes.loseNumber({ whatsAppAccountId: row.id })
     await appendAuditEntry(
       { ...deps, db: trx },
       {
         accountId: row.account_id,
         id: deps.newId('aud'),
         who: 'waybill',
-        what: newDefaultId === undefined ? removed : `${removed}; ${newDefaultId} is the default now`,
+        what:
+          newDefaultId === undefined
+            ? removed
+            : changes.replaceDefault({ change: removed, whatsAppAccountId: newDefaultId }),
         address: 'server',
         outcome: 'done',
       },

@@ -34,6 +34,7 @@ function toEntryLine(entry: AuditEntryRow) {
     address: entry.address,
     at: encodeTime(entry.created_at),
     keyId: entry.key_id,
+    ...(entry.hash_version > 1 && { version: entry.hash_version, fact: entry.fact }),
     hash: toHex(entry.hash),
     mac: toHex(entry.mac),
   }

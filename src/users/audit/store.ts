@@ -111,6 +111,7 @@ export interface AuditActionRow {
   outcome: AuditOutcome
   who: string
   what: string
+  fact: string | null
   address: string
   created_at: Date
 }
@@ -123,7 +124,7 @@ export function findAuditActions(
 ): Promise<AuditActionRow[]> {
   const starts = db
     .selectFrom('audit_entries as start')
-    .select(['sequence', 'id', 'who', 'what', 'address', 'created_at'])
+    .select(['sequence', 'id', 'who', 'what', 'fact', 'address', 'created_at'])
     .select((eb) =>
       eb.fn
         .coalesce(

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecordRefresh } from '../../whatsapp-accounts/health/refresh.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
@@ -10,7 +11,7 @@ export function auditRefreshIn(deps: AuditDeps): RecordRefresh {
         accountId,
         id: deps.newId('aud'),
         who: 'waybill',
-        what: `refreshed the access token of ${whatsAppAccountId}`,
+        what: changes.refreshToken({ whatsAppAccountId }),
         address: 'server',
         outcome,
       },

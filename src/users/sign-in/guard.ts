@@ -1,3 +1,5 @@
+import { changes } from '../../../contracts/facts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
@@ -22,14 +24,14 @@ const passwordPaths = new Set([signInPath, '/change-password', '/two-factor/enab
 /** Paths that replace or remove the authenticator app or its backup codes. */
 const authenticatorPaths = new Set(['/two-factor/enable', '/two-factor/disable', '/two-factor/generate-backup-codes'])
 
-/** Audit log texts of sign-ins. */
-const signIns: Readonly<Record<string, string>> = {
-  [signInPath]: 'signed in with a password',
-  [codePath]: 'signed in with a code of their authenticator app',
-  '/two-factor/verify-backup-code': 'signed in with a backup code',
-  [`/oauth2/callback/:providerId`]: 'signed in with their organisation',
-  [`/oauth2/callback/${oidcProviderId}`]: 'signed in with their organisation',
-  '/magic-link/verify': 'signed in with a link',
+/** Sign-ins in the audit log. */
+const signIns: Readonly<Record<string, Fact>> = {
+  [signInPath]: changes.signIn.password(),
+  [codePath]: changes.signIn.code(),
+  '/two-factor/verify-backup-code': changes.signIn.backupCode(),
+  [`/oauth2/callback/:providerId`]: changes.signIn.organisation(),
+  [`/oauth2/callback/${oidcProviderId}`]: changes.signIn.organisation(),
+  '/magic-link/verify': changes.signIn.link(),
 }
 
 type GuardDeps = AuditDeps & { onSignIn?: ((outcome: SignInOutcome) => void) | undefined }
@@ -68,7 +70,7 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
             if (user.session === undefined)
-              await record(deps, { ...who, what: signIns[codePath] ?? '', outcome: 'refused' })
+              await record(deps, { ...who, what: changes.signIn.code(), outcome: 'refused' })
             throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' })
           }),
         },
@@ -124,9 +126,9 @@ async function recordOutcome(deps: GuardDeps, ctx: Context): Promise<void> {
   const user = newSession?.user ?? (path === signInPath || codePaths.has(path) ? await findUser(ctx) : undefined)
   const needsCode = hasTrue(ctx.context.returned, 'twoFactorRedirect')
   const outcome = newSession || needsCode ? 'done' : 'refused'
-  const what = needsCode ? 'gave their password, and was asked for a code' : (signIns[path] ?? '')
+  const what = needsCode ? changes.signIn.awaitsCode() : signIns[path]
   // If the provider rejected the user, or the link was used, the user is unknown.
-  if (user) await record(deps, { email: user.email, address: addressOf(ctx), what, outcome })
+  if (user && what) await record(deps, { email: user.email, address: addressOf(ctx), what, outcome })
   else deps.onSignIn?.(outcome)
 }
 

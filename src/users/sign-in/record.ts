@@ -1,3 +1,5 @@
+import { changes } from '../../../contracts/facts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import { normalizeEmail } from '../member.ts'
@@ -10,7 +12,7 @@ export interface SignIn {
   /** The address as entered. */
   email: string
   address: string
-  what: string
+  what: Fact
   outcome: SignInOutcome
 }
 
@@ -38,6 +40,6 @@ export async function recordLockout(
 ): Promise<boolean> {
   if (!isFirst) return false
   if (await takeAttempt(deps, lockoutEntryAttempts, email)) return true
-  await recordSignIn(deps, { email, address, what: 'was locked out after too many attempts', outcome: 'locked' })
+  await recordSignIn(deps, { email, address, what: changes.signIn.lockedOut(), outcome: 'locked' })
   return true
 }

@@ -1,3 +1,4 @@
+import { changes } from '../../../contracts/facts/changes.ts'
 import { type Kysely, sql } from 'kysely'
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
@@ -75,7 +76,7 @@ export async function revokeSession(
     .returning(['userAgent'])
     .executeTakeFirst()
   if (!row) throw new ServiceError('NOT_FOUND', 'sessionId: you have no session with this ID. It may have ended.')
-  const what = `ended a session of ${describeDevice(row.userAgent ?? '')}`
+  const what = changes.endSession({ device: describeDevice(row.userAgent ?? '') })
   await recordOwnChange(deps, user, { what, address, outcome: 'done' })
 }
 
@@ -90,6 +91,6 @@ export async function revokeOtherSessions(
     .where('id', '!=', user.sessionId)
     .returning('id')
     .execute()
-  await recordOwnChange(deps, user, { what: 'ended all their other sessions', address, outcome: 'done' })
+  await recordOwnChange(deps, user, { what: changes.endOtherSessions(), address, outcome: 'done' })
   return rows.length
 }

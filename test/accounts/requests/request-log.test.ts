@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changes } from '../../../contracts/changes.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
 import type {
   ApiRequest,
@@ -392,7 +392,7 @@ test('erases a number from the log and from buffered requests', async () => {
   const result = await eraseRecipient(
     server.deps,
     { recipient: number },
-    { audited: (_accountId, what, run) => (expect(what).toBe(changes.eraseRecipient()), run()) },
+    { audited: (_accountId, what, run) => (expect(what).toEqual(changes.eraseRecipient()), run()) },
   )
   erasure.resolve()
   await inserted

@@ -1,7 +1,5 @@
 import type { Messages } from '@lingui/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { defaultAlertRules, nameAlertRules } from '../../../contracts/dashboard/alert.ts'
-import { nameEndpointFields } from '../../../contracts/dashboard/webhook.ts'
 import { activate } from '../../../src/dashboard/language/i18n.ts'
 import { loadServerTexts, translateServerText } from '../../../src/dashboard/language/server-text.ts'
 import { serverTexts } from '../../../src/dashboard/language/server-texts.ts'
@@ -21,39 +19,12 @@ afterEach(() => {
   activate('en', {})
 })
 
-test.each([
-  [
-    'changed the URL to a.example, the events, the deliveries per second to no limit of the webhook endpoint whe_1',
-    'cambió la URL (a.example), los eventos y las entregas por segundo (sin límite) del endpoint de webhook whe_1',
-  ],
-  [
-    'changed failure rate, minimum of messages, and quiet hours of alerts',
-    'cambió la tasa de fallos, el mínimo de mensajes y el horario de silencio de las alertas',
-  ],
-  ['revoked the operator access of ada@example.com', 'revocó el acceso de operador de ada@example.com'],
-  ['revoked that ada@example.com is an operator of this server', 'revocó el acceso de operador de ada@example.com'],
-  ['replaced the access token and WABA of wa_1', 'reemplazó datos de wa_1: token de acceso y WABA'],
-  ['changed the role of ada@example.com to viewer', 'cambió el rol de ada@example.com a lector'],
-  ['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61'],
-])('says "%s" in Spanish', (english, spanish) => {
-  expect(translateServerText(english)).toBe(spanish)
-})
-
-test('translates the name of every field of an endpoint and of every alert rule that the audit log names', () => {
-  const fields = nameEndpointFields({
-    url: 'not a URL',
-    events: [],
-    description: '',
-    headers: [],
-    maxPerSecond: '1',
-    maxConcurrent: '1',
-  })
-  const rules = nameAlertRules(defaultAlertRules)
-
-  expect(fields).toHaveLength(6)
-  expect(rules.length).toBeGreaterThan(3)
-  expect([...fields, ...rules].filter((text) => translateServerText(text) === text)).toEqual([])
-})
+test.each([['must have at most 60 characters; it has 61', 'debe tener 60 caracteres como máximo; tiene 61']])(
+  'says "%s" in Spanish',
+  (english, spanish) => {
+    expect(translateServerText(english)).toBe(spanish)
+  },
+)
 
 test('leaves an untranslated text unchanged', () => {
   expect(translateServerText('Message undeliverable')).toBe('Message undeliverable')

@@ -394,7 +394,7 @@ test('does not decrypt a content that was copied to another message', async () =
   expect(await read(customer, two)).toEqual({ state: 'unreadable' })
 })
 
-const withoutAudit = { audited: <Result>(_id: string, _what: string, run: () => Promise<Result>) => run() }
+const withoutAudit = { audited: <Result>(_id: string, _what: unknown, run: () => Promise<Result>) => run() }
 
 test('deletes contents sent to an erased recipient, and other contents that name them', async () => {
   const customer = await setUp()

@@ -10,6 +10,9 @@ import { readDatabaseClock } from '../../../src/platform/db/clock.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { appendAuditEntry } from '../../../src/users/audit/append.ts'
+import { readAuditKeys, sealEntry, sealHead } from '../../../src/users/audit/chain.ts'
+import { findAuditChain, updateAuditChain } from '../../../src/users/audit/store.ts'
+import { changes } from '../../../contracts/facts/changes.ts'
 import { audited, listAudit } from '../../../src/users/audit/audit.ts'
 import { exportAudit } from '../../../src/users/audit/export.ts'
 import { expireAuditEntries, verifyAudit } from '../../../src/users/audit/verify.ts'
@@ -87,12 +90,38 @@ test('exports hashes that can be recomputed without a key', async () => {
 
   let previous = Buffer.alloc(32)
   for (const line of lines.filter(({ type }) => type === 'entry')) {
-    const { sequence, startSequence, id, outcome, who, what, address, at, keyId } = line
-    const fields = [1, accountId, sequence, startSequence, id, outcome, who, what, address, at, keyId]
+    const { version, sequence, startSequence, id, outcome, who, what, address, at, keyId, fact } = line
+    const fields = [version, accountId, sequence, startSequence, id, outcome, who, what, address, at, keyId, fact]
     previous = createHash('sha256').update(previous).update(JSON.stringify(fields)).digest()
     expect(line['hash']).toBe(previous.toString('hex'))
   }
   expect(lines.at(-1)).toMatchObject({ type: 'head', hash: previous.toString('hex') })
+})
+
+test('verifies entries of the version before among later ones', async () => {
+  const accountId = await accountWithActions(1)
+  const head = await findAuditChain(deps.db, accountId)
+  const [key] = (await readAuditKeys(deps)).values()
+  if (!head || !key) throw new Error('the account has no audit log')
+  const unsealed = { account_id: accountId, sequence: 3, start_sequence: null, id: 'aud_1', outcome: 'done' as const }
+  const rest = { ...ada, what: 'signed out', fact: null, hash_version: 1, created_at: new Date() }
+  const entry = sealEntry(head.hash, { ...unsealed, ...rest }, key)
+  const { fact: _fact, hash_version: _version, ...asBefore } = entry
+  await deps.db.insertInto('audit_entries').values(asBefore).execute()
+  await updateAuditChain(deps.db, sealHead({ ...head, sequence: 3, hash: entry.hash }, key))
+  await audited(deps, { accountId, what: changes.createTemplate({ name: 'hello', language: 'en' }), ...ada }, () =>
+    Promise.resolve(),
+  )
+
+  expect(await verifyAudit(deps, accountId)).toMatchObject({ ok: true, entries: 5 })
+  expect((await listAudit(deps, { accountId, limit: 2 })).items).toMatchObject([
+    {
+      what: 'created the template hello (en)',
+      facts: { what: { code: 'change.createTemplate', params: { name: 'hello', language: 'en' } } },
+    },
+    { what: 'signed out', facts: {} },
+  ])
+  expect((await exportLines(accountId)).map(({ version }) => version)).toEqual([2, 2, undefined, 2, 2, undefined])
 })
 
 test.each(['"', '\\', 'a\nb', '\u{1f600}', '\ud800', 'a\0b', '\u2028', ' x ', '["1","2"]'])(
@@ -124,6 +153,8 @@ const tamperings: Tampering[] = [
     `address = '203.0.113.9'`,
     `created_at = created_at + interval '1 millisecond'`,
     `created_at = 'infinity'`,
+    `fact = '{}'`,
+    `hash_version = 1`,
     `key_id = 'other'`,
     `hash = decode(repeat('00', 32), 'hex')`,
     `hash = '\\x'`,
@@ -139,9 +170,9 @@ const tamperings: Tampering[] = [
       `update audit_entries set what = 'did nothing' ${entry3}`,
       `update audit_entries target set hash = sha256(
         (select hash from audit_entries where account_id = '$account' and sequence = 2)
-        || convert_to('[1,' || to_json(account_id) || ',' || sequence || ',null,' || to_json(id) || ',' || to_json(outcome)
+        || convert_to('[2,' || to_json(account_id) || ',' || sequence || ',null,' || to_json(id) || ',' || to_json(outcome)
           || ',' || to_json(who) || ',' || to_json(what) || ',' || to_json(address) || ',"'
-          || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '",' || to_json(key_id) || ']', 'UTF8')
+          || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '",' || to_json(key_id) || ',null]', 'UTF8')
       ) ${entry3}`,
     ],
     brokenAt: 3,

@@ -37,6 +37,7 @@ test('records the user, action, time and address of a change', async () => {
       at: expect.any(String),
       who: owner.email,
       what: 'set the allow-list to 198.51.100.7',
+      facts: { what: { code: 'change.setAllowList', params: { entries: '198.51.100.7' } } },
       address: '203.0.113.9',
       outcome: 'done',
     },

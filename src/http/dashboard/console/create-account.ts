@@ -1,3 +1,4 @@
+import { changes } from '../../../../contracts/facts/changes.ts'
 import type { createAccount as contract } from '../../../../contracts/dashboard/operator.ts'
 import type { InputOf, OutputOf } from '../../../../contracts/procedure.ts'
 import { createAccount } from '../../../accounts/account.ts'
@@ -15,12 +16,11 @@ export async function createAccountWithOwner(
     const within = { ...deps, db }
     const account = await createAccount(within, { name })
     const { accountId } = account
-    const invited = ownerEmail === undefined ? '' : `, and invited ${ownerEmail} as owner`
     await appendAuditEntry(within, {
       accountId,
       id: deps.newId('aud'),
       who,
-      what: `created the account as an operator of this server${invited}`,
+      what: ownerEmail === undefined ? changes.createAccount() : changes.createAccountAndInvite({ email: ownerEmail }),
       address,
       outcome: 'done',
     })

@@ -19,6 +19,7 @@ import * as mcp from '../migrations/0040-mcp.ts'
 import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
 import * as requestLogLimits from '../migrations/0042-request-log-limits.ts'
 import * as upcomingCategories from '../migrations/0043-upcoming-categories.ts'
+import * as auditFacts from '../migrations/0044-audit-facts.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -42,6 +43,7 @@ export const allMigrations: Migrations = {
   '0041-suppression-usage': suppressionUsage,
   '0042-request-log-limits': requestLogLimits,
   '0043-upcoming-categories': upcomingCategories,
+  '0044-audit-facts': auditFacts,
 }
 
 export interface MigrateOptions {
