@@ -86,6 +86,38 @@ export const clients: readonly Client[] = [
     '--client',
     'fetch',
   ]),
+  typescriptClient('swagger-typescript-api', 'swagger-typescript-api', [
+    'swagger-typescript-api/dist/cli.mjs',
+    'generate',
+    '--path',
+    document,
+    '--output',
+    'generated',
+    '--name',
+    'swagger-typescript-api.ts',
+  ]),
+  typescriptClient('openapi-zod-client', 'openapi-zod-client', [
+    'openapi-zod-client/bin.js',
+    document,
+    '--output',
+    'generated/openapi-zod-client.ts',
+  ]),
+  typescriptClient('openapi-generator with fetch', 'typescript-fetch'),
+  typescriptClient('openapi-generator with axios', 'typescript-axios'),
+  {
+    name: 'postman',
+    language: 'Postman',
+    generator: 'openapi-to-postmanv2, run by Newman',
+    needs: ['npm'],
+    build: async () => {
+      const { program } = await copyProgram('postman')
+      await installPackages(program, 'postman')
+      const converter = path.join('node_modules', 'openapi-to-postmanv2/bin/openapi2postmanv2.js')
+      const options = ['--options', 'parametersResolution=Example,folderStrategy=Tags']
+      await run(program, process.execPath, [converter, '--spec', document, '--output', 'collection.json', ...options])
+      return { folder: program, command: process.execPath, args: ['send.mjs'] }
+    },
+  },
   {
     name: 'go-oapi-codegen',
     language: 'Go',
@@ -183,17 +215,23 @@ export const clients: readonly Client[] = [
   },
 ]
 
-/** A program of the TypeScript project, which has its own compiler. */
-function typescriptClient(generator: string, script: string, [tool = '', ...args]: string[]): Client {
+/** Node's modules need the extensions of files in imports. */
+const nodeImports = ['--additional-properties', 'importFileExtension=.js']
+
+/** A program of the TypeScript project, which has its own compiler. Without a tool, openapi-generator makes its client. */
+function typescriptClient(generator: string, script: string, [tool, ...args]: string[] = []): Client {
   return {
     name: `typescript-${script}`,
     language: 'TypeScript',
     generator,
-    needs: ['npm'],
+    needs: tool === undefined ? ['npm', 'java', 'python3'] : ['npm'],
     build: async () => {
       const { program } = await copyProgram('typescript', `typescript-${script}`)
       await installPackages(program, 'typescript')
-      await run(program, process.execPath, [path.join('node_modules', tool), ...args])
+      const generated = path.join(program, 'generated', script)
+      await mkdir(generated, { recursive: true })
+      if (tool !== undefined) await run(program, process.execPath, [path.join('node_modules', tool), ...args])
+      else await openapiGenerator(script, generated, ...nodeImports)
       const files = { extends: './tsconfig.json', files: [`${script}.ts`] }
       await writeFile(path.join(program, `tsconfig.${script}.json`), JSON.stringify(files))
       await run(program, process.execPath, ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${script}.json`])
