@@ -28,6 +28,17 @@ export const HealthFinding = z
   .meta({ id: 'HealthFinding' })
 export type HealthFinding = z.infer<typeof HealthFinding>
 
+export const Addressed = z
+  .object({
+    limit: z.int().describe('The messaging limit.'),
+    people: z.int().describe('Of all numbers of the business portfolio.'),
+    byNumber: z.int().describe('Of this number.'),
+    complete: z.boolean().describe('False if there were too many messages to count: there are more people.'),
+    countedAt: Timestamp.describe('When they were counted.'),
+  })
+  .describe('People who were sent a message in the last 24 hours. Absent without a limit.')
+export type Addressed = z.infer<typeof Addressed>
+
 const checkedAt = Timestamp.optional().describe('When WhatsApp was asked last; absent if it has not been asked yet.')
 
 /** `automatic`: the endpoint that Meta asks for. `cloud_api`: never the endpoint for marketing messages. */
@@ -76,11 +87,13 @@ export const WhatsAppAccountHealth = z
           .optional()
           .describe('`GREEN`, `YELLOW` or `RED`.')
           .meta({ examples: ['GREEN'] }),
+        portfolioId: z.string().optional().describe("WhatsApp's ID of the business portfolio."),
         messagingLimit: z
           .string()
           .optional()
           .describe('Recipients per 24 hours, of the whole business portfolio.')
           .meta({ examples: ['TIER_250'] }),
+        addressed: Addressed.optional(),
         throughputLevel: z
           .string()
           .optional()
@@ -216,6 +229,13 @@ export const getAccountHealth = procedure({
             nameStatus: 'APPROVED',
             qualityRating: 'GREEN',
             messagingLimit: 'TIER_250',
+            addressed: {
+              limit: 250,
+              people: 180,
+              byNumber: 180,
+              complete: true,
+              countedAt: '2026-11-20T09:29:30.000Z',
+            },
             throughputLevel: 'STANDARD',
             checkedAt: '2026-11-20T09:00:00.000Z',
           },

@@ -220,6 +220,8 @@ export const alertCodes = [
   'no_statuses',
   'template_stopped',
   'template_category_changing',
+  'account_notice',
+  'messaging_limit',
 ] as const
 export type AlertCode = (typeof alertCodes)[number]
 

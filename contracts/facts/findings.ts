@@ -87,6 +87,22 @@ export const findings = defineFacts('finding', {
       'WhatsApp reported statuses of messages that the database does not have: {statuses} statuses of messages sent from {from} to {until}.',
     fix: 'If the database was restored or failed over, it lost these messages: they were sent, so do not send them again. Otherwise, another installation of Waybill sends from this number.',
   },
+  messagingLimit: {
+    near: 'The numbers of this business portfolio addressed {people} people in the last 24 hours. WhatsApp allows {limit}.',
+    reached:
+      'The numbers of this business portfolio addressed {people} people in the last 24 hours. WhatsApp allows {limit}, and may not deliver messages to more people.',
+    atLeast: 'at least {people}',
+    spread: 'Send to further people later, or raise the limit in WhatsApp Manager.',
+    wait: 'Wait until fewer people were addressed in 24 hours, or raise the limit in WhatsApp Manager. Messages to people who wrote to you in the last 24 hours are still delivered.',
+  },
+  notices: {
+    restricted: 'WhatsApp has restricted this account: {notices}.',
+    warned: 'WhatsApp has warned this account: {notices}.',
+    alerted: 'WhatsApp reported a problem of this account: {notices}.',
+    wait: 'WhatsApp delivers no templates from this account until the restriction ends. Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
+    sendOthers:
+      'Other messages are still sent. Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
+  },
   categoryChanging: {
     message: 'WhatsApp announced another category for {count} of your templates: {templates}.',
     keepCategory:

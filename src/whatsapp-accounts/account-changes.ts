@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
-import type { AccountUpdate } from '../whatsapp/callbacks/read-callback.ts'
+import type { AccountUpdate, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
 import { disabledBy, type WhatsAppAccountRef } from './store.ts'
 
 /** What several updates of a WhatsApp Business Account change together. */
@@ -11,16 +11,31 @@ export interface AccountChange {
   disabledFor?: string
   /** Whether WhatsApp reinstated the account, after it disabled it if it did both. */
   reinstated: boolean
+  messagingLimit?: string
+  /** The latest report of each kind. */
+  notices: ReadonlyMap<string, ReportedNotice>
 }
 
-export function toAccountChange({ change, reason }: AccountUpdate): AccountChange {
-  return { ...(change === 'disabled' && { disabledFor: reason }), reinstated: change === 'reinstated' }
+export function toAccountChange({ change, reason, messagingLimit, notices }: AccountUpdate): AccountChange {
+  return {
+    ...(change === 'disabled' && { disabledFor: reason }),
+    reinstated: change === 'reinstated',
+    ...(messagingLimit !== undefined && { messagingLimit }),
+    notices: new Map(notices.map((notice) => [notice.key, notice])),
+  }
 }
+
+/** WhatsApp reports few kinds of problems. More would be stored. */
+const maxNotices = 20
 
 /** Combines an earlier and a later change. */
 export function mergeAccountChanges(earlier: AccountChange | undefined, later: AccountChange): AccountChange {
-  if (!earlier || later.disabledFor !== undefined) return later
-  return later.reinstated ? { ...earlier, reinstated: true } : earlier
+  if (!earlier) return later
+  const notices = new Map([...earlier.notices, ...later.notices].slice(-maxNotices))
+  const messagingLimit = later.messagingLimit ?? earlier.messagingLimit
+  const rest = { notices, ...(messagingLimit !== undefined && { messagingLimit }) }
+  if (later.disabledFor !== undefined) return { ...later, ...rest }
+  return { ...earlier, ...rest, reinstated: earlier.reinstated || later.reinstated }
 }
 
 interface ActivityChange extends WhatsAppAccountRef {

@@ -12,12 +12,15 @@ export interface CallbackSender {
   whatsAppAccountId: string
   phoneNumberId: string
   wabaId: string
+  portfolioId: string | undefined
+  /** The number as WhatsApp shows it, digits only. */
+  displayDigits: string | undefined
   /** The app secret of the number, or the service's default. */
   appSecret: string | undefined
 }
 
 /**
- * Reads all accounts, because a callback contains phone numbers and WABAs, but no accounts. Accounts whose app secret
+ * Reads all accounts, because a callback contains phone numbers, WABAs and portfolios, but no accounts. Accounts whose app secret
  * cannot be decrypted are skipped, since nobody can sign for them.
  */
 export async function findCallbackSenders(
@@ -25,7 +28,7 @@ export async function findCallbackSenders(
   ids: SenderIds,
   defaultAppSecret: string | undefined,
 ): Promise<CallbackSender[]> {
-  if (ids.phoneNumberIds.length + ids.wabaIds.length === 0) return []
+  if (ids.phoneNumberIds.length + ids.ownerIds.length === 0) return []
   const rows = await findRowsByIds(deps.db, ids)
   return rows.flatMap((row) => openSender(deps, row, defaultAppSecret))
 }
@@ -67,7 +70,13 @@ function openSender(
   defaultAppSecret: string | undefined,
 ): CallbackSender[] {
   const ref = { accountId: row.account_id, whatsAppAccountId: row.id }
-  const sender = { ...ref, phoneNumberId: row.phone_number_id, wabaId: row.waba_id }
+  const sender = {
+    ...ref,
+    phoneNumberId: row.phone_number_id,
+    wabaId: row.waba_id,
+    portfolioId: row.portfolio_id ?? undefined,
+    displayDigits: row.display_phone_number?.replaceAll(/\D/g, ''),
+  }
   if (row.app_secret_encrypted === null) return [{ ...sender, appSecret: defaultAppSecret }]
   const secret = { ciphertext: row.app_secret_encrypted, purpose: appSecretPurpose(row.id) }
   const appSecret = openSecret(deps, ref, secret)
@@ -76,7 +85,8 @@ function openSender(
 
 export interface SenderIds {
   phoneNumberIds: string[]
-  wabaIds: string[]
+  /** IDs of WhatsApp Business Accounts and of business portfolios. */
+  ownerIds: string[]
 }
 
 interface SenderRow {
@@ -84,15 +94,18 @@ interface SenderRow {
   account_id: string
   phone_number_id: string
   waba_id: string
+  portfolio_id: string | null
+  display_phone_number: string | null
   app_secret_encrypted: string | null
 }
 
-const columns = 'id, account_id, phone_number_id, waba_id, app_secret_encrypted'
+const columns = 'id, account_id, phone_number_id, waba_id, portfolio_id, display_phone_number, app_secret_encrypted'
 
 const findByIds = statement<SenderIds, SenderRow>(
   'find_callback_senders',
   ($) => `select ${columns} from whatsapp_accounts
-  where phone_number_id = any (${$.phoneNumberIds}::text[]) or waba_id = any (${$.wabaIds}::text[])`,
+  where phone_number_id = any (${$.phoneNumberIds}::text[]) or waba_id = any (${$.ownerIds}::text[])
+    or portfolio_id = any (${$.ownerIds}::text[])`,
 )
 
 /** Reads all accounts: the WhatsApp account determines the account. */
@@ -108,8 +121,12 @@ const maxRows = 50
 const findWithSecret = statement<{ ids: string[]; limit: number }, SenderRow>(
   'find_callback_secrets',
   ($) => `select ${columns} from whatsapp_accounts
-  where (phone_number_id = any (${$.ids}::text[]) or waba_id = any (${$.ids}::text[])) and app_secret_encrypted is not null
-  order by least(array_position(${$.ids}::text[], phone_number_id), array_position(${$.ids}::text[], waba_id)), id
+  where (phone_number_id = any (${$.ids}::text[]) or waba_id = any (${$.ids}::text[])
+    or portfolio_id = any (${$.ids}::text[])) and app_secret_encrypted is not null
+  order by least(
+    array_position(${$.ids}::text[], phone_number_id), array_position(${$.ids}::text[], waba_id),
+    array_position(${$.ids}::text[], portfolio_id)
+  ), id
   limit ${$.limit}`,
 )
 
@@ -119,10 +136,15 @@ const findRowsByIds = batched<SenderIds, SenderRow[]>({
   one: findByIds,
   many: async (db, callbacks) => {
     const phoneNumberIds = new Set(callbacks.flatMap((ids) => ids.phoneNumberIds))
-    const wabaIds = new Set(callbacks.flatMap((ids) => ids.wabaIds))
-    const rows = await findByIds(db, { phoneNumberIds: [...phoneNumberIds], wabaIds: [...wabaIds] })
+    const ownerIds = new Set(callbacks.flatMap((ids) => ids.ownerIds))
+    const rows = await findByIds(db, { phoneNumberIds: [...phoneNumberIds], ownerIds: [...ownerIds] })
     return callbacks.map((ids) =>
-      rows.filter((row) => ids.phoneNumberIds.includes(row.phone_number_id) || ids.wabaIds.includes(row.waba_id)),
+      rows.filter(
+        ({ phone_number_id, waba_id, portfolio_id }) =>
+          ids.phoneNumberIds.includes(phone_number_id) ||
+          ids.ownerIds.includes(waba_id) ||
+          (portfolio_id !== null && ids.ownerIds.includes(portfolio_id)),
+      ),
     )
   },
 })

@@ -135,6 +135,7 @@ export interface WhatsAppAccountChanges {
   throughput_level?: string | null
   display_phone_number?: string | null
   verified_name?: string | null
+  portfolio_id?: string | null
   marketing_onboarding_status?: string | null
   marketing_off_cloud_api?: boolean | null
   marketing_setting?: MarketingSetting

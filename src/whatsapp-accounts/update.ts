@@ -83,7 +83,7 @@ export async function reconnectWhatsAppAccount(
   const changes = {
     ...toColumns(number),
     ...encrypt(deps, known, input),
-    ...(wabaId !== known.waba_id && unknownMarketing),
+    ...(wabaId !== known.waba_id && unknownWaba),
     waba_id: wabaId,
     inactive_reason: null,
   }
@@ -94,7 +94,7 @@ export async function reconnectWhatsAppAccount(
 }
 
 /** What is known about the previous WABA says nothing about another one. */
-const unknownMarketing = { marketing_onboarding_status: null, marketing_off_cloud_api: null }
+const unknownWaba = { portfolio_id: null, marketing_onboarding_status: null, marketing_off_cloud_api: null }
 
 /** Clears the facts about the previous token, which say nothing about a new one. */
 const clearedTokenFacts: HealthChanges = {

@@ -34,6 +34,8 @@ export interface NumberDetails extends PhoneNumberInfo {
   phoneNumberId: string
   nameStatus?: string
   codeVerificationStatus?: string
+  /** The business portfolio that owns it. */
+  portfolioId?: string
   messagingLimit?: string
   health?: HealthEntity[]
 }

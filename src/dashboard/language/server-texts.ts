@@ -202,7 +202,32 @@ export const serverTexts: readonly MessageDescriptor[] = [
   }),
   msg({ message: 'The announced change of the template {name} is over' }),
   msg({ message: 'Its category is {category}.' }),
+  // From webhooks/alerts/notices.ts.
+  msg({ message: 'WhatsApp has restricted {name}' }),
+  msg({ message: 'WhatsApp has warned {name}' }),
+  msg({ message: 'WhatsApp reported a problem of {name}' }),
+  msg({ message: 'WhatsApp reported: {notices}.' }),
+  msg({ message: 'WhatsApp delivers no templates until the restriction ends.' }),
+  msg({
+    message: 'Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
+  }),
+  msg({ message: 'What WhatsApp reported about {name} is over' }),
+  msg({ message: 'No restriction, warning or alert of WhatsApp is left.' }),
   // From webhooks/alerts/rules/thresholds.ts.
+  msg({ message: 'The messaging limit of {name} is reached' }),
+  msg({ message: 'The messaging limit of {name} is near' }),
+  msg({
+    message:
+      'The numbers of this business portfolio addressed {people} people in the last 24 hours. WhatsApp allows {limit}.',
+  }),
+  msg({
+    message:
+      'The numbers of this business portfolio addressed at least {people} people in the last 24 hours. WhatsApp allows {limit}.',
+  }),
+  msg({ message: 'WhatsApp may not deliver messages to more people.' }),
+  msg({ message: 'Send to further people later, or raise the limit in WhatsApp Manager.' }),
+  msg({ message: 'The messaging limit of {name} is no longer near' }),
+  msg({ message: 'WhatsApp limits the numbers of this business portfolio no longer.' }),
   msg({ message: '{value}% of the messages of {name} fail' }),
   msg({ message: 'Open a failed message to see what its code means and what to do.' }),
   msg({ message: 'The messages of {name} fail less often' }),

@@ -12,6 +12,7 @@ import { deleteOldCodes } from '../../messages/codes/store.ts'
 import { deleteOldContents, findLongestStorage } from '../../messages/contents/store.ts'
 import { reportUnknownOutcomes } from '../../messages/status/outcome-unknown.ts'
 import { deleteEmptyBuckets, deleteOldCounts, foldCounts, foldOldBuckets } from '../../messages/queries/counts-store.ts'
+import { countReach } from '../../messages/reach/count-people.ts'
 import { deleteOldIdentities } from '../../messages/recipients/store.ts'
 import { deleteOldSeenReplies } from '../../messages/replies/store.ts'
 import { deleteExpiredIdempotencyKeys } from '../../messages/send/idempotency-store.ts'
@@ -29,6 +30,7 @@ import { deleteExpiredSignIns } from '../../users/sign-in/delete-expired.ts'
 import { announceThresholds } from '../../webhooks/alerts/rules/announce-thresholds.ts'
 import { sendDueAlerts } from '../../webhooks/alerts/rules/due.ts'
 import { announceEndpoints } from '../../webhooks/alerts/endpoints.ts'
+import { announceNotices } from '../../webhooks/alerts/notices.ts'
 import { createQueueWatch } from '../../webhooks/alerts/queue.ts'
 import { cleanUpAlerts } from '../../webhooks/alerts/store.ts'
 import { announceTemplateChanges } from '../../webhooks/alerts/templates.ts'
@@ -171,8 +173,10 @@ const chores: Chore[] = [
     run: ({ db }) => addMissingHealth(db),
   },
   { everySeconds: 15, job: jobFacts.countLastHour, run: measureTraffic },
+  { everySeconds: 15, job: jobFacts.countReach, run: countReach },
   // A rejected token stops every send, so it must be known within seconds.
   { everySeconds: 3, job: jobFacts.announceAccountChanges, run: announceChanges },
+  { everySeconds: 5, job: jobFacts.announceNotices, run: announceNotices },
   { everySeconds: 15, job: jobFacts.announceFailingEndpoints, run: announceEndpoints },
   { everySeconds: 3, job: jobFacts.announceTemplateChanges, run: announceTemplateChanges },
   {

@@ -7,6 +7,7 @@ import {
   scheduleSyncs,
   toAccountChange,
 } from '../../whatsapp-accounts/account-changes.ts'
+import { applyReports } from '../../whatsapp-accounts/health/reports-store.ts'
 import type { CallbackSender } from '../../whatsapp-accounts/callback-senders.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caused } from '../../platform/db/traced.ts'
@@ -16,14 +17,15 @@ import {
   type TemplateChange,
   toTemplateChange,
 } from '../../templates/apply-update.ts'
-import type { AccountUpdate, TemplateUpdate } from '../../whatsapp/callbacks/read-callback.ts'
+import type { AccountUpdate } from '../../whatsapp/callbacks/read-account.ts'
+import type { TemplateUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
 import { noCounts, type StatusCounts } from './counts.ts'
 
 /** A change of a template, or of a WhatsApp account. */
 type IncomingChange = Caused & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
 
-type UpdateDeps = ApplyDeps & Pick<Deps, 'log'>
+type UpdateDeps = ApplyDeps & Pick<Deps, 'log' | 'now'>
 
 const applyChanges = batchedByAccount<IncomingChange, UpdateDeps>({ name: 'apply_updates', run: applyAll })
 
@@ -37,21 +39,13 @@ export async function applyUpdates(
   senders: readonly CallbackSender[],
 ): Promise<void> {
   const ofWaba = Map.groupBy(senders, ({ wabaId }) => wabaId)
-  const known = <Update extends { wabaId: string }>(update: Update) => ofWaba.has(update.wabaId)
-  const templates = mergeTemplates(updates.templates.filter(known).map(toTemplateChange))
-  const accounts = mergeByWaba(updates.accounts.filter(known))
+  const isKnown = ({ wabaId }: TemplateUpdate) => ofWaba.has(wabaId)
+  const templates = mergeTemplates(updates.templates.filter(isKnown).map(toTemplateChange))
   const changes: IncomingChange[] = [
     ...templates.flatMap((template) =>
       accountsOf(ofWaba.get(template.wabaId) ?? []).map((accountId) => ({ accountId, template })),
     ),
-    ...Array.from(accounts, ([wabaId, change]) =>
-      (ofWaba.get(wabaId) ?? []).map(({ accountId, whatsAppAccountId }) => ({
-        accountId,
-        whatsAppAccountId,
-        wabaId,
-        change,
-      })),
-    ).flat(),
+    ...senders.flatMap((sender) => toReportedChange(sender, updates.accounts)),
   ]
   if (changes.length > 0) await applyChanges(deps, changes)
 }
@@ -69,11 +63,31 @@ function mergeTemplates(changes: readonly TemplateChange[]): TemplateChange[] {
   return [...merged.values()]
 }
 
-function mergeByWaba(updates: readonly AccountUpdate[]): Map<string, AccountChange> {
-  const merged = new Map<string, AccountChange>()
-  for (const update of updates)
-    merged.set(update.wabaId, mergeAccountChanges(merged.get(update.wabaId), toAccountChange(update)))
-  return merged
+function toReportedChange(sender: CallbackSender, updates: readonly AccountUpdate[]) {
+  let change: AccountChange | undefined
+  for (const update of updates) {
+    const own = toOwnChange(sender, update)
+    if (own) change = mergeAccountChanges(change, own)
+  }
+  const { accountId, whatsAppAccountId, wabaId } = sender
+  return change ? [{ accountId, whatsAppAccountId, wabaId, change }] : []
+}
+
+/** Returns undefined if the update is about other numbers. */
+function toOwnChange(sender: CallbackSender, update: AccountUpdate): AccountChange | undefined {
+  const { ownerId, number } = update
+  const isOfPortfolio = ownerId !== sender.wabaId
+  if (isOfPortfolio && ownerId !== sender.portfolioId) return undefined
+  if (number && !isAbout(sender, number)) return undefined
+  // The account that was removed is not named then. The check that follows finds out whether it is this one.
+  if (isOfPortfolio && update.change === 'disabled') return toAccountChange({ ...update, change: 'recheck' })
+  return toAccountChange(update)
+}
+
+function isAbout(sender: CallbackSender, number: NonNullable<AccountUpdate['number']>): boolean {
+  if ('phoneNumberId' in number) return number.phoneNumberId === sender.phoneNumberId
+  // Before its first check, it is not known how WhatsApp shows the number.
+  return sender.displayDigits === undefined || number.displayDigits === sender.displayDigits
 }
 
 async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly IncomingChange[])[]): Promise<StatusCounts[]> {
@@ -81,8 +95,10 @@ async function applyAll(deps: UpdateDeps, callbacks: readonly (readonly Incoming
   const ofAccounts = changes.filter((change) => 'whatsAppAccountId' in change)
   const ofTemplates = changes.filter((change) => 'template' in change)
   await changeTemplates(deps.db, mergeOfTemplates(ofTemplates))
-  const disabled = await changeAccounts(deps.db, mergeOfAccounts(ofAccounts))
+  const accounts = mergeOfAccounts(ofAccounts)
+  const disabled = await changeAccounts(deps.db, accounts)
   for (const { reason, ...ref } of disabled) deps.log.warn({ ...ref, reason }, 'WhatsApp disabled a business account')
+  await applyReports(deps, accounts)
   const wabas = [
     ...ofTemplates.map(({ accountId, template }) => ({ accountId, wabaId: template.wabaId })),
     ...ofAccounts.map(({ accountId, wabaId }) => ({ accountId, wabaId })),

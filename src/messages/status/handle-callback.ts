@@ -17,7 +17,10 @@ export interface CallbackResult extends StatusCounts {
   replies: StatusCounts
 }
 
-type CallbackDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'> & {
+type CallbackDeps = Pick<
+  Deps,
+  'db' | 'now' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'
+> & {
   recordCallbackTimes: RecordCallbackTimes
   noteMissing: NoteMissing
 }
@@ -136,7 +139,7 @@ function listSenderIds({ statuses, replies, preferences, identityChanges, templa
     phoneNumberIds: [
       ...new Set([...statuses, ...replies, ...preferences, ...identityChanges].map((item) => item.phoneNumberId)),
     ],
-    wabaIds: [...new Set([...templates, ...accounts].map((update) => update.wabaId))],
+    ownerIds: [...new Set([...templates.map(({ wabaId }) => wabaId), ...accounts.map(({ ownerId }) => ownerId)])],
   }
 }
 

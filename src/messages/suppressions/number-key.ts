@@ -28,6 +28,15 @@ export function toNumberKey(recipient: string): string {
   return recipient
 }
 
+/** The same form in SQL, of an expression. */
+export function numberKeySql(number: string): string {
+  const folded = countries.reduce(
+    (sql, { longer, short }) => `regexp_replace(${sql}, '${longer.source}', '${short}\\1')`,
+    `regexp_replace(${number}, '${longBrazilian.source}', '\\1\\2')`,
+  )
+  return `case when ${number} ~ '^(55|${countries.map(({ short }) => short).join('|')})' then ${folded} else ${number} end`
+}
+
 /** Spellings of a number differ at its beginning only. */
 const commonDigits = 6
 

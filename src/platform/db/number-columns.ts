@@ -143,6 +143,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     throughput_level: meta,
     display_phone_number: { never: 'the number of the business, not of a recipient' },
     verified_name: meta,
+    portfolio_id: whatsAppId,
     marketing_onboarding_status: meta,
     marketing_setting: word,
   },
@@ -166,6 +167,9 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     findings_since: { never: 'codes of findings with their times' },
     token_refresh_problem: meta,
     upcoming_categories: template,
+    notices: meta,
+    announced_notices: word,
+    reach: { never: 'numbers of people' },
   },
   templates: {
     account_id: id,

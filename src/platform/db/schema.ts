@@ -75,6 +75,8 @@ export interface WhatsAppAccountsTable {
   verified_name: Generated<string | null>
   /** When the templates of its WABA were last listed successfully, even if there were none. */
   templates_synced_at: Generated<Date | null>
+  /** The business portfolio of its WABA; null if not known. */
+  portfolio_id: Generated<string | null>
   /** `marketing_messages_onboarding_status` of its WABA; null if not known. */
   marketing_onboarding_status: Generated<string | null>
   /** Whether `/messages` of its WABA accepts no marketing templates; null if not known. */
@@ -115,6 +117,13 @@ export interface WhatsAppAccountHealthTable {
   has_marketing_templates: boolean | null
   /** The templates of its WABA whose category will change. */
   upcoming_categories: ColumnType<UpcomingCategory[], string | undefined, string>
+  /** What WhatsApp reported about the account, the latest report of each kind. */
+  notices: ColumnType<StoredNotice[], string | undefined, string>
+  /** The notices that members were alerted about, as `noticeId` names them. */
+  announced_notices: Generated<string[]>
+  /** People addressed in the last 24 hours; null if they were not counted, for example because there is no limit. */
+  reach: ColumnType<StoredReach | null, string | undefined, string>
+  next_reach_at: Generated<Date>
   last_callback_at: Date | null
   last_status_at: Date | null
   next_check_at: Generated<Date>
@@ -151,6 +160,33 @@ export interface UpcomingCategory {
   category: string
   /** ISO 8601; null if WhatsApp did not say it. */
   takesEffectAt: string | null
+}
+
+/** The latest report of WhatsApp about one problem of an account. Times are ISO 8601. */
+export interface StoredNotice {
+  /** Identifies the problem: later reports about it replace earlier ones. */
+  key: string
+  kind: 'restriction' | 'warning' | 'alert'
+  /** What WhatsApp calls it, such as `UTILITY_TEMPLATE_ABUSE`. */
+  type: string
+  /** In WhatsApp's words. */
+  description?: string
+  restrictions: { type: string; until?: string }[]
+  at: string
+  /** When it ends by itself. It is reported no longer than that. */
+  until: string
+  /** Whether WhatsApp reported its end. */
+  isOver: boolean
+}
+
+/** How many people the numbers of a business portfolio addressed in 24 hours. */
+export interface StoredReach {
+  people: number
+  /** Of them, those addressed by this number. */
+  byNumber: number
+  /** False if there were too many messages to count all of them, so that there are more people. */
+  isComplete: boolean
+  countedAt: string
 }
 
 export interface StoredTraffic {

@@ -127,6 +127,12 @@ export async function cleanUpAlerts(db: Kysely<Database>): Promise<void> {
       when code = 'no_statuses' then not exists (
         select from whatsapp_accounts w
         where w.account_id = a.account_id and w.id = a.subject_id and not w.switched_off)
+      when code = 'account_notice' then not exists (
+        select from whatsapp_accounts w where w.account_id = a.account_id and w.waba_id = a.subject_id)
+      when code = 'messaging_limit' then not exists (
+        select from whatsapp_accounts w
+        where w.account_id = a.account_id and coalesce(w.portfolio_id, w.waba_id) = a.subject_id
+          and not w.switched_off)
       when code = 'endpoint_failing' then not exists (
         select from webhook_endpoints e
         where e.account_id = a.account_id and e.id = a.subject_id and e.announced_failing)

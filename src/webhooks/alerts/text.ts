@@ -17,6 +17,8 @@ const pages = {
   no_statuses: { label: 'Open the WhatsApp account', path: (id) => `whatsapp-accounts/${id}` },
   delivery_lag: { label: 'Open the webhooks', path: () => 'webhooks' },
   template_stopped: { label: 'Open the templates', path: () => 'templates' },
+  account_notice: { label: 'Open the WhatsApp accounts', path: () => 'whatsapp-accounts' },
+  messaging_limit: { label: 'Open the WhatsApp accounts', path: () => 'whatsapp-accounts' },
   template_category_changing: { label: 'Open the templates', path: () => 'templates' },
 } as const satisfies Record<AlertCode, { label: string; path: (subjectId: string) => string }>
 

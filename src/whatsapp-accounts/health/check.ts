@@ -4,7 +4,7 @@ import { appSecretProblem } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
-import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
+import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountChanges, type WhatsAppAccountRef } from '../store.ts'
 import { logFindings } from './log-findings.ts'
 import { toMarketingColumns } from './marketing.ts'
 import { toNumberHealth } from './number.ts'
@@ -60,9 +60,11 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
     if (!(await lockUnchanged(trx, row))) return
     if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
     else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
-    const marketingColumns = marketing.ok ? toMarketingColumns(marketing.value) : {}
-    if (Object.keys(marketingColumns).length > 0)
-      await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, marketingColumns)
+    const columns: WhatsAppAccountChanges = {
+      ...(marketing.ok && toMarketingColumns(marketing.value)),
+      ...(number.ok && number.value.portfolioId !== undefined && { portfolio_id: number.value.portfolioId }),
+    }
+    if (Object.keys(columns).length > 0) await changeWhatsAppAccount(trx, ref.accountId, ref.whatsAppAccountId, columns)
     await saveHealth(trx, ref, changes)
     await refreshUpcomingCategories(trx, { accountId: ref.accountId, wabaId: row.waba_id })
   })

@@ -2,17 +2,19 @@ import { connectFacts } from '../../../contracts/facts/connect.ts'
 import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
 import { findings as facts } from '../../../contracts/facts/findings.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
-import type { StoredHealthEntity, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
+import type { StoredHealthEntity, StoredNotice, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
 import { describeRejection } from '../connect/advice.ts'
 import { disabledBy } from '../store.ts'
 import type { Finding } from './finding.ts'
+import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.ts'
+import { findNotices } from './notices.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { findUpcomingCategories } from './upcoming-categories.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
-export interface HealthFacts extends MarketingFacts {
+export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   whatsAppAccountId: string
   switchedOff: boolean
   /** Why WhatsApp rejected the account. */
@@ -28,6 +30,8 @@ export interface HealthFacts extends MarketingFacts {
   qualityRating: string | undefined
   /** Templates whose category WhatsApp will change. */
   upcomingCategories?: readonly UpcomingCategory[]
+  /** What WhatsApp reported about the account. */
+  notices?: readonly StoredNotice[]
   health: StoredHealthEntity[]
   subscribed: boolean | undefined
   subscriptionProblem: string | undefined
@@ -63,6 +67,8 @@ export function findProblems(health: HealthFacts, now: Date): Finding[] {
         ...findTokenProblems(health, now),
         ...findNumberProblems(health),
         ...findCallbackProblems(health),
+        ...findNotices(health.notices ?? [], now),
+        ...findMessagingLimit(health),
         ...findMarketingProblems(health),
         ...findUpcomingCategories(health.upcomingCategories ?? []),
         ...findTrafficProblems(health),

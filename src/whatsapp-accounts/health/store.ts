@@ -18,6 +18,10 @@ export type HealthChanges = Omit<
   | 'findings_since'
   | 'announced_expiry_days'
   | 'announced_quality'
+  | 'notices'
+  | 'announced_notices'
+  | 'reach'
+  | 'next_reach_at'
   | 'traffic'
   | 'next_traffic_at'
   | 'missing_statuses'
@@ -199,11 +203,12 @@ export async function shiftChecks(db: Kysely<Database>, seconds: number): Promis
     update whatsapp_account_health set
       next_check_at = case when next_check_at > now() then next_check_at - ${shift} else next_check_at end,
       next_traffic_at = case when next_traffic_at > now() then next_traffic_at - ${shift} else next_traffic_at end,
+      next_reach_at = case when next_reach_at > now() then next_reach_at - ${shift} else next_reach_at end,
       token_refresh_due_at = case
         when token_refresh_due_at > now() then token_refresh_due_at - ${shift} else token_refresh_due_at end,
       last_callback_at = least(last_callback_at, now()),
       last_status_at = least(last_status_at, now())
-    where greatest(next_check_at, next_traffic_at, token_refresh_due_at, last_callback_at, last_status_at) > now()`.execute(
+    where greatest(next_check_at, next_traffic_at, next_reach_at, token_refresh_due_at, last_callback_at, last_status_at) > now()`.execute(
     db,
   )
 }

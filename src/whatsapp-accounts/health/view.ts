@@ -1,4 +1,4 @@
-import type { AccountHealth, HealthFinding, WhatsAppAccountHealth } from '../../../contracts/api/account.ts'
+import type { AccountHealth, Addressed, HealthFinding, WhatsAppAccountHealth } from '../../../contracts/api/account.ts'
 import { allInEnglish, withFacts } from '../../../contracts/facts/fact.ts'
 import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,6 +8,7 @@ import { findWhatsAppAccounts, findWhatsAppAccountsAfter, type WhatsAppAccountRo
 import { toFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { findProblems } from './findings.ts'
+import { readLimit } from './messaging-limit.ts'
 import { marketingEndpointOf } from './marketing.ts'
 import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
 import { windowAt } from './traffic.ts'
@@ -133,7 +134,9 @@ function toHealth(
       ...optional('status', health?.number_status),
       ...optional('nameStatus', health?.name_status),
       ...optional('qualityRating', row.quality_rating),
+      ...optional('portfolioId', row.portfolio_id),
       ...optional('messagingLimit', health?.messaging_limit),
+      ...addressed(health),
       ...optional('throughputLevel', row.throughput_level),
       ...checkedAt(health?.number_checked_at),
     },
@@ -159,6 +162,13 @@ function toHealth(
 function optional<Name extends string>(name: Name, value: string | null | undefined): Partial<Record<Name, string>> {
   // A computed key widens the type to any string.
   return value === null || value === undefined ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+function addressed(health: HealthRow | undefined): { addressed?: Addressed } {
+  const limit = readLimit(health?.messaging_limit)
+  if (!health?.reach || limit === undefined) return {}
+  const { isComplete: complete, ...reach } = health.reach
+  return { addressed: { limit, ...reach, complete } }
 }
 
 function checkedAt(at: Date | null | undefined): { checkedAt?: string } {

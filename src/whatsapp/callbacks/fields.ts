@@ -7,7 +7,9 @@ export const callbackFields = [
   'template_category_update',
   'phone_number_quality_update',
   'phone_number_name_update',
+  'business_capability_update',
   'account_update',
+  'account_alerts',
   'account_review_update',
   'user_preferences',
 ] as const

@@ -1,4 +1,5 @@
 import { toPriceClass } from './price-class.ts'
+import { type AccountUpdate, readAccountUpdate } from './read-account.ts'
 import {
   type CompleteIdentity,
   type IdentityChange,
@@ -9,7 +10,6 @@ import {
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import {
-  AccountValue,
   Change,
   Entry,
   MessagesValue,
@@ -53,9 +53,6 @@ interface AnnouncedCategory {
   announcedCategory: string
   takesEffectAt: Date | undefined
 }
-
-/** A change of a WhatsApp Business Account. `recheck` means that the event does not contain the new state. */
-export type AccountUpdate = { wabaId: string; change: 'disabled' | 'reinstated' | 'recheck'; reason: string }
 
 export interface Inbound {
   statuses: StatusUpdate[]
@@ -110,13 +107,13 @@ function emptyInbound(): Inbound {
 /** Iterates over lists without a schema, which would parse a million items before the first one is used. */
 function* readItems(body: unknown): Generator<Item, void, void> {
   for (const entry of listAt(body, 'entry') ?? [undefined]) {
-    const id = Entry.safeParse(entry).data?.id
-    for (const item of (id !== undefined && listAt(entry, 'changes')) || [undefined]) {
+    const source = Entry.safeParse(entry).data
+    for (const item of (source && listAt(entry, 'changes')) || [undefined]) {
       const change = hasTexts(item, 'field') ? Change.safeParse(item).data : undefined
-      if (id === undefined || !change) yield { ignored: 1 }
+      if (!source || !change) yield { ignored: 1 }
       else if (change.field === 'messages') yield* readMessages(change.value)
       else if (change.field === 'user_preferences') yield* readPreferences(change.value)
-      else yield readChange(id, change)
+      else yield readChange(source, change)
     }
   }
 }
@@ -135,19 +132,22 @@ function listAt(value: unknown, key: string): unknown[] | undefined {
   return Array.isArray(list) ? list : undefined
 }
 
-function readChange(wabaId: string, { field, value }: Change): Item {
+function readChange(entry: Entry, { field, value }: Change): Item {
   switch (field) {
     case 'message_template_status_update':
     case 'message_template_quality_update':
     case 'template_category_update':
-      return readTemplate(wabaId, value)
+      return readTemplate(entry.id, value)
     case 'account_update':
-      return readAccount(wabaId, value)
+    case 'account_alerts':
+    case 'business_capability_update':
     case 'message_template_components_update':
     case 'phone_number_quality_update':
     case 'phone_number_name_update':
-    case 'account_review_update':
-      return { account: { wabaId, change: 'recheck', reason: field } }
+    case 'account_review_update': {
+      const account = readAccountUpdate(entry, field, value)
+      return account ? { account } : { ignored: 1 }
+    }
     default:
       return { ignored: 1 }
   }
@@ -275,17 +275,4 @@ function toCategoryChange(value: TemplateCategoryValue): TemplateUpdate['change'
 /** Callbacks write `en-US` where the API writes `en_US`. */
 function templateOf(wabaId: string, value: { message_template_name: string; message_template_language: string }) {
   return { wabaId, name: value.message_template_name, language: value.message_template_language.replace('-', '_') }
-}
-
-const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
-
-function readAccount(entryId: string, value: unknown): Item {
-  const account = AccountValue.safeParse(value)
-  if (!account.success) return { ignored: 1 }
-  const { event, ban_info: ban, waba_info: waba } = account.data
-  const wabaId = waba?.waba_id ?? entryId
-  const disabled = removalEvents.has(event) || ban?.waba_ban_state === 'DISABLE'
-  const reinstated = event === 'ACCOUNT_RECONNECTED' || ban?.waba_ban_state === 'REINSTATE'
-  const change = disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck'
-  return { account: { wabaId, change, reason: event } }
 }

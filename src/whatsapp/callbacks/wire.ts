@@ -21,7 +21,12 @@ const Text = z.string().transform(withoutNul)
 const Id = WireId.transform(withoutNul)
 
 /** Without its list `changes`, which is iterated separately. */
-export const Entry = z.object({ id: Id })
+export const Entry = z.object({
+  id: Id,
+  /** Unix seconds; absent with `messages`. */
+  time: lenient(WireNumber),
+})
+export type Entry = z.infer<typeof Entry>
 
 export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
@@ -131,10 +136,41 @@ export const TemplateCategoryValue = z.object({
 
 export type TemplateCategoryValue = z.infer<typeof TemplateCategoryValue>
 
+/** More would be a mistake, and would be stored. */
+const maxRestrictions = 10
+
 export const AccountValue = z.object({
   event: Text,
   /** Events about partners name the account here, and the portfolio of the partner as the ID of the entry. */
   waba_info: lenient(z.object({ waba_id: lenient(Id) })),
-  ban_info: lenient(z.object({ waba_ban_state: lenient(Text) })),
+  /** Present if the event is about one number: as WhatsApp shows it. */
+  phone_number: lenient(Id),
+  ban_info: lenient(z.object({ waba_ban_state: lenient(Text), waba_ban_date: lenient(Text) })),
   violation_info: lenient(z.object({ violation_type: lenient(Text) })),
+  restriction_info: lenient(
+    z.preprocess(
+      (list) => (Array.isArray(list) ? list.slice(0, maxRestrictions) : list),
+      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(Id) })),
+    ),
+  ),
+  /** Why a number was removed. */
+  disconnection_info: lenient(z.object({ reason: lenient(Text) })),
 })
+export type AccountValue = z.infer<typeof AccountValue>
+
+const AlertInfo = z.object({
+  alert_type: lenient(Text),
+  alert_severity: lenient(Text),
+  alert_status: lenient(Text),
+  alert_description: lenient(Text),
+})
+
+export const AccountAlertValue = AlertInfo.extend({
+  entity_type: lenient(Text),
+  entity_id: lenient(Id),
+  alert_info: lenient(AlertInfo),
+})
+
+export const CapabilityValue = z.object({ max_daily_conversations_per_business: lenient(Id) })
+
+export const NumberQualityValue = CapabilityValue.extend({ current_limit: lenient(Text) })

@@ -32,6 +32,7 @@ const HealthStatus = z.object({
   entities: z.array(
     z.object({
       entity_type: Text,
+      id: lenient(Id),
       can_send_message: Text.catch('UNKNOWN'),
       errors: lenient(
         z.array(

@@ -208,6 +208,7 @@ function toNumberDetails(node: z.infer<typeof NumberNode>): NumberDetails {
     ...(node.whatsapp_business_manager_messaging_limit !== undefined && {
       messagingLimit: node.whatsapp_business_manager_messaging_limit,
     }),
+    ...readPortfolio(node.health_status),
     ...(node.health_status && { health: node.health_status.entities.map(toHealthEntity) }),
   }
 }
@@ -221,6 +222,11 @@ export function toPhoneNumberInfo(node: Omit<z.infer<typeof NumberNode>, 'id'>):
     ...(quality_rating === undefined ? {} : { qualityRating: quality_rating }),
     ...(throughput?.level === undefined ? {} : { throughput: throughput.level }),
   }
+}
+
+function readPortfolio(health: HealthStatus | undefined): { portfolioId?: string } {
+  const portfolio = health?.entities.find(({ entity_type }) => entity_type === 'BUSINESS')
+  return portfolio?.id === undefined ? {} : { portfolioId: portfolio.id }
 }
 
 /** Only `can_send_message` counts: the overall value may include calls (reference 2, section 5.5). */

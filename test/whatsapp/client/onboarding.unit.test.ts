@@ -90,6 +90,7 @@ test('lists the business accounts and numbers that a token may use', async () =>
         throughput: 'STANDARD',
         nameStatus: 'APPROVED',
         codeVerificationStatus: 'VERIFIED',
+        portfolioId: `9${wabaId.slice(1)}`,
         messagingLimit: 'TIER_250',
         health: expect.arrayContaining([
           expect.objectContaining({

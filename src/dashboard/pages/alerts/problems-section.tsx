@@ -29,6 +29,16 @@ const problems = {
   quality_low: { name: msg`The quality rating of a number becomes medium or low`, severity: 'warning' },
   template_stopped: { name: msg`WhatsApp rejects, pauses or disables a template`, severity: 'warning' },
   template_category_changing: { name: msg`WhatsApp announces another category for a template`, severity: 'warning' },
+  account_notice: {
+    name: msg`WhatsApp restricts or warns a number, or reports a problem of it`,
+    severity: 'warning',
+    exception: msg`Critical if no templates are delivered.`,
+  },
+  messaging_limit: {
+    name: msg`A business portfolio addressed 80% of the people that WhatsApp allows in 24 hours`,
+    severity: 'warning',
+    exception: msg`Critical from 100% on.`,
+  },
   failure_rate: {
     name: msg`Many messages of a number fail`,
     severity: 'warning',

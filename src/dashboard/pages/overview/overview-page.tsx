@@ -19,6 +19,7 @@ import { CostSection } from './cost-section.tsx'
 import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
+import { MessagingLimitSection } from './messaging-limit-section.tsx'
 import { OverviewSkeleton } from './overview-skeleton.tsx'
 import styles from './overview.module.css'
 import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
@@ -58,6 +59,7 @@ export function OverviewPage() {
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
           {isNew && <GettingStarted hasMessages />}
           <AttentionSection overview={data} />
+          <MessagingLimitSection />
           <Figures overview={data} />
           <div className={styles['chartAndLatest']}>
             <DailySection overview={data} />

@@ -4,11 +4,13 @@ import { Anchor, Box, Group, Paper, SimpleGrid, Text, Title } from '@mantine/cor
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlugConnected } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { describeAddressed } from './describe-addressed.ts'
 import { describeFinding } from './describe-finding.ts'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { Link } from 'react-router'
 import { api } from '../../api/client.ts'
+import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, QualityBadge, StatusBadge } from '../../ui/badges.tsx'
@@ -154,6 +156,9 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
           describeThroughput(account.throughputLevel)
         )}
       </Fact>
+      <Fact name={t`Messaging limit`}>
+        <MessagingLimit account={account} />
+      </Fact>
       <Fact name={t`Marketing messages`}>
         <MarketingEndpoint account={account} />
       </Fact>
@@ -170,6 +175,25 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
         <DateTime at={account.createdAt} />
       </Fact>
     </SimpleGrid>
+  )
+}
+
+/** The limit of the business portfolio, and how many people this number addressed. */
+function MessagingLimit({ account }: { account: WhatsAppAccount }) {
+  const number = useHealthOf(account)?.number
+  if (number?.messagingLimit === undefined)
+    return (
+      <Text component="span" size="sm" c="dimmed">
+        <Trans>Not reported yet</Trans>
+      </Text>
+    )
+  const { addressed } = number
+  if (!addressed) return number.messagingLimit
+  return (
+    <>
+      {describeAddressed(addressed)}
+      {addressed.byNumber < addressed.people && ` ${t`(${formatNumber(addressed.byNumber)} by this number)`}`}
+    </>
   )
 }
 

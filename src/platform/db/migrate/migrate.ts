@@ -20,6 +20,8 @@ import * as suppressionUsage from '../migrations/0041-suppression-usage.ts'
 import * as requestLogLimits from '../migrations/0042-request-log-limits.ts'
 import * as upcomingCategories from '../migrations/0043-upcoming-categories.ts'
 import * as auditFacts from '../migrations/0044-audit-facts.ts'
+import * as portfolios from '../migrations/0045-portfolios.ts'
+import * as repliedEvents from '../migrations/0046-replied-events.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -44,6 +46,8 @@ export const allMigrations: Migrations = {
   '0042-request-log-limits': requestLogLimits,
   '0043-upcoming-categories': upcomingCategories,
   '0044-audit-facts': auditFacts,
+  '0045-portfolios': portfolios,
+  '0046-replied-events': repliedEvents,
 }
 
 export interface MigrateOptions {

@@ -5,15 +5,18 @@ import type { Deps } from '../../../deps.ts'
 import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
 import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
 import { oldestDue } from '../../queue/store.ts'
+import { limitedPattern, nearPercent } from '../../../whatsapp-accounts/health/messaging-limit.ts'
 import { findRules } from '../../../accounts/alert-rules.ts'
 import { wakeSenders } from '../send.ts'
 import { findOpenAlerts } from '../store.ts'
 import {
   compareFailureRate,
   compareLag,
+  compareReach,
   compareStatuses,
   type FindOpen,
   type LagFacts,
+  type ReachFacts,
   type StatusFacts,
   thresholdCodes,
   type TrafficFacts,
@@ -43,18 +46,20 @@ interface Facts {
   traffic: TrafficFacts[]
   lags: LagFacts[]
   statuses: StatusFacts[]
+  reaches: ReachFacts[]
 }
 
-function ofAccount({ traffic, lags, statuses }: Facts, accountId: string): Facts {
+function ofAccount({ traffic, lags, statuses, reaches }: Facts, accountId: string): Facts {
   return {
     traffic: traffic.filter((facts) => facts.accountId === accountId),
     lags: lags.filter((facts) => facts.accountId === accountId),
     statuses: statuses.filter((facts) => facts.accountId === accountId),
+    reaches: reaches.filter((facts) => facts.accountId === accountId),
   }
 }
 
-async function findChanges(db: Kysely<Database>, { traffic, lags, statuses }: Facts): Promise<AlertChange[]> {
-  const accountIds = [...traffic, ...lags, ...statuses].map(({ accountId }) => accountId)
+async function findChanges(db: Kysely<Database>, { traffic, lags, statuses, reaches }: Facts): Promise<AlertChange[]> {
+  const accountIds = [...traffic, ...lags, ...statuses, ...reaches].map(({ accountId }) => accountId)
   if (accountIds.length === 0) return []
   const rulesOf: (accountId: string) => AlertRules = await findRules(db, accountIds)
   const findOpen = await readOpen(db)
@@ -62,6 +67,7 @@ async function findChanges(db: Kysely<Database>, { traffic, lags, statuses }: Fa
     ...traffic.flatMap((facts) => compareFailureRate(facts, rulesOf(facts.accountId), findOpen) ?? []),
     ...lags.flatMap((facts) => compareLag(facts, rulesOf(facts.accountId), findOpen) ?? []),
     ...statuses.flatMap((facts) => compareStatuses(facts, rulesOf(facts.accountId), findOpen) ?? []),
+    ...reaches.flatMap((facts) => compareReach(facts, findOpen) ?? []),
   ]
 }
 
@@ -73,10 +79,38 @@ async function readOpen(db: Kysely<Database>): Promise<FindOpen> {
   }
 }
 
-/** Reads all accounts with failures, late deliveries or missing statuses, and those with an open alert. */
+/** Reads all accounts with failures, late deliveries, missing statuses or a messaging limit, and those with an open alert. */
 async function readFacts(db: Kysely<Database>): Promise<Facts> {
-  const [traffic, lags, statuses] = await Promise.all([readTraffic(db), readLags(db), readStatuses(db)])
-  return { traffic, lags, statuses }
+  const [traffic, lags, statuses, reaches] = await Promise.all([
+    readTraffic(db),
+    readLags(db),
+    readStatuses(db),
+    readReaches(db),
+  ])
+  return { traffic, lags, statuses, reaches }
+}
+
+/** One row for each portfolio that is near its limit or has an open alert. The latest check knows the limit best. */
+async function readReaches(db: Kysely<Database>): Promise<ReachFacts[]> {
+  const { rows } = await sql<ReachFacts>`
+    select w.account_id as "accountId", coalesce(w.portfolio_id, w.waba_id) as "portfolioId",
+      array_agg(coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) order by w.id) as names,
+      (array_agg(h.messaging_limit order by h.number_checked_at desc nulls last))[1] as "messagingLimit",
+      (array_agg(h.reach order by h.number_checked_at desc nulls last))[1] as reach
+    from whatsapp_account_health h
+    join whatsapp_accounts w on w.id = h.whatsapp_account_id
+    where not w.switched_off and h.reach is not null and (
+      case when h.messaging_limit ~ ${limitedPattern}
+        then (h.reach->>'people')::integer * 100.0
+          >= replace(substr(h.messaging_limit, 6), 'K', '000')::bigint * ${nearPercent}
+        else false end
+      or exists (
+        select from alerts a
+        where a.account_id = w.account_id and a.code = 'messaging_limit' and a.recovered_at is null
+          and a.subject_id = coalesce(w.portfolio_id, w.waba_id)
+      ))
+    group by 1, 2`.execute(db)
+  return rows
 }
 
 async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {

@@ -1,9 +1,15 @@
 import type { AlertCode, AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { toFailurePercent } from '../../../accounts/alert-rules.ts'
-import type { StoredTraffic } from '../../../platform/db/schema.ts'
+import type { StoredReach, StoredTraffic } from '../../../platform/db/schema.ts'
+import { nearPercent, readLimit } from '../../../whatsapp-accounts/health/messaging-limit.ts'
 import type { AlertChange } from '../report.ts'
 
-export const thresholdCodes = ['failure_rate', 'delivery_lag', 'no_statuses'] as const satisfies AlertCode[]
+export const thresholdCodes = [
+  'failure_rate',
+  'delivery_lag',
+  'no_statuses',
+  'messaging_limit',
+] as const satisfies AlertCode[]
 
 /** The messages of a WhatsApp account in the last hour. */
 export interface TrafficFacts {
@@ -30,6 +36,17 @@ export interface StatusFacts {
   withoutStatus: number
   /** Whether a status arrived after the open alert was raised; false if there is no open alert. */
   resumed: boolean
+}
+
+/** How many people the numbers of a business portfolio addressed in 24 hours. */
+export interface ReachFacts {
+  accountId: string
+  portfolioId: string
+  /** Display names of the phone numbers. */
+  names: string[]
+  messagingLimit: string | null
+  /** Null if they were not counted. */
+  reach: Pick<StoredReach, 'people' | 'isComplete'> | null
 }
 
 /** Returns the severity of the open alert with this code and subject; undefined if there is none. */
@@ -142,6 +159,49 @@ export function compareStatuses(
     text: {
       title: `Statuses arrive again for ${name}`,
       paragraphs: ['WhatsApp reports the statuses of messages again.'],
+    },
+  }
+}
+
+/** Compares the people whom a business portfolio addressed with its messaging limit: at 80% and at 100%. */
+export function compareReach(
+  { accountId, portfolioId, names, messagingLimit, reach }: ReachFacts,
+  findOpen: FindOpen,
+): AlertChange | undefined {
+  const limit = readLimit(messagingLimit)
+  const open = findOpen('messaging_limit', accountId, portfolioId)
+  const about = { accountId, code: 'messaging_limit', subjectId: portfolioId } as const
+  const percent = limit === undefined || !reach ? 0 : (reach.people * 100) / limit
+  const severity = percent >= 100 ? 'critical' : 'warning'
+  const numbers = names.join(', ')
+  const people = `${reach?.isComplete === false ? 'at least ' : ''}${reach?.people}`
+  if (percent >= nearPercent && (open === undefined || (open === 'warning' && severity === 'critical')))
+    return {
+      ...about,
+      kind: 'raised',
+      severity,
+      text: {
+        title:
+          percent >= 100 ? `The messaging limit of ${numbers} is reached` : `The messaging limit of ${numbers} is near`,
+        paragraphs: [
+          `The numbers of this business portfolio addressed ${people} people in the last 24 hours. WhatsApp allows ${limit}.`,
+          ...(percent >= 100 ? ['WhatsApp may not deliver messages to more people.'] : []),
+          'Send to further people later, or raise the limit in WhatsApp Manager.',
+        ],
+      },
+    }
+  if (open === undefined || percent > nearPercent * recoveryShare) return undefined
+  return {
+    ...about,
+    kind: 'recovered',
+    severity: open,
+    text: {
+      title: `The messaging limit of ${numbers} is no longer near`,
+      paragraphs: [
+        limit === undefined || !reach
+          ? 'WhatsApp limits the numbers of this business portfolio no longer.'
+          : `The numbers of this business portfolio addressed ${people} people in the last 24 hours. WhatsApp allows ${limit}.`,
+      ],
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { AccountReport } from '../account-reports.ts'
 import type { failures } from '../errors.ts'
 
 /** A status that follows this many milliseconds after a message was accepted. */
@@ -57,6 +58,8 @@ export interface PlannedAction {
     | { kind: 'preference'; value: 'stop' | 'resume' }
     /** Gets a new user ID, and with `number` also another number. */
     | { kind: 'change'; number?: string }
+    /** WhatsApp reports something about the business. */
+    | { kind: 'report'; report: AccountReport }
   /** How often WhatsApp sends the callback; once by default. */
   times?: number
 }

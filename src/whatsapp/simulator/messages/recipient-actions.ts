@@ -10,10 +10,13 @@ export interface CallbackItem {
   value: object
 }
 
+/** What a recipient does; reports are WhatsApp's. */
+export type RecipientAction = Exclude<PlannedAction['action'], { kind: 'report' }>
+
 /** Returns undefined if the message has no button or flow for the action. */
 export function writeAction(
   message: AcceptedMessage,
-  { action }: PlannedAction,
+  action: RecipientAction,
   randomBytes: (size: number) => Uint8Array,
 ): CallbackItem | undefined {
   if (action.kind === 'preference') return writePreference(message, action.value)
@@ -34,7 +37,7 @@ export function writeAction(
   }
 }
 
-type Content = Exclude<PlannedAction['action'], { kind: 'preference' | 'change' }>
+type Content = Exclude<RecipientAction, { kind: 'preference' | 'change' }>
 
 function writeContent(message: AcceptedMessage, action: Content): object | undefined {
   switch (action.kind) {

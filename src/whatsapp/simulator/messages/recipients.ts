@@ -1,5 +1,6 @@
 import type { Fact } from '../../../../contracts/facts/fact.ts'
 import { outcomes } from '../../../../contracts/facts/outcomes.ts'
+import type { AccountReport } from '../account-reports.ts'
 import type { failures } from '../errors.ts'
 import type { SimulatedResponse } from '../response.ts'
 import type { SimulatedEndpoint } from './endpoint.ts'
@@ -79,6 +80,11 @@ function acting(to: string, does: Fact, ...actions: Omit<PlannedAction, 'afterMs
       actions: actions.map((action, index) => ({ afterMs: afterReadingMs + index * betweenActionsMs, ...action })),
     },
   }
+}
+
+/** A message after which WhatsApp reports something about the business. */
+function reporting(to: string, does: Fact, report: AccountReport): SandboxRecipient {
+  return acting(to, does, { action: { kind: 'report', report } })
 }
 
 /** Later than the status `read`. */
@@ -242,6 +248,52 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     { action: { kind: 'change' } },
     { action: { kind: 'preference', value: 'stop' } },
   ),
+  reporting('15556000001', outcomes.limitRaised(), { kind: 'limit', tier: 'TIER_2K', people: 2000 }),
+  reporting('15556000002', outcomes.limitLowered(), { kind: 'limit', tier: 'TIER_50', people: 50 }),
+  reporting('15556000003', outcomes.throughputRaised(), { kind: 'throughput' }),
+  reporting('15556000004', outcomes.pictureLost(), {
+    kind: 'alert',
+    type: 'PROFILE_PICTURE_LOST',
+    severity: 'WARNING',
+    description: 'The profile picture of the business was lost. Upload it again.',
+  }),
+  reporting('15556000005', outcomes.officialAccount(), {
+    kind: 'alert',
+    type: 'OBA_APPROVED',
+    severity: 'INFORMATIONAL',
+    description: 'The request for an official business account was approved.',
+  }),
+  reporting('15556000006', outcomes.warned(), {
+    kind: 'restriction',
+    violation: 'UTILITY_TEMPLATE_ABUSE',
+    restrictions: [],
+  }),
+  reporting('15556000007', outcomes.utilityLimited(), {
+    kind: 'restriction',
+    violation: 'UTILITY_TEMPLATE_ABUSE_RATE_LIMIT',
+    restrictions: ['RATE_LIMITED_UTILITY_TEMPLATE_MESSAGING'],
+  }),
+  reporting('15556000008', outcomes.utilityLimitOver(), {
+    kind: 'restriction',
+    violation: 'UTILITY_TEMPLATE_ABUSE_RATE_LIMIT_RECOVERY',
+    restrictions: [],
+  }),
+  reporting('15556000009', outcomes.portfolioRestricted(), {
+    kind: 'restriction',
+    violation: 'UTILITY_TEMPLATE_ABUSE',
+    restrictions: [
+      'RESTRICTED_BIZ_INITIATED_MESSAGING',
+      'RESTRICTED_CUSTOMER_INITIATED_MESSAGING',
+      'RESTRICTED_ADD_PHONE_NUMBER_ACTION',
+    ],
+    ofPortfolio: true,
+  }),
+  reporting('15556000010', outcomes.portfolioRestored(), {
+    kind: 'restriction',
+    violation: 'UTILITY_TEMPLATE_ABUSE_UNBAN',
+    restrictions: [],
+    ofPortfolio: true,
+  }),
   accepting('525512340001', outcomes.mexico(), 'usual'),
   accepting('541155550001', outcomes.argentina(), 'usual'),
   accepting('5551987650001', outcomes.brazil(), 'usual'),

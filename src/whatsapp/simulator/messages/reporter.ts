@@ -1,5 +1,7 @@
 import { type CallbackItem, digitsOf, writeAction } from './recipient-actions.ts'
+import { applyReport, type ReportCallback, writeReport } from '../account-reports.ts'
 import { failures } from '../errors.ts'
+import { businessIdOf } from '../onboarding/phone-numbers.ts'
 import { type Plan, type PlannedAction, type PlannedStatus, plans } from './plans.ts'
 import { type CallbackEndpoint, postCallback } from '../post-callback.ts'
 import type { AcceptedMessage, SimulatedNumber } from '../state.ts'
@@ -10,7 +12,7 @@ export interface CallbackTarget extends CallbackEndpoint {
   onCallbackAccepted?: (report: { status: PlannedStatus['status']; message: AcceptedMessage }) => void
 }
 
-type TargetOf = (number: SimulatedNumber, field: CallbackItem['field']) => CallbackTarget | undefined
+type TargetOf = (number: SimulatedNumber, field: string) => CallbackTarget | undefined
 
 interface Due {
   message: AcceptedMessage
@@ -49,9 +51,28 @@ export class StatusReporter {
     for (const action of message.actions) this.#after(action.afterMs, () => this.#act(message, action))
   }
 
-  #act(message: AcceptedMessage, action: PlannedAction): void {
+  #act(message: AcceptedMessage, { action, times = 1 }: PlannedAction): void {
+    if (action.kind === 'report') {
+      applyReport(message.from, action.report)
+      void this.#reportAccount(
+        message.from,
+        writeReport(message.from, businessIdOf(message.from.wabaId), action.report),
+      )
+      return
+    }
     const item = writeAction(message, action, this.#randomBytes)
-    if (item) for (let time = 0; time < (action.times ?? 1); time++) this.#enqueue({ message, item })
+    if (item) for (let time = 0; time < times; time++) this.#enqueue({ message, item })
+  }
+
+  async #reportAccount(number: SimulatedNumber, report: ReportCallback, attempt = 0): Promise<void> {
+    const { field, entryId, value } = report
+    const target = this.#targetOf(number, field)
+    if (!target || this.#isStopped) return
+    const time = Math.floor(Date.now() / 1000)
+    const entry = [{ id: entryId, time, changes: [{ field, value }] }]
+    if (await postCallback(target, { object: 'whatsapp_business_account', entry })) return
+    const wait = retryMs[attempt]
+    if (wait !== undefined) this.#after(wait, () => void this.#reportAccount(number, report, attempt + 1))
   }
 
   stop(): void {

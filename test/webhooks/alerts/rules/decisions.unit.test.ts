@@ -303,5 +303,5 @@ test('describes missing statuses and their end', () => {
 })
 
 test('lists the codes that have thresholds', () => {
-  expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag', 'no_statuses'])
+  expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag', 'no_statuses', 'messaging_limit'])
 })

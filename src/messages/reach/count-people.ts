@@ -1,0 +1,50 @@
+import type { Deps } from '../../deps.ts'
+import { firstIdAt } from '../../platform/ids.ts'
+import { logFindings } from '../../whatsapp-accounts/health/log-findings.ts'
+import { claimDuePortfolios, countPeople, findNumbersOfPortfolio, saveReach } from './store.ts'
+
+const day = 86_400_000
+const nextSeconds = 60
+/** The largest limit is 100,000 people, so that a portfolio with a limit hardly has more messages. */
+const maxScanned = 500_000
+/** A count waits longer the more it reads, so that counting takes a small share of the time. */
+const scannedPerSecond = 1000
+const maxClaimed = 20
+/** A pass ends after this time, so that it is reported and stops with its process. */
+const maxMilliseconds = 50_000
+
+type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+
+/**
+ * Counts how many people the numbers of each business portfolio with a messaging limit addressed in the last 24 hours.
+ * Sends neither wait for this nor write anything for it. Returns the number of portfolios.
+ */
+export async function countReach(deps: CountDeps): Promise<number> {
+  let counted = 0
+  const endsAt = performance.now() + maxMilliseconds
+  while (performance.now() < endsAt) {
+    const due = await claimDuePortfolios(deps.db, { limit: maxClaimed, nextSeconds })
+    if (due.length === 0) break
+    for (const portfolioId of due) await countPortfolio(deps, portfolioId)
+    counted += due.length
+  }
+  return counted
+}
+
+async function countPortfolio(deps: CountDeps, portfolioId: string): Promise<void> {
+  const now = deps.now()
+  const numbers = await findNumbersOfPortfolio(deps.db, portfolioId)
+  if (numbers.length === 0) return
+  const { people, byNumber, scanned, isComplete } = await countPeople(deps.db, numbers, {
+    firstId: firstIdAt('msg', new Date(now.getTime() - day)),
+    firstEventId: firstIdAt('evt', new Date(now.getTime() - 2 * day)),
+    maxScanned,
+  })
+  const reach = { people, isComplete, countedAt: now.toISOString() }
+  await saveReach(
+    deps.db,
+    numbers.map((ref) => ({ ...ref, reach: { ...reach, byNumber: byNumber.get(ref.whatsAppAccountId) ?? 0 } })),
+    nextSeconds + Math.floor(scanned / scannedPerSecond),
+  )
+  await logFindings(deps, numbers)
+}

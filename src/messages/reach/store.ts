@@ -1,0 +1,167 @@
+import { type Kysely, sql } from 'kysely'
+import { freeReasons } from '../../../contracts/pricing.ts'
+import type { Database, StoredReach } from '../../platform/db/schema.ts'
+import { limitedPattern } from '../../whatsapp-accounts/health/messaging-limit.ts'
+import type { WhatsAppAccountRef } from '../../whatsapp-accounts/store.ts'
+import { numberKeySql } from '../suppressions/number-key.ts'
+
+/** A number that is unknown to a portfolio is counted with its WhatsApp Business Account. */
+const portfolioOf = sql`coalesce(w.portfolio_id, w.waba_id)`
+
+/**
+ * Claims numbers with a messaging limit whose people are to be counted, so that only one of several nodes counts them, and
+ * returns their portfolios. Reads all accounts.
+ */
+export async function claimDuePortfolios(
+  db: Kysely<Database>,
+  { limit, nextSeconds }: { limit: number; nextSeconds: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ portfolioId: string }>`
+    with due as (
+      select h.whatsapp_account_id from whatsapp_account_health h
+      where h.next_reach_at <= now() and h.messaging_limit ~ ${limitedPattern}
+      order by h.next_reach_at limit ${limit} for update skip locked
+    )
+    update whatsapp_account_health h set next_reach_at = now() + ${nextSeconds} * interval '1 second'
+    from due join whatsapp_accounts w on w.id = due.whatsapp_account_id
+    where h.whatsapp_account_id = due.whatsapp_account_id
+    returning ${portfolioOf} as "portfolioId"`.execute(db)
+  return [...new Set(rows.map(({ portfolioId }) => portfolioId))]
+}
+
+/** The numbers of a portfolio, of all accounts: they share its limit. */
+export async function findNumbersOfPortfolio(db: Kysely<Database>, portfolioId: string): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
+    select w.account_id as "accountId", w.id as "whatsAppAccountId"
+    from whatsapp_accounts w
+    where w.portfolio_id = ${portfolioId} or (w.portfolio_id is null and w.waba_id = ${portfolioId})
+    order by w.account_id, w.id`.execute(db)
+  return rows
+}
+
+/** Reasons for which a message cannot have begun a conversation: its recipient had a window open. */
+const inWindow = freeReasons.filter((reason) => reason !== 'paid_exempt' && reason !== 'free')
+
+export interface PeopleCount {
+  people: number
+  byNumber: ReadonlyMap<string, number>
+  /** Messages that were read. */
+  scanned: number
+  isComplete: boolean
+}
+
+interface CountRange {
+  firstId: string
+  /** The first event ID of the day before, whose replies still count. */
+  firstEventId: string
+  maxScanned: number
+}
+
+interface CountRow {
+  /** Null: of all numbers. */
+  whatsAppAccountId: string | null
+  people: number
+  scanned: number
+  largest: number
+}
+
+/**
+ * Counts the people whom these numbers addressed since `firstId`, the newest `maxScanned` messages of each account. Each
+ * person counts once, whichever number and spelling was addressed; WhatsApp's own spelling is known once a status arrived.
+ * Messages that WhatsApp rejected or did not deliver do not count, and neither do those in an open window: those that it
+ * priced so, and those to people who replied to this number less than a day before.
+ */
+export async function countPeople(
+  db: Kysely<Database>,
+  numbers: readonly WhatsAppAccountRef[],
+  range: CountRange,
+): Promise<PeopleCount> {
+  const { rows } = await countStatement(numbers, range).execute(db)
+  const total = rows.find(({ whatsAppAccountId }) => whatsAppAccountId === null)
+  return {
+    people: total?.people ?? 0,
+    byNumber: new Map(
+      rows.flatMap(({ whatsAppAccountId, people }) =>
+        whatsAppAccountId === null ? [] : [[whatsAppAccountId, people] as const],
+      ),
+    ),
+    scanned: total?.scanned ?? 0,
+    isComplete: (total?.largest ?? 0) < range.maxScanned,
+  }
+}
+
+/** Also for the test that explains it on a large table. */
+export function countStatement(
+  numbers: readonly WhatsAppAccountRef[],
+  { firstId, firstEventId, maxScanned }: CountRange,
+) {
+  return sql<CountRow>`
+    with number as (
+      select * from unnest(
+        ${sql.val(numbers.map(({ accountId }) => accountId))}::text[],
+        ${sql.val(numbers.map(({ whatsAppAccountId }) => whatsAppAccountId))}::text[]
+      ) as n (account_id, id)
+    ), scanned as materialized (
+      select m.* from (select distinct account_id from number) a
+      cross join lateral (
+        select account_id, whatsapp_account_id, status, pricing, recorded_at, coalesce(wa_id, to_number) as name
+        from messages where account_id = a.account_id and id >= ${firstId} order by id desc limit ${maxScanned}
+      ) m
+    ), reply as materialized (
+      select m.account_id, m.whatsapp_account_id, coalesce(m.wa_id, m.to_number) as name, e.created_at as at
+      from (select distinct account_id from number) a
+      cross join lateral (
+        select message_id, created_at from events
+        where account_id = a.account_id and id >= ${firstEventId} and type = 'message.replied'
+        order by id desc limit ${maxScanned}
+      ) e
+      join messages m on m.account_id = a.account_id and m.id = e.message_id
+    ), addressed as (
+      select m.account_id, m.whatsapp_account_id, m.name
+      from scanned m join number n on n.account_id = m.account_id and n.id = m.whatsapp_account_id
+      where m.status in ('sent', 'delivered', 'read')
+        and coalesce(split_part(m.pricing, '/', 2), '') <> all (${sql.val(inWindow)}::text[])
+        and not exists (
+          select from reply r
+          where r.account_id = m.account_id and r.whatsapp_account_id = m.whatsapp_account_id and r.name = m.name
+            and r.at <= m.recorded_at and r.at > m.recorded_at - interval '24 hours'
+        )
+      group by 1, 2, 3
+    ), person as (
+      select distinct m.whatsapp_account_id, ${sql.raw(numberKeySql('coalesce(i.person, m.name)'))} as person
+      from addressed m
+      -- A user ID whose number is known is the person of that number.
+      left join recipient_identities i on m.name like '__.%' and i.account_id = m.account_id and i.identity = m.name
+    ), size as (
+      select coalesce(sum(count), 0)::integer as scanned, coalesce(max(count), 0)::integer as largest
+      from (select count(*) from scanned group by account_id) c
+    )
+    select whatsapp_account_id as "whatsAppAccountId", count(*)::integer as people, 0 as scanned, 0 as largest
+    from person group by 1
+    union all
+    select null, (select count(*)::integer from (select distinct person from person) p), scanned, largest from size`
+}
+
+/** Stores the counts of a portfolio. Rows are locked in the order of callbacks. Each row names its own account. */
+export async function saveReach(
+  db: Kysely<Database>,
+  counted: readonly (WhatsAppAccountRef & { reach: StoredReach })[],
+  nextSeconds: number,
+): Promise<void> {
+  await sql`
+    with counted as (
+      select h.whatsapp_account_id, given.json::jsonb as reach
+      from unnest(
+        ${sql.val(counted.map(({ accountId }) => accountId))}::text[],
+        ${sql.val(counted.map(({ whatsAppAccountId }) => whatsAppAccountId))}::text[],
+        ${sql.val(counted.map(({ reach }) => JSON.stringify(reach)))}::text[]
+      ) as given (account_id, whatsapp_account_id, json)
+      join whatsapp_account_health h
+        on h.account_id = given.account_id and h.whatsapp_account_id = given.whatsapp_account_id
+      order by h.whatsapp_account_id
+      for update of h
+    )
+    update whatsapp_account_health h
+    set reach = counted.reach, next_reach_at = now() + ${nextSeconds} * interval '1 second'
+    from counted where h.whatsapp_account_id = counted.whatsapp_account_id`.execute(db)
+}

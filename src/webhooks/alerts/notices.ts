@@ -1,0 +1,121 @@
+import { type Kysely, sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import type { Database, StoredNotice } from '../../platform/db/schema.ts'
+import { blocksSending, describeNotices, listActive, noticeId } from '../../whatsapp-accounts/health/notices.ts'
+import { lockAccount } from '../../whatsapp-accounts/store.ts'
+import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
+import { wakeSenders } from './send.ts'
+
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'announcements'>
+
+interface Row {
+  accountId: string
+  whatsAppAccountId: string
+  wabaId: string
+  name: string
+  notices: StoredNotice[]
+  announced: string[]
+}
+
+/**
+ * Alerts about restrictions, warnings and alerts of WhatsApp, once for a WhatsApp Business Account across all nodes, and
+ * when they are over. Also ends those that expire without a report. Returns the number of changes.
+ */
+export async function announceNotices(deps: AlertDeps): Promise<number> {
+  const now = deps.now()
+  const accountIds = new Set((await findRows(deps.db)).filter((row) => isChanged(row, now)).map((row) => row.accountId))
+  let changes = 0
+  for (const accountId of accountIds)
+    changes += await deps.db.transaction().execute(async (trx) => {
+      // Another node may have found the same changes. It holds this lock until its alerts are stored.
+      await lockAccount(trx, accountId)
+      const found = await changeOfAccount(trx, accountId, now)
+      await reportChanges(deps, trx, found)
+      return found.length
+    })
+  if (changes > 0) wakeSenders(deps)
+  return changes
+}
+
+async function changeOfAccount(trx: Kysely<Database>, accountId: string, now: Date): Promise<AlertChange[]> {
+  const byWaba = Map.groupBy(await findRows(trx, accountId), ({ wabaId }) => wabaId)
+  const changes: AlertChange[] = []
+  for (const rows of byWaba.values()) {
+    const changed = rows.filter((row) => isChanged(row, now))
+    if (changed.length === 0) continue
+    changes.push(...toChange(rows, now))
+    for (const row of changed) await markAnnounced(trx, row, now)
+  }
+  return changes
+}
+
+/** Reads all accounts with a notice or an announced one, or one of them. They are few. */
+async function findRows(db: Kysely<Database>, accountId?: string): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId", w.waba_id as "wabaId",
+      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name,
+      h.notices, h.announced_notices as announced
+    from whatsapp_account_health h join whatsapp_accounts w on w.id = h.whatsapp_account_id
+    where (h.notices <> '[]' or h.announced_notices <> '{}')
+      and ${accountId === undefined ? sql`true` : sql`h.account_id = ${accountId}`}
+    order by h.account_id, h.whatsapp_account_id`.execute(db)
+  return rows
+}
+
+function idsOf({ notices }: Pick<Row, 'notices'>, now: Date): string[] {
+  return listActive(notices, now).map(noticeId).toSorted()
+}
+
+function isChanged(row: Row, now: Date): boolean {
+  return idsOf(row, now).join('\n') !== row.announced.join('\n')
+}
+
+async function markAnnounced(trx: Kysely<Database>, row: Row, now: Date): Promise<void> {
+  await trx
+    .updateTable('whatsapp_account_health')
+    .set({ announced_notices: idsOf(row, now) })
+    .where('account_id', '=', row.accountId)
+    .where('whatsapp_account_id', '=', row.whatsAppAccountId)
+    .execute()
+}
+
+/** Nothing is sent if only some of the notices are over. */
+function toChange(rows: readonly Row[], now: Date): AlertChange[] {
+  const [first] = rows
+  if (!first) return []
+  const active = rows.flatMap((row) => listActive(row.notices, now))
+  const announced = new Set(rows.flatMap((row) => row.announced))
+  const names = [...new Set(rows.filter((row) => idsOf(row, now).length > 0).map(({ name }) => name))].join(', ')
+  const about = { accountId: first.accountId, code: 'account_notice', subjectId: first.wabaId } as const
+  if (active.length === 0) return announced.size === 0 ? [] : [{ ...about, ...toRecovery(rows) }]
+  if (active.every((notice) => announced.has(noticeId(notice)))) return []
+  const isBlocking = active.some(blocksSending)
+  return [
+    {
+      ...about,
+      kind: 'raised',
+      severity: isBlocking ? 'critical' : 'warning',
+      text: {
+        title: active.some(({ kind }) => kind === 'restriction')
+          ? `WhatsApp has restricted ${names}`
+          : active.some(({ kind }) => kind === 'warning')
+            ? `WhatsApp has warned ${names}`
+            : `WhatsApp reported a problem of ${names}`,
+        paragraphs: [
+          `WhatsApp reported: ${describeNotices(active)}.`,
+          ...(isBlocking ? ['WhatsApp delivers no templates until the restriction ends.'] : []),
+          'Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
+        ],
+      },
+    },
+  ]
+}
+
+function toRecovery(rows: readonly Row[]): Pick<AlertChange, 'kind' | 'severity' | 'text'> {
+  const names = rows.map(({ name }) => name).join(', ')
+  const text = {
+    title: `What WhatsApp reported about ${names} is over`,
+    paragraphs: ['No restriction, warning or alert of WhatsApp is left.'],
+  }
+  return { kind: 'recovered', severity: 'warning', text }
+}
