@@ -59,6 +59,7 @@ export const outcomes = defineFacts('outcome', {
   repeated: 'Each status arrives three times',
   failedThenDelivered: 'Fails on one device and is delivered to another',
   noStatus: 'No status arrives',
+  freeEntry: 'Delivered free of charge, after a click on an ad (free_entry_point)',
   tapsFirst: 'Read, then taps the first quick-reply button, if there is one',
   tapsLast: 'Read, then taps the last quick-reply button, if there is one',
   replies: 'Read, then replies "Thank you"',

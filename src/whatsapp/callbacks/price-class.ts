@@ -21,8 +21,8 @@ export function toPriceClass({ billable, type, category, subtype }: StatusPricin
   const name = category.toLowerCase().replaceAll('-', '_')
   const known = knownCategories.has(name) ? name : 'other'
   if (subtype === 'paid_exempt') return `${known}/${subtype}`
-  // Meta announced that it will remove `billable`. A marketing message of its own endpoint has no `type`.
-  const isCharged = billable ?? (type === undefined || type === 'regular')
+  // Meta announced that it will remove `billable`, so `type` decides. A message of the Marketing Messages API has none.
+  const isCharged = type === undefined ? (billable ?? true) : !type.startsWith('free_')
   if (isCharged) return known
   return `${known}/${type !== undefined && knownReasons.has(type) ? type : 'free'}`
 }

@@ -73,6 +73,8 @@ export interface AcceptedMessage {
   messageStatus: 'accepted' | 'held_for_quality_assessment'
   /** Sent by the Marketing Messages API, which its `pricing` shows. */
   isMarketingApi: boolean
+  /** Whether its price is part of a free entry window. */
+  isFreeEntry: boolean
   /** The statuses that follow. */
   plan: Plan
   /** What the recipient does after that. */

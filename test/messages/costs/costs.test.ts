@@ -83,6 +83,21 @@ test('charges the marketing rate for messages of the Marketing Messages API', as
   ])
 })
 
+test('charges utility messages inside a window, and nothing in a free entry window, by their type alone', async () => {
+  await importRows('2026-01-01,EUR,Spain,ES,0.0509,0.0170')
+  await deliver('34600111222', { pricing_model: 'PMP', type: 'regular', category: 'utility' })
+  await deliver('34600111223', { billable: true, pricing_model: 'PMP', type: 'free_entry_point', category: 'utility' })
+  await deliver('34600111224', { type: 'regular', category: 'utility', subtype: 'paid_exempt' })
+
+  expect(await costs()).toMatchObject({
+    totals: { billable: 1, free: 2, amount: '0.017' },
+    freeReasons: [
+      { reason: 'free_entry_point', count: 1 },
+      { reason: 'paid_exempt', count: 1 },
+    ],
+  })
+})
+
 test('shows billable counts without a rate card', async () => {
   await deliver('34600111222')
 

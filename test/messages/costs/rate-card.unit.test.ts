@@ -312,7 +312,12 @@ test.each([
     kept: 'utility/free_customer_service',
   },
   { pricing: { type: 'free_entry_point', category: 'marketing' }, kept: 'marketing/free_entry_point' },
-  { pricing: { billable: false, type: 'regular', category: 'utility' }, kept: 'utility/free' },
+  // The type decides.
+  { pricing: { billable: false, type: 'regular', category: 'utility' }, kept: 'utility' },
+  { pricing: { billable: true, type: 'free_entry_point', category: 'utility' }, kept: 'utility/free_entry_point' },
+  { pricing: { billable: false, category: 'utility' }, kept: 'utility/free' },
+  { pricing: { category: 'marketing_lite' }, kept: 'marketing_lite' },
+  { pricing: { type: 'regular', category: 'service', subtype: 'paid_exempt' }, kept: 'service/paid_exempt' },
   { pricing: { type: 'free_for_all', category: 'utility' }, kept: 'utility/free' },
   { pricing: { billable: true, category: "new'); drop table messages" }, kept: 'other' },
   { pricing: { billable: true, category: 'marketing_lite' }, kept: 'marketing_lite' },

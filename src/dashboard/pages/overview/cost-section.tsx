@@ -182,7 +182,7 @@ function describeRowAmount({ billable, unrated, amount = '0' }: Cost, currency: 
 }
 
 const reasonNames = {
-  free_customer_service: msg`inside a customer service window`,
+  free_customer_service: msg`inside a customer service window, or in the free tier`,
   free_entry_point: msg`after a free entry point`,
   free_group_customer_service: msg`inside a customer service window of a group`,
   paid_exempt: msg`of exempt organizations`,

@@ -104,6 +104,7 @@ function sendTemplate(
     template,
     messageStatus,
     isMarketingApi: isCarriedByMarketingApi(state, from, endpoint),
+    isFreeEntry: behaviour.isFreeEntry === true,
     plan: media?.plan ?? behaviour.plan,
     actions: behaviour.actions ?? [],
     buttonValues: readButtonValues(components),

@@ -30,6 +30,8 @@ type Behaviour =
       response?: SimulatedResponse
       /** The statuses that follow. */
       plan: Plan
+      /** WhatsApp prices the message as part of a free entry window. */
+      isFreeEntry?: true
       /** What the recipient does after reading. */
       actions?: readonly PlannedAction[]
     }
@@ -203,6 +205,11 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
   accepting('15558000006', outcomes.repeated(), 'repeated'),
   accepting('15558000007', outcomes.failedThenDelivered(), 'failedThenDelivered'),
   accepting('15558000008', outcomes.noStatus(), 'silent'),
+  {
+    to: '15558000009',
+    does: outcomes.freeEntry(),
+    behaviour: { kind: 'accept', plan: 'usual', isFreeEntry: true },
+  },
   acting('15557000001', outcomes.tapsFirst(), {
     action: { kind: 'tap', button: 'first' },
   }),

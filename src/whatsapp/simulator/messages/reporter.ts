@@ -186,7 +186,14 @@ function toError({ code = 131026, details }: PlannedStatus): object {
 }
 
 /** A message of the Marketing Messages API has a category of its own, and no `type` (autumn reference, section 1.6). */
-function toPricing({ template, isMarketingApi }: AcceptedMessage): object {
+function toPricing({ template, isMarketingApi, isFreeEntry }: AcceptedMessage): object {
+  if (isFreeEntry)
+    return {
+      billable: false,
+      pricing_model: 'PMP',
+      type: 'free_entry_point',
+      category: template.category.toLowerCase(),
+    }
   const pricing = { billable: true, pricing_model: 'PMP' }
   if (isMarketingApi) return { ...pricing, category: 'marketing_lite' }
   return { ...pricing, type: 'regular', category: template.category.toLowerCase() }
