@@ -147,6 +147,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
           select ${counted}, (start at time zone 'UTC')::date from message_count_buckets where account_id = ${accountId}
         ) counts
         group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+        having sum(count) <> 0
         order by 1, 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
       yield rows
     },

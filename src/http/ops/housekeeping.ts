@@ -11,6 +11,7 @@ import { cleanUpMedia } from '../../media/clean-up.ts'
 import { deleteOldCodes } from '../../messages/codes/store.ts'
 import { deleteOldContents, findLongestStorage } from '../../messages/contents/store.ts'
 import { reportUnknownOutcomes } from '../../messages/status/outcome-unknown.ts'
+import { compactBuckets } from '../../messages/queries/compact-counts.ts'
 import { deleteEmptyBuckets, deleteOldCounts, foldCounts, foldOldBuckets } from '../../messages/queries/counts-store.ts'
 import { countReach } from '../../messages/reach/count-people.ts'
 import { deleteOldIdentities } from '../../messages/recipients/store.ts'
@@ -144,6 +145,7 @@ const chores: Chore[] = [
     run: async ({ db }) => {
       await foldOldBuckets(db)
       await deleteEmptyBuckets(db)
+      await compactBuckets(db)
     },
   },
   { everySeconds: 10, job: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },

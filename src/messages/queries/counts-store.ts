@@ -25,7 +25,7 @@ export interface Count {
 
 const state = sql.raw('account_id, status, accepted, error_code, delivery_seconds')
 const breakdown = sql.raw('whatsapp_account_id, template_name, country')
-const bucketKey = sql`${state}, ${breakdown}, pricing, start`
+export const bucketKey = sql`${state}, ${breakdown}, pricing, start`
 const dayKey = sql`${state}, ${breakdown}, pricing, day`
 const utcDay = sql.raw(`(start at time zone 'UTC')::date`)
 /** Earlier messages are counted by UTC day, without a breakdown (message-counts.ts). */
@@ -157,11 +157,11 @@ export async function sumCounts(
 }
 
 /** Maximum number of rows per statement, so that none runs long. */
-const defaultBatchSize = 20_000
+export const defaultBatchSize = 20_000
 /** An arbitrary number that nothing else in the database locks: "counts" on a phone keypad. */
 const advisoryLock = 268_687
 /** Quarter-hours are kept this long, so that the last 30 days can be shown in any time zone. */
-const bucketDays = 35
+export const bucketDays = 35
 /** Per account, so that a caller who keeps sending new templates cannot make the counts grow without limit. */
 const maxTemplates = 500
 
@@ -181,7 +181,7 @@ export function foldOldBuckets(db: Kysely<Database>, batchSize: number = default
   return repeatLocked(db, batchSize, (trx) => foldSomeBuckets(trx, batchSize))
 }
 
-async function repeatLocked(
+export async function repeatLocked(
   db: Kysely<Database>,
   batchSize: number,
   fold: (trx: Kysely<Database>) => Promise<number>,
