@@ -7,13 +7,14 @@ import type { Deps } from '../deps.ts'
 import { type Config, findConfigWarnings } from '../platform/config.ts'
 import { Mailer } from '../platform/email/mailer.ts'
 import { createPoster } from '../webhooks/alerts/chat/poster.ts'
+import type { DeliveryJournal } from '../webhooks/queue/journal.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
 import { registerChatMetric } from './ops/chat-metric.ts'
 import { registerEmailMetric } from './ops/email-metric.ts'
 import { createHousekeeping } from './ops/housekeeping.ts'
-import { startJournal } from './ops/journal.ts'
+import { startJournals } from './ops/journal.ts'
 import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
 import { createJobLog, startProcessReport } from './ops/process-report.ts'
 import { registerRequestLogMetric } from './ops/request-log-metric.ts'
@@ -61,9 +62,9 @@ export async function startServing(
 ): Promise<Serving> {
   for (const warning of findConfigWarnings(config)) appDeps.log.warn(warning)
   let state: ServerState = 'serving'
-  const journal = startJournal(appDeps, config, { sends: role !== 'worker' })
-  const deps: Deps = { ...appDeps, journal: journal.journal, whatsapp: countSends(appDeps.whatsapp, registry) }
-  const worker = role === 'api' ? undefined : createWorker(deps, config, registry)
+  const journals = startJournals(appDeps, config, { sends: role !== 'worker', delivers: role !== 'api' })
+  const deps: Deps = { ...appDeps, journal: journals.sends, whatsapp: countSends(appDeps.whatsapp, registry) }
+  const worker = role === 'api' ? undefined : createWorker(deps, config, { registry, journal: journals.deliveries })
   const mailer = role === 'api' ? undefined : createMailer(deps, registry)
   const requestLog =
     config.requestLogDays === 0 || role === 'worker'
@@ -85,6 +86,7 @@ export async function startServing(
   })
   const url = await server.listen({ host: config.host, port: config.port })
   const clockWatch = await startClockWatch(deps, registry)
+  await journals.replayed
   worker?.start()
   mailer?.start()
   poster?.start()
@@ -105,7 +107,7 @@ export async function startServing(
       await processReport.stop()
       await housekeepingStopped
       await workersStopped
-      await journal.stop()
+      await journals.stop()
     },
   }
 }
@@ -114,8 +116,13 @@ function createMailer(deps: Deps, registry: Registry): Mailer | undefined {
   return deps.mail && new Mailer(deps, deps.mail, registerEmailMetric(registry))
 }
 
-function createWorker(deps: Deps, config: Config, registry: Registry): Worker {
+function createWorker(
+  deps: Deps,
+  config: Config,
+  { registry, journal }: { registry: Registry; journal: DeliveryJournal },
+): Worker {
   const worker: Worker = new Worker(deps, config.webhooks, {
+    journal,
     observer: registerWorkerMetrics(deps, registry, () => worker.held),
   })
   return worker

@@ -241,7 +241,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   WAYBILL_DATA_DIR: {
     default: '.waybill',
     meaning:
-      'Folder of the embedded database, its key, its control socket, the send journal, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journal and the files',
+      'Folder of the embedded database, its key, its control socket, the journals, uploaded files (`media`) and uploads in progress (`spool`). With PostgreSQL it holds only the journals and the files',
   },
   WAYBILL_SECRET_KEY: {
     meaning:
@@ -388,7 +388,7 @@ export interface Config {
   database: DatabaseConfig
   /** Also applies to the target of a move. */
   postgres: PostgresSettings
-  /** Folder of the send journals, which let the next process see which sends were never dispatched. */
+  /** Folder of the journals, which show the next process what this one did not record. */
   journalDir: string
   /** Undefined in embedded mode until `readOrCreateSecretKey` has created one in the data folder. */
   secretKeys: [Uint8Array, ...Uint8Array[]] | undefined

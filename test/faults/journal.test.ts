@@ -173,7 +173,7 @@ describe('on PostgreSQL', () => {
   test('serves without a journal and logs the reason once', async () => {
     const node = await startServe({ ...environment, WAYBILL_DATA_DIR: '/dev/null/none' })
     expect((await node.send(apiKey, requestOf('without'))).statusCode).toBe(200)
-    expect(node.output.filter((line) => line.includes('could not open the send journal'))).toHaveLength(1)
+    expect(node.output.filter((line) => line.includes('could not open the journals'))).toHaveLength(1)
     await stop(node)
   })
 })

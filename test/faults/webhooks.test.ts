@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
@@ -22,6 +25,9 @@ const timeoutSeconds = 2
 /** The number of concurrent requests to an endpoint before its first response. */
 const firstWindow = 4
 
+/** The workers share the folder of their journals. */
+const dataDir = mkdtempSync(path.join(tmpdir(), 'waybill-faults-'))
+
 let postgres: RunningPostgres
 let environment: Record<string, string>
 let app: App
@@ -32,6 +38,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   environment = {
     DATABASE_URL: postgres.url,
+    WAYBILL_DATA_DIR: dataDir,
     WAYBILL_SECRET_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE: 'true',
     WEBHOOK_TIMEOUT_SECONDS: String(timeoutSeconds),
@@ -59,6 +66,7 @@ afterAll(async () => {
   await webhooks.close()
   await app.close()
   await postgres.stop()
+  rmSync(dataDir, { recursive: true })
 })
 
 async function startWorkerProcess(extra: Record<string, string> = {}): Promise<ServeProcess> {
@@ -119,6 +127,39 @@ test('redelivers the events of a killed worker when their lease ends, with the s
   await expect.poll(finishedCount).toBe(40)
   expect(idsOf(receiver.received)).toEqual(eventIds.toSorted())
   for (const id of heldByVictim) expect(receiver.received.filter((received) => received.id === id)).toHaveLength(2)
+})
+
+/** The acknowledged attempts that the delivery journals of killed workers list. */
+async function journaledAttempts(): Promise<string[]> {
+  const folder = path.join(dataDir, 'journal')
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.deliveries'))
+  const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'latin1')))
+  return texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('A ')))
+}
+
+test('records what a killed worker could not record, instead of sending it again', async () => {
+  await webhooks.addEndpoint(receiver.url)
+  const { behaviour, release } = holdRequests()
+  receiver.behave(behaviour)
+  const victim = await startWorkerProcess()
+  await webhooks.emit(firstWindow)
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBe(firstWindow)
+  const blocker = await app.deps.db.startTransaction().execute()
+  await sql`lock table webhook_attempts in exclusive mode`.execute(blocker)
+  release()
+  await expect.poll(async () => (await journaledAttempts()).length, { interval: 5 }).toBe(firstWindow)
+  victim.kill('SIGKILL')
+  await victim.exited
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where wait_event_type = 'Lock' and query like '%webhook_attempts%'`.execute(app.deps.db)
+  await blocker.rollback().execute()
+
+  await startWorkerProcess()
+
+  await expect.poll(finishedCount).toBe(firstWindow)
+  expect(receiver.received).toHaveLength(firstWindow)
+  await expect.poll(journaledAttempts).toEqual([])
 })
 
 test('redelivers what a killed worker held, before 50,000 waiting deliveries', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type App, buildApp } from '../../app.ts'
-import { startJournal } from '../../http/ops/journal.ts'
+import { startJournals } from '../../http/ops/journal.ts'
 import type { Config } from '../../platform/config.ts'
 import { openDatabase, withoutTimeout } from '../../platform/db/database.ts'
 import { listPendingMigrations, migrate } from '../../platform/db/migrate/migrate.ts'
@@ -72,10 +72,10 @@ function newMarker(url: string): MoveMarker {
   return { moveId: randomUUID(), state: 'moving', target: describeTarget(url), startedAt }
 }
 
-/** Settles the sends in the journals of dead processes, which refer to this database. */
+/** Settles the sends and deliveries in the journals of dead processes, which refer to this database. */
 async function prepareSource({ deps, config }: App): Promise<void> {
   await migrate(deps.db)
-  await startJournal(deps, config, { sends: false }).stop()
+  await startJournals(deps, config, { sends: false, delivers: false }).stop()
 }
 
 /** A migration would change rows that are already copied. */

@@ -1,49 +1,71 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { type JournalLocation, openSendJournal, readBootId } from '../../messages/journal/file.ts'
+import { openSendJournal } from '../../messages/journal/file.ts'
 import { noJournal, type SendJournal } from '../../messages/journal/journal.ts'
 import { startJournalReplay } from '../../messages/journal/replay.ts'
 import type { Config } from '../../platform/config.ts'
 import { createPrivateFolder } from '../../platform/db/embedded/data-folder.ts'
+import { type JournalLocation, readBootId } from '../../platform/journal/location.ts'
+import {
+  type DeliveryJournal,
+  noDeliveryJournal,
+  openDeliveryJournal,
+  startDeliveryReplay,
+} from '../../webhooks/queue/journal.ts'
 
-export interface RunningJournal {
-  journal: SendJournal
-  /** Call it after the last send has ended. */
+export interface RunningJournals {
+  sends: SendJournal
+  deliveries: DeliveryJournal
+  /** What dead processes could not record is recorded. Deliveries claimed earlier could be sent again. */
+  replayed: Promise<unknown>
+  /** Call it after the last send and the last delivery have ended. */
   stop(): Promise<void>
 }
 
 /**
- * Opens the send journal of this process and replays the journals of processes that died. If no journal can be kept,
- * the server runs without one, and sends interrupted by a crash have an unknown outcome.
+ * Opens the journals of this process and replays those of processes that died. If none can be kept, the server runs
+ * without: sends that a crash interrupts have an unknown outcome, and some webhooks are sent again.
  */
-export function startJournal(
+export function startJournals(
   deps: Pick<Deps, 'db' | 'log'>,
   config: Pick<Config, 'database' | 'journalDir'>,
-  { sends }: { sends: boolean },
-): RunningJournal {
+  { sends, delivers }: { sends: boolean; delivers: boolean },
+): RunningJournals {
   const location = findJournalLocation(deps, config)
-  if (!location) return withoutJournal
+  if (!location) return withoutJournals
   try {
     createPrivateFolder(location.folder)
-    const own = sends ? openSendJournal(location, deps.log) : undefined
-    const replay = startJournalReplay(deps, { ...location, ownName: own?.name })
+    const ownSends = sends ? openSendJournal(location, deps.log) : undefined
+    const ownDeliveries = delivers ? openDeliveryJournal(location, deps.log) : undefined
+    const replays = [
+      startJournalReplay(deps, { ...location, ownName: ownSends?.name }),
+      startDeliveryReplay(deps, { ...location, ownName: ownDeliveries?.name }),
+    ]
     return {
-      journal: own ?? noJournal,
+      sends: ownSends ?? noJournal,
+      deliveries: ownDeliveries ?? noDeliveryJournal,
+      replayed: Promise.all(replays.map((replay) => replay.first)),
       stop: async () => {
-        await replay.stop()
-        own?.close()
+        await Promise.all(replays.map((replay) => replay.stop()))
+        ownSends?.close()
+        ownDeliveries?.close()
       },
     }
   } catch (error) {
     deps.log.warn(
       { err: error, folder: location.folder },
-      'could not open the send journal: sends interrupted by a crash will have an unknown outcome. Set WAYBILL_DATA_DIR to a folder that this process can write to',
+      'could not open the journals: sends interrupted by a crash will have an unknown outcome, and some webhooks will be sent again. Set WAYBILL_DATA_DIR to a folder that this process can write to',
     )
-    return withoutJournal
+    return withoutJournals
   }
 }
 
-const withoutJournal: RunningJournal = { journal: noJournal, stop: () => Promise.resolve() }
+const withoutJournals: RunningJournals = {
+  sends: noJournal,
+  deliveries: noDeliveryJournal,
+  replayed: Promise.resolve(),
+  stop: () => Promise.resolve(),
+}
 
 function findJournalLocation(
   { log }: Pick<Deps, 'log'>,
@@ -51,7 +73,7 @@ function findJournalLocation(
 ): JournalLocation | undefined {
   const bootId = readBootId()
   if (bootId !== undefined) return { folder: journalDir, database: identify(database), bootId }
-  log.info('the send journal requires Linux: sends interrupted by a crash will have an unknown outcome')
+  log.info('the journals require Linux: without them, sends interrupted by a crash have an unknown outcome')
   return undefined
 }
 

@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
+import type { DeliveryJournal } from './journal.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
 import {
   type ClaimedDelivery,
@@ -28,6 +29,7 @@ export interface AttemptOptions {
   /** The monotonic clock of this process, in milliseconds. */
   monotonic: () => number
   observer: WorkerObserver
+  journal: DeliveryJournal
 }
 
 /** Receives the worker's events, for metrics. */
@@ -165,15 +167,18 @@ export class Attempts {
     if (isLate || this.#held.get(delivery.id) !== held) return this.#freeSlot(held, { outcome: 'failed' })
     const startedAt = new Date(now + held.databaseOffset)
     const result = await this.#attempt(delivery, startedAt)
+    const waitSeconds = this.#waitAfter(delivery, result)
+    const ended = { delivery, result, startedAt, waitSeconds }
+    if (result.outcome === 'delivered') this.#options.journal.acknowledged(ended)
     const isQuick = result.outcome === 'delivered' && result.durationMilliseconds < quickMilliseconds
     if (isQuick && ++this.#unrecorded >= maxUnrecorded) this.#concurrency.pause()
     const { outcome, durationMilliseconds: milliseconds } = result
     this.#freeSlot(held, outcome === 'delivered' ? { outcome, milliseconds } : { outcome: 'failed' })
     this.#options.observer.attempted(result)
-    const waitSeconds = this.#waitAfter(delivery, result)
     try {
-      await this.#recordWhileHeld(held, { delivery, result, startedAt, waitSeconds })
+      await this.#recordWhileHeld(held, ended)
     } finally {
+      this.#options.journal.recorded(delivery.id)
       if (isQuick) this.#resumeAfterRecord()
     }
   }

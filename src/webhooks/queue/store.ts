@@ -148,7 +148,7 @@ export function claimDueDeliveries(
 
 /** A finished attempt and its consequences. */
 export interface EndedAttempt {
-  delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'endpoint_id' | 'generation'>
+  delivery: Pick<ClaimedDelivery, 'account_id' | 'id' | 'generation'>
   result: AttemptResult
   startedAt: Date
   /** Seconds until the next attempt; undefined if the delivery is finished. */
@@ -205,7 +205,7 @@ const attemptColumns: Columns<AttemptToRecord> = {
   responseStart: { name: 'response_start', type: 'text' },
 }
 
-const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
+const recordAll = unnamedStatement<Lists<AttemptToRecord> & { afterLease: boolean }, RecordedRow>(
   ($) => `
   with commit_mode as (
     ${asyncCommit}
@@ -216,7 +216,7 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
   ), finished as (
     delete from webhook_deliveries d using result r
     where d.account_id = r.account_id and d.id = r.id and d.generation = r.generation
-      and d.due_at - now() > interval '0' and r.wait_seconds is null
+      and (${$.afterLease}::boolean or d.due_at - now() > interval '0') and r.wait_seconds is null
     returning d.account_id, d.id, d.endpoint_id, d.event_id, d.attempts + 1 as number, d.created_at, r.outcome,
       r.started_at, r.duration_ms, r.status_code, r.error, r.response_start
   ), postponed as (
@@ -290,9 +290,14 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord>, RecordedRow>(
  * Applies only to deliveries that are still claimed: the generation matches, and the lease has not expired by the
  * database clock. The lease is compared as `due_at - now()`, which no index supports; otherwise the planner would scan
  * all future retries instead of looking up each delivery by its key. Endpoints are locked in the order of their IDs, so
- * that two batches cannot deadlock. Writes to all accounts; each row names its own.
+ * that two batches cannot deadlock. Writes to all accounts; each row names its own. `afterLease` also finishes deliveries
+ * whose lease has expired and that nobody has claimed since, because a claim changes the generation.
  */
-export async function recordAttempts(db: Kysely<Database>, ended: readonly EndedAttempt[]): Promise<RecordedAttempts> {
+export async function recordAttempts(
+  db: Kysely<Database>,
+  ended: readonly EndedAttempt[],
+  { afterLease = false }: { afterLease?: boolean } = {},
+): Promise<RecordedAttempts> {
   const attempts = ended.map(({ delivery, result, startedAt, waitSeconds }) => ({
     accountId: delivery.account_id,
     deliveryId: delivery.id,
@@ -305,7 +310,7 @@ export async function recordAttempts(db: Kysely<Database>, ended: readonly Ended
     error: result.error && inEnglish(result.error),
     responseStart: result.responseStart,
   }))
-  const rows = await recordAll(db, listsOf(attemptColumns, attempts))
+  const rows = await recordAll(db, { ...listsOf(attemptColumns, attempts), afterLease })
   return {
     lost: new Set(rows.flatMap(({ lost }) => (lost === null ? [] : [lost]))),
     disabled: rows.flatMap(({ disabled, reason }) =>

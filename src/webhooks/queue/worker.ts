@@ -4,6 +4,7 @@ import type { WebhookConfig } from '../../platform/config.ts'
 import { type AttemptDeps, Attempts, type WorkerObserver } from './attempts.ts'
 import { Claims, nothingClaimed } from './claims.ts'
 import { EndpointConcurrency } from './endpoint-concurrency.ts'
+import { type DeliveryJournal, noDeliveryJournal } from './journal.ts'
 
 export interface WorkerOptions {
   /** Duration of a claim. It must exceed the timeout of an attempt. */
@@ -18,6 +19,7 @@ export interface WorkerOptions {
   /** The monotonic clock of this process, in milliseconds. */
   monotonic?: () => number
   observer?: WorkerObserver
+  journal?: DeliveryJournal
 }
 
 export type WorkerDeps = AttemptDeps & Pick<Deps, 'announcements'>
@@ -56,6 +58,7 @@ export class Worker {
       random: Math.random,
       monotonic: () => performance.now(),
       observer: { attempted: () => {}, lost: () => {}, disabled: () => {} },
+      journal: noDeliveryJournal,
       ...overrides,
     }
     this.#deps = deps

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type AttemptEvents, Attempts, type WorkerObserver } from '../../../src/webhooks/queue/attempts.ts'
 import { EndpointConcurrency, initialWindows } from '../../../src/webhooks/queue/endpoint-concurrency.ts'
+import { noDeliveryJournal } from '../../../src/webhooks/queue/journal.ts'
 import { type Claim, claimDueDeliveries, type ClaimedDelivery } from '../../../src/webhooks/queue/store.ts'
 import type { WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -52,6 +53,7 @@ function createAttempts({
       random: () => 0,
       monotonic: () => time,
       observer: { attempted: recordEvent('attempted'), lost: recordEvent('lost'), disabled: recordEvent('disabled') },
+      journal: noDeliveryJournal,
     },
     concurrency,
     {

@@ -73,7 +73,7 @@ securityContext:
   seccompProfile:
     type: RuntimeDefault
 volumes:
-  # The send journal and uploads in progress: they outlive a container that crashes, and no pod needs those of another.
+  # The journals and uploads in progress: they outlive a container that crashes, and no pod needs those of another.
   - name: data
     emptyDir: {}
   - name: tmp

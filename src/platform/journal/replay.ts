@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { lockFile } from '../db/embedded/data-folder.ts'
+import type { Logger } from '../log.ts'
+import { type JournalHeader, type JournalKind, type JournalLocation, journalFile, journalLockFile } from './location.ts'
+
+export interface ReplayTimes {
+  /** Interval between scans for journals of dead processes. */
+  scanEveryMs: number
+  /** Interval between attempts to finish a journal. */
+  retryEveryMs: number
+}
+
+const defaultTimes: ReplayTimes = { scanEveryMs: 5_000, retryEveryMs: 1_000 }
+
+export interface ReplaySteps<Contents> {
+  kind: JournalKind
+  /** Returns undefined if the journal is damaged and proves nothing. */
+  read: (text: string) => { header: Pick<JournalHeader, 'database' | 'bootId'>; contents: Contents } | undefined
+  /** Applies the contents to the database. Returns whether the journal is not needed any more. */
+  apply: (contents: Contents, adoptedForMs: number) => Promise<boolean>
+}
+
+export interface Replay {
+  /** The first scan and what it found. Does not reject. */
+  first: Promise<void>
+  stop(): Promise<void>
+}
+
+/** The journal of a dead process, locked by this process until it is finished. */
+interface AdoptedJournal<Contents> {
+  lock: DatabaseSync
+  contents: Contents
+  adoptedAt: number
+}
+
+/** How long a journal from before a reboot or from another machine is kept. It cannot be replayed. */
+const foreignKeptMilliseconds = 7 * 86_400_000
+
+/**
+ * Replays the journals that dead processes of this machine left. Scans immediately, and then at intervals, because
+ * siblings can die later.
+ */
+export function startReplay<Contents>(
+  log: Logger,
+  location: JournalLocation & { ownName?: string | undefined },
+  steps: ReplaySteps<Contents>,
+  times: Partial<ReplayTimes> = {},
+): Replay {
+  const { scanEveryMs, retryEveryMs } = { ...defaultTimes, ...times }
+  const adopted = new Map<string, AdoptedJournal<Contents>>()
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let pass = Promise.resolve()
+
+  function start(): void {
+    pass = runPass()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'could not replay the journal of a dead process; trying again'),
+      )
+      .then(() => {
+        if (!stopped) timer = setTimeout(start, adopted.size > 0 ? retryEveryMs : scanEveryMs).unref()
+      })
+  }
+
+  async function runPass(): Promise<void> {
+    adoptAll(location, steps, adopted)
+    for (const [name, { lock, contents, adoptedAt }] of adopted) {
+      if (!(await steps.apply(contents, performance.now() - adoptedAt))) continue
+      removeJournal(location.folder, name, steps.kind)
+      lock.close()
+      adopted.delete(name)
+    }
+  }
+
+  start()
+  return {
+    first: pass,
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await pass
+      for (const { lock } of adopted.values()) lock.close()
+    },
+  }
+}
+
+function adoptAll<Contents>(
+  { folder, database, bootId, ownName }: JournalLocation & { ownName?: string | undefined },
+  { kind, read }: ReplaySteps<Contents>,
+  adopted: Map<string, AdoptedJournal<Contents>>,
+): void {
+  for (const file of readdirSync(folder)) {
+    const [, name, ending] = /^([\w-]+)\.(\w+)$/.exec(file) ?? []
+    if (name === undefined || ending !== kind || name === ownName || adopted.has(name)) continue
+    const lock = lockFile(journalLockFile(folder, name))
+    if (!lock) continue
+    const journal = readFile(folder, name, { kind, read })
+    if (journal?.header.database === database && journal.header.bootId === bootId) {
+      adopted.set(name, { lock, contents: journal.contents, adoptedAt: performance.now() })
+      continue
+    }
+    if (isOld(folder, name, kind)) removeJournal(folder, name, kind)
+    lock.close()
+  }
+}
+
+function readFile<Contents>(
+  folder: string,
+  name: string,
+  { kind, read }: Pick<ReplaySteps<Contents>, 'kind' | 'read'>,
+): ReturnType<ReplaySteps<Contents>['read']> {
+  try {
+    return read(readFileSync(journalFile(folder, name, kind), 'latin1'))
+  } catch {
+    return undefined
+  }
+}
+
+function isOld(folder: string, name: string, kind: JournalKind): boolean {
+  const { mtimeMs } = statSync(journalFile(folder, name, kind), { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+  return Date.now() - mtimeMs > foreignKeptMilliseconds
+}
+
+/** The lock is removed last, so that a journal never exists without it. */
+function removeJournal(folder: string, name: string, kind: JournalKind): void {
+  rmSync(journalFile(folder, name, kind), { force: true })
+  rmSync(`${journalFile(folder, name, kind)}.new`, { force: true })
+  rmSync(journalLockFile(folder, name), { force: true })
+}

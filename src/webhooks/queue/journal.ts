@@ -1,0 +1,100 @@
+import type { Deps } from '../../deps.ts'
+import { JournalFile } from '../../platform/journal/file.ts'
+import { type JournalHeader, type JournalLocation, splitJournal } from '../../platform/journal/location.ts'
+import { type Replay, type ReplayTimes, startReplay } from '../../platform/journal/replay.ts'
+import type { Logger } from '../../platform/log.ts'
+import { type EndedAttempt, recordAttempts } from './store.ts'
+
+/**
+ * Keeps the attempts that a receiver has acknowledged until they are recorded in the database, so that they survive the
+ * process. Without it, a process that is killed in between leaves webhooks that are sent again.
+ */
+export interface DeliveryJournal {
+  acknowledged(attempt: EndedAttempt): void
+  /** Call this when the attempt is recorded, or can no longer be. */
+  recorded(deliveryId: string): void
+  close(): void
+}
+
+export const noDeliveryJournal: DeliveryJournal = { acknowledged: () => {}, recorded: () => {}, close: () => {} }
+
+const kind = 'deliveries'
+
+/** Opens a delivery journal for this process. */
+export function openDeliveryJournal(
+  location: JournalLocation,
+  log: Logger,
+  maxBytes?: number,
+): DeliveryJournal & { name: string } {
+  /** Lines of attempts that are not recorded yet. */
+  const unrecorded = new Map<string, string>()
+  const file = new JournalFile(location, {
+    kind,
+    maxBytes,
+    listNeeded: () => [...unrecorded.values()].join(''),
+    abandoned: (error) => {
+      unrecorded.clear()
+      log.warn({ err: error }, 'could not write the delivery journal; after a crash, some webhooks are sent again')
+    },
+  })
+  return {
+    name: file.name,
+    acknowledged: (attempt) => {
+      if (!file.isOpen) return
+      const line = lineOf(attempt)
+      unrecorded.set(attempt.delivery.id, line)
+      // At once: a turn of the event loop can take longer than a kill. A write takes 2 µs.
+      file.append(line)
+    },
+    recorded: (deliveryId) => void unrecorded.delete(deliveryId),
+    close: () => file.close({ isNeeded: unrecorded.size > 0 }),
+  }
+}
+
+/** Without the start of the response, which would make the line long. */
+function lineOf({ delivery, result, startedAt }: EndedAttempt): string {
+  const { account_id: accountId, id, generation } = delivery
+  const duration = Math.round(result.durationMilliseconds)
+  return `A ${accountId} ${id} ${generation} ${startedAt.getTime()} ${duration} ${result.statusCode ?? 0}\n`
+}
+
+/** Returns undefined if the journal is damaged. A torn line is an attempt that is repeated. */
+export function readDeliveryJournal(
+  text: string,
+): { header: Pick<JournalHeader, 'database' | 'bootId'>; contents: EndedAttempt[] } | undefined {
+  const journal = splitJournal(text)
+  if (!journal) return undefined
+  const attempts = journal.lines.map(readLine)
+  const contents = attempts.filter((attempt) => attempt !== undefined)
+  return contents.length === attempts.length ? { header: journal.header, contents } : undefined
+}
+
+function readLine(line: string): EndedAttempt | undefined {
+  const [, accountId, id, ...numbers] = /^A (acc_\w+) (\w+) (\d+) ([\d.]+) (\d+) (\d+)$/.exec(line) ?? []
+  const [generation, startedAt, durationMilliseconds, statusCode] = numbers.map(Number)
+  if (accountId === undefined || id === undefined || generation === undefined) return undefined
+  if (startedAt === undefined || durationMilliseconds === undefined || statusCode === undefined) return undefined
+  return {
+    delivery: { account_id: accountId, id, generation },
+    result: { outcome: 'delivered', statusCode, durationMilliseconds },
+    startedAt: new Date(startedAt),
+    waitSeconds: undefined,
+  }
+}
+
+const batchSize = 1_000
+
+/** Records the attempts that dead processes of this machine could not record themselves. */
+export function startDeliveryReplay(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  location: JournalLocation & { ownName?: string | undefined },
+  times: Partial<ReplayTimes> = {},
+): Replay {
+  const apply = async (attempts: readonly EndedAttempt[]) => {
+    // Most were recorded before the process died.
+    for (let from = 0; from < attempts.length; from += batchSize)
+      await recordAttempts(db, attempts.slice(from, from + batchSize), { afterLease: true })
+    return true
+  }
+  return startReplay(log, location, { kind, read: readDeliveryJournal, apply }, times)
+}

@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { JournalLocation } from '../../../src/platform/journal/location.ts'
+import type { Replay } from '../../../src/platform/journal/replay.ts'
+import { openDeliveryJournal, readDeliveryJournal, startDeliveryReplay } from '../../../src/webhooks/queue/journal.ts'
+import { claimDueDeliveries, type EndedAttempt } from '../../../src/webhooks/queue/store.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
+
+const log = pino({ level: 'silent' })
+const startedAt = new Date('2026-11-20T10:00:00Z')
+
+let database: TestDatabase
+let webhooks: TestWebhooks
+let location: JournalLocation
+let replay: Replay | undefined
+beforeAll(async () => {
+  database = await openTestDatabase()
+  webhooks = await startTestWebhooks(database)
+})
+beforeEach(() => {
+  location = { folder: mkdtempSync(path.join(tmpdir(), 'waybill-journal-')), database: 'db-1', bootId: 'boot-1' }
+})
+afterEach(async () => {
+  await replay?.stop()
+  replay = undefined
+  rmSync(location.folder, { recursive: true })
+  await webhooks.reset()
+})
+afterAll(async () => {
+  await webhooks.close()
+  await database.close()
+})
+
+function attemptOf(delivery: EndedAttempt['delivery']): EndedAttempt {
+  const result = { outcome: 'delivered', statusCode: 204, durationMilliseconds: 12.4 } as const
+  return { delivery, result, startedAt, waitSeconds: undefined }
+}
+
+const someAttempt = (id: string) => attemptOf({ account_id: 'acc_1', id, generation: 1 })
+
+/** Claims the only delivery, and acknowledges it like a process that dies before it records that. */
+async function acknowledgeAndDie(): Promise<void> {
+  const claim = { leaseSeconds: 30, limit: 1, afterEndpointId: '', capacities: [], defaultWindow: 4, failingWindow: 4 }
+  const [delivery] = await claimDueDeliveries(database.db, claim)
+  if (!delivery) throw new Error('no delivery is due')
+  const journal = openDeliveryJournal(location, log)
+  journal.acknowledged(attemptOf(delivery))
+  journal.close()
+}
+
+test('records an acknowledged attempt of a dead process', async () => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  const [eventId = ''] = await webhooks.emit()
+  await acknowledgeAndDie()
+
+  replay = startDeliveryReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+  expect(await webhooks.attempts(eventId)).toEqual([{ number: 1, status_code: 204, error: null }])
+  await expect.poll(() => readdirSync(location.folder)).toEqual([])
+})
+
+test('records an attempt whose lease has ended, unless it was claimed again', async () => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  await acknowledgeAndDie()
+  await database.db
+    .updateTable('webhook_deliveries')
+    .set({ due_at: new Date(0) })
+    .execute()
+
+  replay = startDeliveryReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
+})
+
+test('leaves a delivery that was claimed again', async () => {
+  await webhooks.addEndpoint('http://127.0.0.1:9/hook')
+  await webhooks.emit()
+  await acknowledgeAndDie()
+  await database.db
+    .updateTable('webhook_deliveries')
+    .set(({ eb }) => ({ generation: eb('generation', '+', 1) }))
+    .execute()
+
+  replay = startDeliveryReplay({ db: database.db, log }, location)
+
+  await expect.poll(() => readdirSync(location.folder)).toEqual([])
+  expect(await webhooks.finished()).toEqual([])
+  expect(await webhooks.deliveries()).toMatchObject([{ attempts: 0, generation: 2 }])
+})
+
+test('rewrites a long file with the attempts that are not recorded yet', () => {
+  const journal = openDeliveryJournal(location, log, 2_000)
+  journal.acknowledged(someAttempt('whd_waiting'))
+  for (let n = 0; n < 200; n++) {
+    journal.acknowledged(someAttempt(`whd_${n}`))
+    journal.recorded(`whd_${n}`)
+  }
+  const name = readdirSync(location.folder).find((file) => file.endsWith('.deliveries')) ?? ''
+  const file = path.join(location.folder, name)
+  expect(statSync(file).size).toBeLessThan(2_500)
+  expect(readDeliveryJournal(readFileSync(file, 'latin1'))?.contents).toContainEqual(someAttemptAsRead('whd_waiting'))
+
+  journal.recorded('whd_waiting')
+  journal.close()
+  expect(readdirSync(location.folder)).toEqual([])
+})
+
+function someAttemptAsRead(id: string): EndedAttempt {
+  const attempt = someAttempt(id)
+  return { ...attempt, result: { ...attempt.result, durationMilliseconds: 12 } }
+}
+
+const header = `${JSON.stringify({ version: 1, database: 'db-1', bootId: 'boot-1', host: 'h', pid: 1 })}\n`
+const line = 'A acc_1 whd_1 1 1700000000000 12 200\n'
+
+test.each([
+  { what: 'an acknowledged attempt', text: header + line, ids: ['whd_1'] },
+  { what: 'a truncated line', text: header + line + line.slice(0, 12), ids: ['whd_1'] },
+  { what: 'only a header', text: header, ids: [] },
+  { what: 'an invalid line', text: `${header}X\n${line}`, ids: undefined },
+  { what: 'a truncated header', text: header.slice(0, 20), ids: undefined },
+])('finds $ids in a journal with $what', ({ text, ids }) => {
+  expect(readDeliveryJournal(text)?.contents.map(({ delivery }) => delivery.id)).toEqual(ids)
+})
