@@ -366,6 +366,17 @@ test.each([
   { what: 'headers that are too large', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}` },
   { what: 'an unknown HTTP version', head: `GET ${path} HTTP/3.7\r\nHost: x` },
   { what: 'two lengths', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2` },
+  { what: 'a negative length', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: -1` },
+  {
+    what: 'a length and chunks',
+    head: `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked`,
+  },
+  { what: 'an unknown method', head: `BREW ${path} HTTP/1.1\r\nHost: x` },
+  { what: 'the start of HTTP/2', head: 'PRI * HTTP/2.0' },
+  { what: 'the start of TLS', head: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc' },
+  { what: 'a space in the path', head: `GET ${path} a HTTP/1.1\r\nHost: x` },
+  { what: 'a NUL in a header', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Name: a\x00b` },
+  { what: 'a line of a header that continues', head: `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Name: a\r\n b` },
   { what: 'an unknown transfer coding', head: `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: tea` },
 ])('responds to $what with the failure envelope', async ({ head }) => {
   const answer = await answerTo(head)
@@ -376,16 +387,49 @@ test.each([
   })
 })
 
+test.each([
+  { what: 'the method TRACE', head: `TRACE ${path} HTTP/1.1\r\nHost: x` },
+  {
+    what: 'an upgrade to a protocol',
+    head: `GET /nowhere HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade`,
+  },
+  { what: 'no path', head: 'OPTIONS * HTTP/1.1\r\nHost: x' },
+  { what: 'an absolute URL', head: 'GET http://x/nowhere HTTP/1.1\r\nHost: x' },
+  { what: 'a path that is not UTF-8', head: 'GET /api/v1/%ff HTTP/1.1\r\nHost: x' },
+])('responds to $what with the envelope of a failure', async ({ head }) => {
+  const answer = await answerTo(head)
+  expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false })
+})
+
+test.each([
+  { what: 'a chunk with an invalid length', rest: 'zz\r\n' },
+  { what: 'a long chunk extension', rest: `2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n` },
+  { what: 'large trailers', rest: `2\r\n{}\r\n0\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n` },
+])('responds to $what with the failure envelope', async ({ rest }) => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json`
+  socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${rest}`)
+  const answer = await text(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
+})
+
 test('accepts a request with HTTP/1.0 and no Host header', async () => {
   expect(await answerTo('GET /healthz HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 OK/)
 })
 
-test.each(['X-API-Key', 'Idempotency-Key'])('rejects a request with two %s headers', async (name) => {
-  const value = name === 'X-API-Key' ? account.apiKey : 'parcel-9'
-  const header = `${name}: ${value}\r\n${name.toLowerCase()}: ${value}`
+test.each([
+  ['X-API-Key', () => account.apiKey],
+  ['Idempotency-Key', () => 'parcel-9'],
+  ['Content-Type', () => 'application/json'],
+  ['Authorization', () => `Bearer ${account.apiKey}`],
+])('rejects a request with two %s headers', async (name, value) => {
+  const header = `${name}: ${value()}\r\n${name.toLowerCase()}: ${value()}`
   const answer = await answerTo(`POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Length: 0`)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request/)
   expect(answer).toContain(`more than one ${name} header`)
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
 })
 
 test('accepts a comma in one Idempotency-Key header', async () => {
