@@ -6,25 +6,43 @@ import { accountNotFound } from './account.ts'
 import { changeAccount } from './store.ts'
 
 /**
- * Returns the canonical form of an address for comparisons: v4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2)
- * becomes IPv4. Undefined if the text is not an address, or has a zone (`%eth0`), which means nothing to other hosts
+ * Returns the canonical form of an address for comparisons: v4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, 2.5.5.2) and
+ * the well-known form of a translator (`64:ff9b::192.0.2.1`, RFC 6052, 2.1), which a server with IPv6 only sees, become
+ * IPv4. Undefined if the text is not an address, or has a zone (`%eth0`), which means nothing to other hosts
  * (RFC 4007, 6).
  */
 export function normalizeAddress(text: string): string | undefined {
   // Node accepts only four decimal parts without leading zeros, so there is nothing to normalize.
   if (isIPv4(text)) return text
-  return isStrictAddress(text) ? ipaddr.process(text).toString() : undefined
+  if (!isStrictAddress(text)) return undefined
+  const address = ipaddr.process(text)
+  return address instanceof ipaddr.IPv6 && address.match(nat64)
+    ? toEmbeddedIPv4(address).toString()
+    : address.toString()
 }
 
-/** Returns the network that counts as one address: a client with an IPv6 address controls its whole /64 (RFC 6177). */
+const nat64 = ipaddr.parseCIDR('64:ff9b::/96')
+/** A network chooses where its translator puts the IPv4 address in these (RFC 8215). */
+const localNat64 = ipaddr.parseCIDR('64:ff9b:1::/48')
+
+function toEmbeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 {
+  return new ipaddr.IPv4(address.toByteArray().slice(12))
+}
+
+/**
+ * Returns the network that counts as one address: a client with an IPv6 address controls its whole /64 (RFC 6177). Behind
+ * a local translator, such a network would have all clients with IPv4.
+ */
 export function networkOf(address: string): string {
   const plain = normalizeAddress(address) ?? address
-  return plain.includes(':') ? (normalizeAllowListEntry(`${plain}/64`) ?? plain) : plain
+  if (!plain.includes(':')) return plain
+  const isTranslated = isStrictAddress(plain) && ipaddr.parse(plain).match(localNat64)
+  return isTranslated ? plain : (normalizeAllowListEntry(`${plain}/64`) ?? plain)
 }
 
 /**
  * Returns an allow-list entry in canonical form: an address, or a CIDR range with its host bits cleared. A v4-mapped
- * range becomes an IPv4 range. Undefined if the text is neither.
+ * or translated range becomes an IPv4 range. Undefined if the text is neither.
  */
 export function normalizeAllowListEntry(text: string): string | undefined {
   const [address = '', prefixText, ...rest] = text.trim().split('/')
@@ -38,6 +56,8 @@ function normalizeRange(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): str
   if (prefix > (address.kind() === 'ipv4' ? 32 : 128)) return undefined
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && prefix >= 96)
     return normalizeRange(address.toIPv4Address(), prefix - 96)
+  if (address instanceof ipaddr.IPv6 && address.match(nat64) && prefix >= 96)
+    return normalizeRange(toEmbeddedIPv4(address), prefix - 96)
   const range = `${address.toString()}/${prefix}`
   const network =
     address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(range) : ipaddr.IPv6.networkAddressFromCIDR(range)

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normalizeAddress, normalizeAllowListEntry, parseAllowList } from '../../src/accounts/ip-allow-list.ts'
+import {
+  networkOf,
+  normalizeAddress,
+  normalizeAllowListEntry,
+  parseAllowList,
+} from '../../src/accounts/ip-allow-list.ts'
 
 test.each([
   { entry: '192.0.2.1', becomes: '192.0.2.1' },
@@ -8,6 +13,10 @@ test.each([
   { entry: '192.0.2.77/24', becomes: '192.0.2.0/24' },
   { entry: '::ffff:192.0.2.1', becomes: '192.0.2.1' },
   { entry: '::ffff:192.0.2.0/120', becomes: '192.0.2.0/24' },
+  { entry: '64:ff9b::192.0.2.1', becomes: '192.0.2.1' },
+  { entry: '64:ff9b::c000:207/120', becomes: '192.0.2.0/24' },
+  { entry: '64:ff9b::/95', becomes: '64:ff9b::/95' },
+  { entry: '64:ff9b:1::c000:201', becomes: '64:ff9b:1::c000:201' },
   { entry: '2001:DB8:0::1', becomes: '2001:db8::1' },
   { entry: '2001:db8::1/32', becomes: '2001:db8::/32' },
 ])('normalizes the allow-list entry $entry to $becomes', ({ entry, becomes }) => {
@@ -40,6 +49,15 @@ test('normalizes v4-mapped IPv6 addresses to IPv4', () => {
       expect(normalizeAddress(hex)).toBe(address)
     }),
   )
+})
+
+test.each([
+  { address: '192.0.2.1', network: '192.0.2.1' },
+  { address: '2001:db8::1:2:3:4', network: '2001:db8::/64' },
+  { address: '64:ff9b::192.0.2.1', network: '192.0.2.1' },
+  { address: '64:ff9b:1::192.0.2.1', network: '64:ff9b:1::c000:201' },
+])('counts $address as the network $network', ({ address, network }) => {
+  expect(networkOf(address)).toBe(network)
 })
 
 test('leaves a normalized address unchanged', () => {
