@@ -7,7 +7,7 @@ import { withoutPunctuation } from '../../ui/phone-number.ts'
  */
 export function readNumbers(text: string): { numbers: string[]; malformed: string | undefined } {
   const pieces = text
-    .split(/[\n,;]+|\s(?=\+)/)
+    .split(/[\n,;]+|\s(?=\p{Cf}*[+\uff0b])/u)
     .map((piece) => piece.trim())
     .filter((piece) => piece !== '')
   const read = pieces.flatMap((piece) => {
