@@ -87,6 +87,7 @@ export const connectFacts = defineFacts('connect', {
     valid: 'The token is valid. {expiry}',
     validForApp: 'The token is valid and belongs to the app “{appName}”. {expiry}',
     noExpiry: 'It does not expire.',
+    unknownExpiry: 'WhatsApp did not say when it expires.',
     expiry: 'It expires {when} ({date}). Use a token that never expires for a server.',
     lacksPermission: '{message} It lacks the permission {permissions}.',
     permissionFix:

@@ -16,8 +16,8 @@ export interface TokenInfo {
   reason?: string
   appId?: string
   appName?: string
-  /** Undefined if it never expires. */
-  expiresAt?: Date
+  /** Undefined if WhatsApp did not say it. */
+  expiresAt?: Date | 'never'
   scopes: string[]
   /** The WhatsApp Business Accounts to which it is restricted; undefined if it is not restricted. */
   wabaIds?: string[]

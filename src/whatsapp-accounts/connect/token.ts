@@ -57,7 +57,7 @@ function describeToken(token: TokenInfo, now: Date): DescribedToken {
     missing,
     ...(token.appId !== undefined && { appId: token.appId }),
     ...(token.appName !== undefined && { appName: token.appName }),
-    ...(token.expiresAt && { expiresAt: token.expiresAt.toISOString() }),
+    ...(token.expiresAt instanceof Date && { expiresAt: token.expiresAt.toISOString() }),
   }
   if (!token.valid) {
     const message = token.reason === undefined ? invalid() : invalidBecause({ reason: token.reason })
@@ -70,11 +70,16 @@ function describeToken(token: TokenInfo, now: Date): DescribedToken {
 }
 
 function describeValidToken({ appName, expiresAt }: TokenInfo, now: Date): Fact {
-  const { valid, validForApp, noExpiry, expiry } = connectFacts.token
-  const expires = expiresAt
-    ? expiry({ when: inDays(Math.max(0, daysUntil(expiresAt, now))), date: expiresAt.toISOString().slice(0, 10) })
-    : noExpiry()
-  return appName === undefined ? valid({ expiry: expires }) : validForApp({ appName, expiry: expires })
+  const { valid, validForApp } = connectFacts.token
+  const expiry = describeExpiry(expiresAt, now)
+  return appName === undefined ? valid({ expiry }) : validForApp({ appName, expiry })
+}
+
+function describeExpiry(expiresAt: TokenInfo['expiresAt'], now: Date): Fact {
+  const { noExpiry, unknownExpiry, expiry } = connectFacts.token
+  if (expiresAt === undefined) return unknownExpiry()
+  if (expiresAt === 'never') return noExpiry()
+  return expiry({ when: inDays(Math.max(0, daysUntil(expiresAt, now))), date: expiresAt.toISOString().slice(0, 10) })
 }
 
 async function listConnectable(
@@ -108,6 +113,11 @@ type TokenColumns = Pick<
   HealthChanges,
   'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'missing_permissions'
 >
+
+/** If WhatsApp does not say it, the known time stays: as null, it would never be announced, and never refreshed. */
+function toExpiryColumn({ expiresAt }: TokenInfo): Pick<TokenColumns, 'token_expires_at'> {
+  return expiresAt === undefined ? {} : { token_expires_at: expiresAt === 'never' ? null : expiresAt }
+}
 
 export interface TokenFacts {
   info: TokenInfo | undefined
@@ -146,7 +156,7 @@ function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts,
       columns: {
         ...checked,
         app_id: inspected.value.appId ?? null,
-        token_expires_at: inspected.value.expiresAt ?? null,
+        ...toExpiryColumn(inspected.value),
         token_problem: inspected.value.valid ? null : (inspected.value.reason ?? 'WhatsApp says that it is not valid.'),
         missing_permissions: listMissingPermissions(inspected.value),
       },

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import type { MetaApp } from '../../whatsapp/onboarding.ts'
+import type { MetaApp, TokenInfo } from '../../whatsapp/onboarding.ts'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { explainReadFailure } from '../connect/advice.ts'
 import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
@@ -91,8 +91,8 @@ async function requestToken(
   return { accessToken: renewed, facts: after.columns }
 }
 
-function expiresLater(after: Date | undefined, before: Date | undefined): boolean {
-  return after === undefined || (before !== undefined && after > before)
+function expiresLater(after: TokenInfo['expiresAt'], before: TokenInfo['expiresAt']): boolean {
+  return after === 'never' || (after instanceof Date && before instanceof Date && after > before)
 }
 
 /** Logs and audits a problem only once, although the refresh is tried every day. */

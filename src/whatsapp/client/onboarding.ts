@@ -184,15 +184,22 @@ function mapOutcome<T, U>(outcome: ReadOutcome<T>, map: (value: T) => U): ReadOu
 
 function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
   const wabaIds = data.granular_scopes?.find(({ scope }) => scope === 'whatsapp_business_management')?.target_ids
+  const expiresAt = toExpiry(data.expires_at)
   return {
     valid: data.is_valid,
     scopes: data.scopes ?? [],
     ...(data.error?.message !== undefined && { reason: data.error.message }),
     ...(data.app_id !== undefined && { appId: data.app_id }),
     ...(data.application !== undefined && { appName: data.application }),
-    ...((data.expires_at ?? 0) > 0 && { expiresAt: new Date((data.expires_at ?? 0) * 1000) }),
+    ...(expiresAt !== undefined && { expiresAt }),
     ...(wabaIds && { wabaIds }),
   }
+}
+
+/** Only 0 means that a token never expires; null and other values say nothing. */
+function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
+  if (seconds === 0) return 'never'
+  return seconds === undefined || seconds < 0 ? undefined : new Date(seconds * 1000)
 }
 
 function toBusinessAccount({ id, name }: z.infer<typeof BusinessAccountNode>) {

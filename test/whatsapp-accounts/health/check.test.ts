@@ -133,6 +133,20 @@ test('recognizes an expired token with the credentials of its app', async () => 
   expect(await view()).toMatchObject({ canSend: false })
 })
 
+test('keeps the known expiry of a token if WhatsApp does not say it', async () => {
+  const appId = addApp(secret)
+  const expiresAt = Math.floor(Date.now() / 1000) + 86_400
+  await useTokenOf(appId, { expiresAt })
+  const data = { is_valid: true, app_id: appId, scopes: [], expires_at: null }
+  server.simulator.intercept(({ path }) =>
+    path.includes('debug_token') ? { kind: 'json', status: 200, body: { data } } : undefined,
+  )
+
+  await checkNow(server.deps, owner())
+
+  expect(await readHealth()).toMatchObject({ token_expires_at: new Date(expiresAt * 1000), token_problem: null })
+})
+
 test('clears the facts of the previous token if those of the new one cannot be read', async () => {
   const appId = addApp(secret)
   const expiresAt = Math.floor(Date.now() / 1000) + 86_400

@@ -57,8 +57,30 @@ test('describes a token with its app, permissions and business accounts', async 
       appName: 'Test app',
       scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'],
       wabaIds: [wabaId],
+      expiresAt: 'never',
     },
   })
+})
+
+test.each([
+  { expires_at: 0, expiresAt: 'never' },
+  { expires_at: '0', expiresAt: 'never' },
+  { expires_at: 1_900_000_000, expiresAt: new Date(1_900_000_000_000) },
+  { expires_at: null, expiresAt: undefined },
+  { expires_at: '', expiresAt: undefined },
+  { expires_at: [], expiresAt: undefined },
+  { expires_at: -1, expiresAt: undefined },
+  { expires_at: undefined, expiresAt: undefined },
+])('reads the expiry $expires_at of a token as $expiresAt', async ({ expires_at, expiresAt }) => {
+  const { accessToken } = addNumber()
+  simulator.intercept(() =>
+    ok({ data: { is_valid: true, scopes: [], ...(expires_at !== undefined && { expires_at }) } }),
+  )
+
+  const inspected = await whatsapp.inspectToken({ accessToken })
+  simulator.intercept(undefined)
+
+  expect(inspected.ok && inspected.value.expiresAt).toEqual(expiresAt)
 })
 
 test('describes an expired token only with the credentials of its app', async () => {
