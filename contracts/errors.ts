@@ -1,3 +1,5 @@
+import { type Fact, type Facts, inEnglish, type Sentence } from './facts/fact.ts'
+
 interface ErrorDefinition {
   status: number
   /** When the error occurs, for the documentation. */
@@ -258,6 +260,10 @@ export interface ErrorData<Code extends ErrorCode = ErrorCode> {
 export interface DashboardErrorData extends ErrorData {
   /** The problem of each field, by dotted name, to show beside the field. */
   fields?: Readonly<Record<string, string>>
+  /** What the message says. */
+  fact?: Fact
+  /** What the problem of each field says. */
+  facts?: Facts
 }
 
 interface ServiceErrorOptions {
@@ -265,7 +271,7 @@ interface ServiceErrorOptions {
   replayed?: boolean
   /** The field that the whole message is about. For several fields, use `fields`. */
   field?: string
-  fields?: Readonly<Record<string, string>>
+  fields?: Readonly<Record<string, Sentence>>
   remedy?: string
   cause?: unknown
 }
@@ -277,25 +283,28 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Whether this is the stored result of an earlier request with the same `Idempotency-Key`. */
   readonly replayed: boolean
+  /** What the message says; absent if it has no translation. */
+  readonly fact: Fact | undefined
   /** The problem of each field, by dotted name. */
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, Sentence>>
   /** A command that fixes the problem. Shown only on the command line. */
   readonly remedy: string | undefined
 
-  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+  constructor(code: ErrorCode, said: Sentence, options: ServiceErrorOptions = {}) {
+    super(inEnglish(said), 'cause' in options ? { cause: options.cause } : undefined)
     this.name = 'ServiceError'
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
     this.replayed = options.replayed ?? false
-    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: message })
+    this.fact = typeof said === 'string' ? undefined : said
+    this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: said })
     this.remedy = options.remedy
   }
 }
 
 /** Creates the error for one invalid field. `problem` is a sentence without its subject, such as `must be a number.` */
-export function invalidField(field: string, problem: string): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `${field}: ${problem}`, { fields: { [field]: problem } })
+export function invalidField(field: string, problem: Sentence): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `${field}: ${inEnglish(problem)}`, { fields: { [field]: problem } })
 }
 
 /** Formats the path of a field for messages: `['buttons', 0, 'url']` becomes `buttons[0].url`. */

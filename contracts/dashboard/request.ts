@@ -1,3 +1,4 @@
+import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { FailureCode, line, MessageId, PageLimit, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
@@ -21,6 +22,7 @@ export const ApiRequest = z.object({
   errorCode: z.string().optional(),
   /** Message of the response, truncated to some hundred characters. Absent if it was not stored. */
   errorMessage: z.string().optional(),
+  facts: Facts.optional(),
   durationMilliseconds: z.int(),
   /** The first characters of the API key. */
   keyStart: z.string(),

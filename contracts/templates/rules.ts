@@ -1,4 +1,6 @@
 import { formatPath } from '../errors.ts'
+import { type Fact, inEnglish } from '../facts/fact.ts'
+import { templateProblems as problems } from '../facts/template-problems.ts'
 import {
   isNumbered,
   listVariables,
@@ -18,7 +20,7 @@ export interface TemplateProblem {
   /** Such as `['buttons', 0, 'url']`. */
   path: readonly (string | number)[]
   /** A sentence without its subject and full stop, such as `must not be empty`. */
-  problem: string
+  problem: Fact
 }
 
 type Path = readonly (string | number)[]
@@ -27,17 +29,9 @@ type Path = readonly (string | number)[]
 export function findTemplateProblems(template: TemplateDefinition): TemplateProblem[] {
   const { name, language, category, ttlSeconds } = template
   return [
-    ...problemIf(
-      !/^[a-z0-9_]+$/.test(name),
-      ['name'],
-      'must have lower-case letters (a to z), digits and underscores only, such as order_shipped',
-    ),
+    ...problemIf(!/^[a-z0-9_]+$/.test(name), ['name'], problems.name()),
     ...checkLength(name, ['name'], limits.nameCharacters),
-    ...problemIf(
-      !templateLanguages.includes(language),
-      ['language'],
-      'must be a language of WhatsApp, such as en, en_US, es or pt_BR',
-    ),
+    ...problemIf(!templateLanguages.includes(language), ['language'], problems.language()),
     ...checkTtl(category, ttlSeconds),
     ...(category === 'AUTHENTICATION' ? checkAuthentication(template) : checkContent(template)),
   ]
@@ -45,17 +39,17 @@ export function findTemplateProblems(template: TemplateDefinition): TemplateProb
 
 /** Formats a problem as one line, such as `body.text: must not end with a variable.` */
 export function describeTemplateProblem({ path, problem }: TemplateProblem): string {
-  return `${formatPath(path)}: ${problem}.`
+  return `${formatPath(path)}: ${inEnglish(problem)}.`
 }
 
-function problemIf(condition: boolean, path: Path, problem: string): TemplateProblem[] {
+function problemIf(condition: boolean, path: Path, problem: Fact): TemplateProblem[] {
   return condition ? [{ path, problem }] : []
 }
 
 /** Counts Unicode code points, not UTF-16 units. */
 function checkLength(text: string | undefined, path: Path, limit: number): TemplateProblem[] {
   const length = [...(text ?? '')].length
-  return problemIf(length > limit, path, `must have at most ${limit} characters; it has ${length}`)
+  return problemIf(length > limit, path, problems.length({ limit, length }))
 }
 
 /** Allowed seconds by category (Meta, "Time-to-live"). Only the Marketing Messages API honours that of `MARKETING`. */
@@ -69,7 +63,7 @@ function checkTtl(category: TemplateDefinition['category'], seconds: number | un
   if (seconds === undefined) return []
   const [min, max] = ttlRanges[category]
   const isWithin = seconds >= min && seconds <= max
-  return problemIf(!isWithin, ['ttlSeconds'], `must be ${min} to ${max} in the category ${category}`)
+  return problemIf(!isWithin, ['ttlSeconds'], problems.ttl({ least: min, most: max, category }))
 }
 
 /** WhatsApp provides the content of authentication templates, so these parts are not allowed. */
@@ -83,54 +77,52 @@ function checkAuthentication(template: TemplateDefinition): TemplateProblem[] {
   const { authentication: code } = template
   const disallowed = notInAuthentication
     .filter((part) => template[part] !== undefined)
-    .flatMap((part) =>
-      problemIf(true, [part], 'must be left out: WhatsApp writes the text of an AUTHENTICATION template itself'),
-    )
+    .flatMap((part) => problemIf(true, [part], problems.notInAuthentication()))
   if (!code)
     return [
       ...disallowed,
       {
         path: ['authentication'],
-        problem: 'is required in the category AUTHENTICATION, such as { "otpType": "COPY_CODE" }',
+        problem: problems.requiredAuthentication(),
       },
     ]
   const { otpType, expirationMinutes: minutes, apps = [] } = code
   const isWithin = minutes === undefined || (minutes >= 1 && minutes <= limits.maxExpirationMinutes)
   return [
     ...disallowed,
-    ...problemIf(!isWithin, inAuthentication('expirationMinutes'), `must be 1 to ${limits.maxExpirationMinutes}`),
+    ...problemIf(
+      !isWithin,
+      inAuthentication('expirationMinutes'),
+      problems.expiration({ most: limits.maxExpirationMinutes }),
+    ),
     ...checkLabel(code.text, inAuthentication('text')),
     ...checkLabel(code.autofillText, inAuthentication('autofillText')),
     ...problemIf(
       otpType === 'COPY_CODE' && code.autofillText !== undefined,
       inAuthentication('autofillText'),
-      'must be left out: COPY_CODE has no one-tap button',
+      problems.noOneTap(),
     ),
-    ...problemIf(
-      otpType === 'COPY_CODE' && apps.length > 0,
-      inAuthentication('apps'),
-      'must be left out: COPY_CODE opens no app',
-    ),
+    ...problemIf(otpType === 'COPY_CODE' && apps.length > 0, inAuthentication('apps'), problems.noApp()),
     ...problemIf(
       otpType !== 'COPY_CODE' && (apps.length < 1 || apps.length > limits.apps),
       inAuthentication('apps'),
-      `must have 1 to ${limits.apps} apps: ${otpType} hands the code to an Android app`,
+      problems.apps({ apps: limits.apps, otpType }),
     ),
     ...problemIf(
       otpType === 'ZERO_TAP' && code.zeroTapTermsAccepted !== true,
       inAuthentication('zeroTapTermsAccepted'),
-      'must be true: WhatsApp requires that you accept its terms for zero-tap codes',
+      problems.zeroTapTerms(),
     ),
     ...apps.flatMap(({ packageName, signatureHash }, index) => [
       ...problemIf(
         !/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/.test(packageName) || packageName.length > 224,
         [...inAuthentication('apps'), index, 'packageName'],
-        'must be an Android package of two or more segments, such as com.example.shop',
+        problems.androidPackage(),
       ),
       ...problemIf(
         !/^[A-Za-z0-9+/=]{11}$/.test(signatureHash),
         [...inAuthentication('apps'), index, 'signatureHash'],
-        'must be the 11 characters of the app’s signing key hash',
+        problems.signatureHash(),
       ),
     ]),
   ]
@@ -140,15 +132,15 @@ function checkContent(template: TemplateDefinition): TemplateProblem[] {
   const { header, body, footer, buttons = [], cards, limitedTimeOffer, authentication, category } = template
   const numbered = isNumbered(template)
   return [
-    ...problemIf(authentication !== undefined, ['authentication'], `must be left out in the category ${category}`),
+    ...problemIf(authentication !== undefined, ['authentication'], problems.notInCategory({ category })),
     ...(header ? checkHeader(header, ['header'], numbered) : []),
     ...(body
       ? checkBody(body, ['body'], { numbered, maxCharacters: maxBodyOf(template) })
-      : [{ path: ['body'], problem: `is required in the category ${category}` }]),
+      : [{ path: ['body'], problem: problems.requiredInCategory({ category }) }]),
     ...(footer === undefined ? [] : checkFooter(footer)),
     ...checkButtons(buttons, ['buttons']),
     ...checkProduct(header?.format, buttons, ['buttons']),
-    ...problemIf(template.buttons?.length === 0, ['buttons'], 'must not be empty: leave it out instead'),
+    ...problemIf(template.buttons?.length === 0, ['buttons'], problems.emptyList()),
     ...(cards ? checkCards(cards, template, numbered) : []),
     ...(limitedTimeOffer ? checkOffer(template) : []),
   ]
@@ -167,8 +159,8 @@ function checkProduct(
   path: Path,
 ): TemplateProblem[] {
   const kinds = buttons.map(({ type }) => type)
-  if (format === 'PRODUCT') return problemIf(kinds.join() !== 'SPM', path, 'must be one SPM button under a product')
-  return problemIf(kinds.includes('SPM'), path, 'must have SPM under a header of format PRODUCT only')
+  if (format === 'PRODUCT') return problemIf(kinds.join() !== 'SPM', path, problems.oneSpm())
+  return problemIf(kinds.includes('SPM'), path, problems.spmUnderProduct())
 }
 
 function checkHeader(
@@ -180,45 +172,29 @@ function checkHeader(
   if (format !== 'TEXT') {
     const takesSample = isSampleFormat(format)
     return [
-      ...problemIf(text !== undefined, at('text'), `must be left out: a header of format ${format} has no text`),
-      ...problemIf(
-        example !== undefined,
-        at('example'),
-        `must be left out: a header of format ${format} has no variable`,
-      ),
-      ...problemIf(
-        takesSample && countOf(sample?.link, sample?.handle) !== 1,
-        at('sample'),
-        'must have exactly one of link and handle: WhatsApp reviews a sample of the file',
-      ),
-      ...problemIf(
-        !takesSample && sample !== undefined,
-        at('sample'),
-        `must be left out: a header of format ${format} has no file`,
-      ),
+      ...problemIf(text !== undefined, at('text'), problems.headerWithoutText({ format })),
+      ...problemIf(example !== undefined, at('example'), problems.headerWithoutVariable({ format })),
+      ...problemIf(takesSample && countOf(sample?.link, sample?.handle) !== 1, at('sample'), problems.sample()),
+      ...problemIf(!takesSample && sample !== undefined, at('sample'), problems.headerWithoutFile({ format })),
     ]
   }
-  if (text === undefined) return [{ path: at('text'), problem: 'is required in a header of format TEXT' }]
+  if (text === undefined) return [{ path: at('text'), problem: problems.requiredHeaderText() }]
   const keys = listVariables(text)
   const [key] = keys
   return [
-    ...problemIf(sample !== undefined, at('sample'), 'must be left out: a header of format TEXT has no file'),
+    ...problemIf(sample !== undefined, at('sample'), problems.headerWithoutFile({ format })),
     ...checkLength(text, at('text'), limits.headerCharacters),
     ...checkOneLine(text, at('text')),
     ...checkFormatting(text, at('text')),
     ...checkVariableNames(text, at('text')),
-    ...problemIf(keys.length > 1, at('text'), 'must have at most one variable'),
-    ...problemIf(keys.length === 1 && numbered && key !== '1', at('text'), 'must number its variable {{1}}'),
+    ...problemIf(keys.length > 1, at('text'), problems.oneVariable()),
+    ...problemIf(keys.length === 1 && numbered && key !== '1', at('text'), problems.numberOfVariable()),
     ...problemIf(
       keys.length > 0 && (example ?? '').trim() === '',
       at('example'),
-      `is required: WhatsApp reviews an example value of {{${key}}}`,
+      problems.requiredExample({ key: key ?? '' }),
     ),
-    ...problemIf(
-      keys.length === 0 && example !== undefined,
-      at('example'),
-      'must be left out: the text has no variable',
-    ),
+    ...problemIf(keys.length === 0 && example !== undefined, at('example'), problems.noVariable()),
   ]
 }
 
@@ -236,23 +212,19 @@ function checkBody(
   const missing = keys.filter((key) => (examples[key] ?? '').trim() === '')
   const unknown = Object.keys(examples).filter((key) => !keys.includes(key))
   return [
-    ...problemIf(text.trim() === '', at('text'), 'must not be blank'),
+    ...problemIf(text.trim() === '', at('text'), problems.blank()),
     ...checkLength(text, at('text'), maxCharacters),
     ...checkVariableNames(text, at('text')),
     ...checkVariablePositions(text, at('text')),
     ...checkNumbering(keys, at('text'), numbered),
-    ...problemIf(/\n{3}/.test(text), at('text'), 'must not have more than two line breaks in a row'),
+    ...problemIf(/\n{3}/.test(text), at('text'), problems.lineBreaks()),
     ...missing.map((key) => ({
       path: at('examples', key),
-      problem: `is required: WhatsApp reviews an example value of {{${key}}}`,
+      problem: problems.requiredExample({ key }),
     })),
-    ...unknown.map((key) => ({ path: at('examples', key), problem: `must be left out: the text has no {{${key}}}` })),
+    ...unknown.map((key) => ({ path: at('examples', key), problem: problems.noSuchVariable({ key }) })),
     ...keys.flatMap((key) =>
-      problemIf(
-        /[\n\t]| {5}/.test(examples[key] ?? ''),
-        at('examples', key),
-        'must not have a line break, a tab or more than four spaces in a row',
-      ),
+      problemIf(/[\n\t]| {5}/.test(examples[key] ?? ''), at('examples', key), problems.exampleSpaces()),
     ),
   ]
 }
@@ -263,15 +235,11 @@ function checkVariableNames(text: string, path: Path): TemplateProblem[] {
   const keys = listVariables(text)
   const capital = keys.find((key) => /[A-Z]/.test(key))
   return [
-    ...problemIf(
-      /\{\{|\}\}|\{\s*\w+\s*\}/.test(rest),
-      path,
-      'must write each variable as {{1}} or {{first_name}}: two braces, and letters, digits and underscores inside',
-    ),
+    ...problemIf(/\{\{|\}\}|\{\s*\w+\s*\}/.test(rest), path, problems.variableForm()),
     ...problemIf(
       capital !== undefined,
       path,
-      `must name variables in lower case: {{${capital?.toLowerCase()}}}, not {{${capital}}}`,
+      problems.variableCase({ right: (capital ?? '').toLowerCase(), wrong: capital ?? '' }),
     ),
   ]
 }
@@ -279,17 +247,9 @@ function checkVariableNames(text: string, path: Path): TemplateProblem[] {
 function checkVariablePositions(text: string, path: Path): TemplateProblem[] {
   const trimmed = text.trim()
   return [
-    ...problemIf(/^\{\{[^{}]*\}\}/.test(trimmed), path, 'must not start with a variable: put words before it'),
-    ...problemIf(
-      /\{\{[^{}]*\}\}$/.test(trimmed),
-      path,
-      'must not end with a variable: put words or a full stop after it',
-    ),
-    ...problemIf(
-      /\}\}\s*\{\{/.test(trimmed),
-      path,
-      'must not have two variables next to each other: put words between them',
-    ),
+    ...problemIf(/^\{\{[^{}]*\}\}/.test(trimmed), path, problems.startsWithVariable()),
+    ...problemIf(/\{\{[^{}]*\}\}$/.test(trimmed), path, problems.endsWithVariable()),
+    ...problemIf(/\}\}\s*\{\{/.test(trimmed), path, problems.adjacentVariables()),
   ]
 }
 
@@ -299,18 +259,14 @@ function checkNumbering(keys: string[], path: Path, numbered: boolean): Template
     return problemIf(
       keys.some((key) => /^\d+$/.test(key)),
       path,
-      'must have either numbered variables such as {{1}} or named ones such as {{first_name}}, not both',
+      problems.mixedVariables(),
     )
   const gap = keys.findIndex((_, index) => !keys.includes(String(index + 1)))
-  return problemIf(
-    gap >= 0,
-    path,
-    `must number its variables without a gap, from {{1}} to {{${keys.length}}}: {{${gap + 1}}} is missing`,
-  )
+  return problemIf(gap >= 0, path, problems.gap({ last: keys.length, missing: gap + 1 }))
 }
 
 function checkOneLine(text: string, path: Path): TemplateProblem[] {
-  return problemIf(/[\n\r\t]/.test(text), path, 'must be one line: no line break and no tab')
+  return problemIf(/[\n\r\t]/.test(text), path, problems.oneLine())
 }
 
 /** WhatsApp allows formatting and emoji only in the body. */
@@ -320,7 +276,7 @@ function checkFormatting(text: string, path: Path): TemplateProblem[] {
       text.replaceAll(/\{\{[^{}]*\}\}/g, ''),
     ),
     path,
-    'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)',
+    problems.formatting(),
   )
 }
 
@@ -328,7 +284,7 @@ function checkFooter(footer: string): TemplateProblem[] {
   return [
     ...checkLength(footer, ['footer'], limits.footerCharacters),
     ...checkOneLine(footer, ['footer']),
-    ...problemIf(/\{\{/.test(footer), ['footer'], 'must not have variables'),
+    ...problemIf(/\{\{/.test(footer), ['footer'], problems.variables()),
   ]
 }
 
@@ -338,7 +294,7 @@ function checkLabel(text: string | undefined, path: Path): TemplateProblem[] {
     ...checkLength(text, path, limits.labelCharacters),
     ...checkOneLine(text, path),
     ...checkFormatting(text, path),
-    ...problemIf(/\{\{/.test(text), path, 'must not have variables'),
+    ...problemIf(/\{\{/.test(text), path, problems.variables()),
   ]
 }
 
@@ -357,22 +313,18 @@ const maxOfKind: Partial<Record<TemplateButtonType, number>> = {
 function checkButtons(buttons: TemplateButtonDefinition[], path: Path): TemplateProblem[] {
   const counts = Object.entries(maxOfKind).flatMap(([type, max]) => {
     const count = buttons.filter((button) => button.type === type).length
-    return problemIf(count > max, path, `must have at most ${max} of type ${type}; there are ${count}`)
+    return problemIf(count > max, path, problems.buttonsOfType({ most: max, type, count }))
   })
   const alone = buttons.find(({ type }) => type === 'CATALOG' || type === 'MPM')
   return [
     ...problemIf(
       buttons.length > limits.buttons,
       path,
-      `must have at most ${limits.buttons} buttons; there are ${buttons.length}`,
+      problems.buttons({ buttons: limits.buttons, length: buttons.length }),
     ),
     ...counts,
-    ...problemIf(
-      countReplyBlocks(buttons) > 1 || isReplyInside(buttons),
-      path,
-      'must have all QUICK_REPLY buttons together, before or after the others',
-    ),
-    ...problemIf(alone !== undefined && buttons.length > 1, path, `must have no other button beside ${alone?.type}`),
+    ...problemIf(countReplyBlocks(buttons) > 1 || isReplyInside(buttons), path, problems.quickReplies()),
+    ...problemIf(alone !== undefined && buttons.length > 1, path, problems.buttonBeside({ type: alone?.type ?? '' })),
     ...buttons.flatMap((button, index) => checkButton(button, [...path, index])),
   ]
 }
@@ -418,28 +370,28 @@ function checkButton(button: TemplateButtonDefinition, path: Path): TemplateProb
   )
   return [
     ...required.flatMap((field) =>
-      problemIf(button[field] === undefined, at(field), `is required in a button of type ${type}`),
+      problemIf(button[field] === undefined, at(field), problems.requiredInButton({ type })),
     ),
     ...given
       .filter((field) => field !== 'type' && !required.includes(field) && !optional.includes(field))
-      .map((field) => ({ path: at(field), problem: `must be left out: a button of type ${type} has none` })),
+      .map((field) => ({ path: at(field), problem: problems.notInButton({ type }) })),
     ...checkLabel(text, at('text')),
     ...(type === 'URL' && url !== undefined ? checkUrl(url, example, path) : []),
     ...problemIf(
       type === 'PHONE_NUMBER' && phoneNumber !== undefined && !/^\+?[1-9][0-9]{6,18}$/.test(phoneNumber),
       at('phoneNumber'),
-      'must be the country code and the number, such as +34600111222: digits only, at most 20 characters',
+      problems.phoneNumber(),
     ),
     ...problemIf(
       type === 'COPY_CODE' && example !== undefined && !/^[A-Za-z0-9]+$/.test(example),
       at('example'),
-      'must have letters (a to z) and digits only',
+      problems.couponCode(),
     ),
     ...(type === 'COPY_CODE' ? checkLength(example, at('example'), limits.couponCodeCharacters) : []),
     ...problemIf(
       type === 'FLOW' && button.navigateScreen !== undefined && button.flowAction === 'data_exchange',
       at('navigateScreen'),
-      'must be left out: with data_exchange your endpoint chooses the screen',
+      problems.screen(),
     ),
   ]
 }
@@ -454,29 +406,17 @@ function checkUrl(url: string, example: string | undefined, path: Path): Templat
       !/^https?:\/\/[^\s/?#]+\.[^\s]*$/.test(base.replaceAll(/[{}]/g, '')) ||
         !URL.canParse(base.replaceAll(/[{}]/g, '')),
       at('url'),
-      'must be a complete address, such as https://example.com/track/{{1}}',
+      problems.address(),
     ),
-    ...problemIf(
-      /[{}]/.test(base),
-      at('url'),
-      'must have its variable at the very end, such as https://example.com/track/{{1}}',
-    ),
-    ...problemIf(keys.length === 1 && keys[0] !== '1', at('url'), 'must number its variable {{1}}'),
+    ...problemIf(/[{}]/.test(base), at('url'), problems.addressVariable()),
+    ...problemIf(keys.length === 1 && keys[0] !== '1', at('url'), problems.numberOfVariable()),
     ...problemIf(
       /^https?:\/\/(?:[^/]*\.)?(?:wa\.me|whatsapp\.com)(?:[/?#]|$)/i.test(url),
       at('url'),
-      'must not lead to WhatsApp itself: WhatsApp rejects wa.me links',
+      problems.whatsAppLink(),
     ),
-    ...problemIf(
-      keys.length > 0 && (example ?? '').trim() === '',
-      at('example'),
-      'is required: WhatsApp reviews an example value of the variable in the address',
-    ),
-    ...problemIf(
-      keys.length === 0 && example !== undefined,
-      at('example'),
-      'must be left out: the address has no variable',
-    ),
+    ...problemIf(keys.length > 0 && (example ?? '').trim() === '', at('example'), problems.requiredAddressExample()),
+    ...problemIf(keys.length === 0 && example !== undefined, at('example'), problems.noAddressVariable()),
   ]
 }
 
@@ -495,27 +435,25 @@ function checkCards(
     ...problemIf(
       cards.length < 2 || cards.length > limits.cards,
       ['cards'],
-      `must have 2 to ${limits.cards} cards; there are ${cards.length}`,
+      problems.cards({ cards: limits.cards, length: cards.length }),
     ),
-    ...notWithCards.flatMap((part) =>
-      problemIf(template[part] !== undefined, [part], 'must be left out: a carousel has a body and cards only'),
-    ),
+    ...notWithCards.flatMap((part) => problemIf(template[part] !== undefined, [part], problems.notWithCards())),
     ...cards.flatMap((card, index) => [
       ...checkCard(card, ['cards', index], numbered),
       ...problemIf(
         card.header.format !== first?.header.format,
         ['cards', index, 'header', 'format'],
-        `must be ${first?.header.format}, as on the first card`,
+        problems.formatOfCards({ format: first?.header.format ?? '' }),
       ),
       ...problemIf(
         (card.body === undefined) !== (first?.body === undefined),
         ['cards', index, 'body'],
-        'must be on all cards or on none',
+        problems.onAllCards(),
       ),
       ...problemIf(
         listKinds(card) !== (first ? listKinds(first) : ''),
         ['cards', index, 'buttons'],
-        'must have the same kinds of buttons in the same order as the first card',
+        problems.buttonsOfCards(),
       ),
     ]),
   ]
@@ -534,24 +472,20 @@ function checkCard(
   const isProduct = header.format === 'PRODUCT'
   const wrong = buttons.findIndex(({ type }) => !cardButtonTypes.includes(type))
   return [
-    ...problemIf(
-      !cardFormats.has(header.format),
-      at('header', 'format'),
-      'must be IMAGE, VIDEO or PRODUCT: a card shows a picture, a video or a product',
-    ),
-    ...problemIf(isProduct && body !== undefined, at('body'), 'must be left out: a product card has no text'),
+    ...problemIf(!cardFormats.has(header.format), at('header', 'format'), problems.cardFormat()),
+    ...problemIf(isProduct && body !== undefined, at('body'), problems.productCard()),
     ...checkProduct(header.format, buttons, at('buttons')),
     ...checkHeader(header, at('header'), numbered),
     ...(body ? checkBody(body, at('body'), { numbered, maxCharacters: limits.cardBodyCharacters }) : []),
     ...problemIf(
       !isProduct && (buttons.length < 1 || buttons.length > limits.cardButtons),
       at('buttons'),
-      `must have 1 or ${limits.cardButtons} buttons`,
+      problems.cardButtons({ cardButtons: limits.cardButtons }),
     ),
     ...problemIf(
       !isProduct && wrong >= 0,
       at('buttons', wrong, 'type'),
-      `must be ${cardButtonTypes.join(', ')} on a card`,
+      problems.cardButtonType({ types: cardButtonTypes.join(', ') }),
     ),
     ...buttons.flatMap((button, index) => checkButton(button, at('buttons', index))),
   ]
@@ -567,19 +501,15 @@ function checkOffer({
 }: TemplateDefinition): TemplateProblem[] {
   const kinds = buttons.map(({ type }) => type).join()
   return [
-    ...problemIf(category !== 'MARKETING', ['limitedTimeOffer'], 'requires the category MARKETING'),
-    ...problemIf(limitedTimeOffer?.text.trim() === '', ['limitedTimeOffer', 'text'], 'must not be blank'),
+    ...problemIf(category !== 'MARKETING', ['limitedTimeOffer'], problems.offerCategory()),
+    ...problemIf(limitedTimeOffer?.text.trim() === '', ['limitedTimeOffer', 'text'], problems.blank()),
     ...checkLength(limitedTimeOffer?.text, ['limitedTimeOffer', 'text'], limits.offerCharacters),
-    ...problemIf(footer !== undefined, ['footer'], 'must be left out: a limited-time offer has no footer'),
+    ...problemIf(footer !== undefined, ['footer'], problems.offerFooter()),
     ...problemIf(
       header !== undefined && header.format !== 'IMAGE' && header.format !== 'VIDEO',
       ['header', 'format'],
-      'must be IMAGE or VIDEO in a limited-time offer',
+      problems.offerHeader(),
     ),
-    ...problemIf(
-      kinds !== 'URL' && kinds !== 'COPY_CODE,URL',
-      ['buttons'],
-      'must be one URL button, or COPY_CODE followed by URL, in a limited-time offer',
-    ),
+    ...problemIf(kinds !== 'URL' && kinds !== 'COPY_CODE,URL', ['buttons'], problems.offerButtons()),
   ]
 }

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { sql } from 'kysely'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Account } from '../../contracts/operator/account.ts'
@@ -32,8 +33,5 @@ export async function resumeAccount({ db }: Pick<Deps, 'db'>, accountId: string)
 }
 
 export function accountSuspended(): ServiceError {
-  return new ServiceError(
-    'API_DISABLED',
-    'This account is suspended: nothing is sent. Ask the operator of this server to resume it.',
-  )
+  return new ServiceError('API_DISABLED', errorFacts.suspended())
 }

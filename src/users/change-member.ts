@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { Member } from '../../contracts/dashboard/member.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -77,7 +78,7 @@ async function requireOtherOwner(
 ) {
   const owners = await lockOwners(trx, accountId)
   const member = await findMember(trx, accountId, email)
-  if (!member) throw new ServiceError('NOT_FOUND', 'This account has no member with this email address.')
+  if (!member) throw new ServiceError('NOT_FOUND', errorFacts.noMember())
   if (!allowLastOwner && owners.every((userId) => userId === member.userId))
     throw new ServiceError(
       'SETTING_REFUSED',

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { changes, roles } from '../../contracts/facts/changes.ts'
 import type { Fact } from '../../contracts/facts/fact.ts'
 import { createHash } from 'node:crypto'
@@ -207,8 +208,7 @@ export async function joinAccount(
 ): Promise<{ accountId: string }> {
   const invitation = await findInvitation(deps.db, hash(token))
   if (!invitation) throw invitationNotFound()
-  if (invitation.sets_password)
-    throw new ServiceError('SETTING_REFUSED', 'This link sets a new password. Sign out, then open it again.')
+  if (invitation.sets_password) throw new ServiceError('SETTING_REFUSED', errorFacts.passwordLink())
   if (invitation.email !== normalizeEmail(email))
     throw new ServiceError(
       'SETTING_REFUSED',
@@ -218,13 +218,9 @@ export async function joinAccount(
   const what = changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
     const user = await lockInvitedUser(trx, invitation.email)
-    if (user?.id !== userId)
-      throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+    if (user?.id !== userId) throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.signedOut())
     if (doesReplaceCredentials(invitation, user))
-      throw new ServiceError(
-        'SETTING_REFUSED',
-        'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
-      )
+      throw new ServiceError('SETTING_REFUSED', errorFacts.replacingInvitation())
     if (provesEmail) await markEmailVerified(trx, userId)
     await saveRole(trx, { account_id: accountId, owner_id: userId, role })
   })
@@ -255,16 +251,12 @@ async function verifyPassword(
   { checkPassword }: Pick<UserAuth, 'checkPassword'>,
   { userId, password, ...who }: Claimant & { userId: string; password: string | undefined },
 ): Promise<void> {
-  if (password === undefined)
-    throw new ServiceError(
-      'SIGN_IN_REQUIRED',
-      'You can already sign in to this server. Sign in, then open this link again.',
-    )
+  if (password === undefined) throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.canSignIn())
   // Limited like sign-in, so that a leaked link cannot be used to guess the password.
   const source = await findKnownSource(deps.db, who)
   const lock = await takePasswordAttempt(deps, who, source?.name)
   if (lock)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyAttempts(), {
       retryAfterSeconds: lock.secondsLeft,
     })
   if (await checkPassword(userId, password)) return
@@ -287,14 +279,11 @@ function hash(token: string): Buffer {
 }
 
 function tooManyChanges(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'This user is being changed at the moment. Try again.', {
+  return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.userChanging(), {
     retryAfterSeconds: 1,
   })
 }
 
 function invitationNotFound(): ServiceError {
-  return new ServiceError(
-    'NOT_FOUND',
-    'This invitation was already used or has expired. Ask your Waybill administrator for a new one.',
-  )
+  return new ServiceError('NOT_FOUND', errorFacts.invitationGone())
 }

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { z } from 'zod'
 import type { PendingInvitation, SentInvitation } from '../../contracts/dashboard/member.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
@@ -38,13 +39,12 @@ export async function inviteMember(
 
 /** Also counts the invitation towards the limits. */
 export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
-  if (await findMember(deps.db, accountId, email))
-    throw invalidField('email', 'This person is a member already. Change their role instead.')
+  if (await findMember(deps.db, accountId, email)) throw invalidField('email', errorFacts.memberAlready())
   const lock =
     (await takeAttempt(deps, invitationsPerAccount, accountId)) ??
     (await takeAttempt(deps, invitationsPerAddress, email))
   if (lock)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many invitations. Try again later.', {
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyInvitations(), {
       retryAfterSeconds: lock.secondsLeft,
     })
 }
@@ -88,7 +88,7 @@ export async function mailInvitation(
   })
   const mail = { kind: 'invitation' as const, accountId, to: email, validSeconds: invitationSeconds, ...content }
   if (!(await enqueueEmails(deps, [mail])))
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many emails wait to be sent. Try again later.', {
+    throw new ServiceError('SERVICE_UNAVAILABLE', errorFacts.tooManyEmails(), {
       retryAfterSeconds: 60,
     })
 }
@@ -111,5 +111,5 @@ export async function listInvitations(
 
 export async function revokeInvitation({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   if (await revokeInvitationOf(db, accountId, email)) return
-  throw new ServiceError('NOT_FOUND', 'This invitation was already accepted, revoked or has expired.')
+  throw new ServiceError('NOT_FOUND', errorFacts.invitationOver())
 }

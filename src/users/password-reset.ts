@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { changes } from '../../contracts/facts/changes.ts'
 import type { z } from 'zod'
 import type {
@@ -55,11 +56,7 @@ export async function requestPasswordReset(
   context: ResetContext,
   { email }: z.output<(typeof requestContract)['input']>,
 ): Promise<() => Promise<void>> {
-  if (!deps.mail)
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'This server sends no email. Ask the people who run it to reset your password.',
-    )
+  if (!deps.mail) throw new ServiceError('SETTING_REFUSED', errorFacts.noEmail())
   const { address, browser } = context
   // Requests of others must not block those of the user.
   const source = await findKnownSource(deps.db, { email, address, browser })
@@ -122,11 +119,11 @@ async function findUser(
 
 function assertNotLocked(lock: Lockout | undefined): void {
   if (lock)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many attempts. Try again later.', {
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyAttempts(), {
       retryAfterSeconds: lock.secondsLeft,
     })
 }
 
 function linkNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'This link was already used or has expired. Ask for a new one.')
+  return new ServiceError('NOT_FOUND', errorFacts.linkGone())
 }

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { EmailTest } from '../../contracts/dashboard/alert.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
@@ -20,7 +21,7 @@ export async function sendTestEmail(
   if (!deps.mail) return { queued: false, to: email }
   const lock = await takeAttempt(deps, testEmails, email)
   if (lock)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many test emails. Try again later.', {
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyTestEmails(), {
       retryAfterSeconds: lock.secondsLeft,
     })
   const { name } = await requireAccount(deps.db, accountId)
@@ -30,7 +31,7 @@ export async function sendTestEmail(
     link: { label: 'Open the alert settings', url: emailSettingsUrl(deps.publicUrl, accountId) },
   })
   if (!(await enqueueEmails(deps, [{ kind: 'alert', accountId, to: email, validSeconds, ...content }])))
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many emails wait to be sent. Try again later.', {
+    throw new ServiceError('SERVICE_UNAVAILABLE', errorFacts.tooManyEmails(), {
       retryAfterSeconds: 60,
     })
   deps.announcements.announce('emails')

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { describeUnreadableToken, openAccessToken } from './secrets.ts'
@@ -25,9 +26,7 @@ export function requireActiveAccount<A extends Account>(account: A | undefined, 
 export function noWhatsAppAccount(accountId: string | undefined): ServiceError {
   return new ServiceError(
     'NO_ACTIVE_ACCOUNT',
-    accountId === undefined
-      ? 'No default WhatsApp account is set up. Add one, or name one in accountId.'
-      : 'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
+    accountId === undefined ? errorFacts.noDefault() : errorFacts.notYourWhatsAppAccount(),
   )
 }
 

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { MarketingSetting } from '../../contracts/api/account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -72,7 +73,7 @@ export async function setMarketing(
 /** Otherwise every request without `accountId` would be rejected from now on. */
 function refuseInactive({ id, active, is_default }: WhatsAppAccountRow): void {
   if (!active && !is_default)
-    throw new ServiceError('SETTING_REFUSED', 'This WhatsApp account is inactive and cannot send. Activate it first.', {
+    throw new ServiceError('SETTING_REFUSED', errorFacts.activateFirst(), {
       remedy: `Run: waybill whatsapp activate ${id}`,
     })
 }

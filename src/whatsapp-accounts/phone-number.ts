@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { PhoneNumberInfo, TokenInfo } from '../whatsapp/onboarding.ts'
@@ -28,25 +29,17 @@ export async function verifyPhoneNumber(
   if (!listed.ok)
     throw refusal(listed, 'wabaId', 'WhatsApp does not show this WhatsApp Business Account to this access token')
   if (!listed.value)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'The phone number does not belong to this WhatsApp Business Account. Check both IDs.',
-      {
-        field: 'wabaId',
-        remedy,
-      },
-    )
+    throw new ServiceError('VALIDATION_ERROR', errorFacts.otherBusinessAccount(), {
+      field: 'wabaId',
+      remedy,
+    })
   return number.value
 }
 
 /** WhatsApp shows the number even to a token that has no permission to send. */
 export function refuseMissingPermission(token: TokenInfo | undefined): void {
   if (!token || token.scopes.includes('whatsapp_business_messaging')) return
-  throw new ServiceError(
-    'VALIDATION_ERROR',
-    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
-    { field: 'accessToken', remedy },
-  )
+  throw new ServiceError('VALIDATION_ERROR', errorFacts.messagingPermission(), { field: 'accessToken', remedy })
 }
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>

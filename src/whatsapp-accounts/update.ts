@@ -1,3 +1,4 @@
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'
 import type { UpdatedWhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -158,7 +159,7 @@ function refuseIfChanged({
   const isSameToken = current.access_token_encrypted === known.access_token_encrypted
   const isSameWaba = current.waba_id === known.waba_id
   if ((input.accessToken !== undefined || isSameToken) && (input.wabaId !== undefined || isSameWaba)) return
-  throw new ServiceError('SETTING_REFUSED', 'The WhatsApp account was changed at the same time. Nothing was stored.', {
+  throw new ServiceError('SETTING_REFUSED', errorFacts.changedMeanwhile(), {
     remedy: 'Check its settings, then try again.',
   })
 }

@@ -1,3 +1,5 @@
+import { readError } from '../../../contracts/facts/errors.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type {
   ApiRequest,
   ApiRequestDetails,
@@ -108,7 +110,7 @@ function toRequest(row: ListedRequest): ApiRequest {
     path: row.path,
     status: row.status,
     ...(row.error_code !== null && { errorCode: row.error_code }),
-    ...(errorMessage !== undefined && { errorMessage }),
+    ...(errorMessage !== undefined && withFacts({ errorMessage: readError(errorMessage) })),
     durationMilliseconds: row.duration_ms,
     keyStart: row.key_start,
     address: row.address,

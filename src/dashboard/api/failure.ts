@@ -1,5 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
+import type { Fact } from '../../../contracts/facts/fact.ts'
+import { sayFact } from '../language/facts.ts'
 import { translateServerText } from '../language/server-text.ts'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
@@ -27,9 +29,13 @@ export function readFailure(error: unknown): Failure {
   if (!data || !(error instanceof Error))
     return { message: t`Could not reach the server. Check your connection and try again.`, fields: {} }
   const fields = Object.entries(data.fields ?? {}).map(
-    ([name, problem]) => [name, toSentence(translateServerText(problem))] as const,
+    ([name, problem]) => [name, toSentence(sayError(data.facts?.[name], problem))] as const,
   )
-  return { message: translateServerText(error.message), code: data.code, fields: Object.fromEntries(fields) }
+  return { message: sayError(data.fact, error.message), code: data.code, fields: Object.fromEntries(fields) }
+}
+
+function sayError(fact: Fact | undefined, english: string): string {
+  return fact ? sayFact(fact, english) : translateServerText(english)
 }
 
 /** Retryable: no response, a server error or a rate limit. Any other 4xx would fail again. */

@@ -1,3 +1,5 @@
+import { readError } from '../../../contracts/facts/errors.ts'
+import { sayFact } from '../language/facts.ts'
 import { t } from '@lingui/core/macro'
 import type { ErrorCode } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
@@ -54,8 +56,7 @@ function readResponse(body: string): string | UploadError {
       error: { code: ErrorCode; message: string }
     }>
     if (response.data) return response.data.handle
-    if (response.error)
-      return new UploadError(response.error.message.replace(/^file: must/, 'Must'), response.error.code)
+    if (response.error) return new UploadError(sayAnswer(response.error.message), response.error.code)
   } catch {
     return interrupted()
   }
@@ -64,4 +65,9 @@ function readResponse(body: string): string | UploadError {
 
 function interrupted(): UploadError {
   return new UploadError(t`The upload was interrupted. Check your connection and try again.`)
+}
+
+function sayAnswer(message: string): string {
+  const said = readError(message)
+  return typeof said === 'string' ? said.replace(/^file: must/, 'Must') : sayFact(said)
 }

@@ -6,94 +6,9 @@ import { msg } from '@lingui/core/macro'
  * log entries and errors. A text that is not here is shown as it came.
  */
 export const serverTexts: readonly MessageDescriptor[] = [
-  // From templates/rules.ts.
-  msg({ message: 'must have lower-case letters (a to z), digits and underscores only, such as order_shipped' }),
-  msg({ message: 'must be a language of WhatsApp, such as en, en_US, es or pt_BR' }),
-  msg({ message: 'must have at most {limit} characters; it has {length}' }),
-  msg({ message: 'must be left out: a MARKETING template of the Cloud API has none' }),
-  msg({ message: 'must be {least} to {most} in the category {category}' }),
-  msg({ message: 'must be left out: WhatsApp writes the text of an AUTHENTICATION template itself' }),
-  msg({ message: 'must be true: WhatsApp requires that you accept its terms for zero-tap codes' }),
-  msg({ message: 'must be an Android package of two or more segments, such as com.example.shop' }),
-  msg({ message: 'must be the 11 characters of the app’s signing key hash' }),
-  msg({ message: 'must be left out in the category {category}' }),
-  msg({ message: 'is required in the category {category}' }),
-  msg({ message: 'must not be empty: leave it out instead' }),
-  msg({ message: 'must be one SPM button under a product' }),
-  msg({ message: 'must have exactly one of link and handle: WhatsApp reviews a sample of the file' }),
-  msg({ message: 'must have at most one variable' }),
-  msg({ message: "must number its variable '{{1}}'" }),
-  msg({ message: "is required: WhatsApp reviews an example value of '{{'{key}'}}'" }),
-  msg({ message: 'must be left out: the text has no variable' }),
-  msg({ message: 'must not be blank' }),
-  msg({ message: 'must not have more than two line breaks in a row' }),
-  msg({ message: "must be left out: the text has no '{{'{key}'}}'" }),
-  msg({ message: 'must not have a line break, a tab or more than four spaces in a row' }),
-  msg({
-    message:
-      "must write each variable as '{{1}}' or '{{first_name}}': two braces, and letters, digits and underscores inside",
-  }),
-  msg({ message: 'must not start with a variable: put words before it' }),
-  msg({ message: 'must not end with a variable: put words or a full stop after it' }),
-  msg({ message: 'must not have two variables next to each other: put words between them' }),
-  msg({
-    message: "must have either numbered variables such as '{{1}}' or named ones such as '{{first_name}}', not both",
-  }),
-  msg({ message: 'must be one line: no line break and no tab' }),
-  msg({ message: 'must not have emoji or formatting (asterisks, underscores around words, tildes, backticks)' }),
-  msg({ message: 'must not have variables' }),
-  msg({ message: 'must have at most {most} of type {type}; there are {count}' }),
-  msg({ message: 'must have at most {buttons} buttons; there are {length}' }),
-  msg({ message: 'must have all QUICK_REPLY buttons together, before or after the others' }),
-  msg({ message: 'must have no other button beside {value}' }),
-  msg({ message: 'is required in a button of type {type}' }),
-  msg({ message: 'must be left out: a button of type {type} has none' }),
-  msg({ message: 'must be the country code and the number, such as +34600111222: digits only, at most 20 characters' }),
-  msg({ message: 'must have letters (a to z) and digits only' }),
-  msg({ message: "must be a complete address, such as https://example.com/track/'{{1}}'" }),
-  msg({ message: "must have its variable at the very end, such as https://example.com/track/'{{1}}'" }),
-  msg({ message: 'must not lead to WhatsApp itself: WhatsApp rejects wa.me links' }),
-  msg({ message: 'is required: WhatsApp reviews an example value of the variable in the address' }),
-  msg({ message: 'must be left out: the address has no variable' }),
-  msg({ message: 'must have 2 to {cards} cards; there are {length}' }),
-  msg({ message: 'must be left out: a carousel has a body and cards only' }),
-  msg({ message: 'must be {value}, as on the first card' }),
-  msg({ message: 'must be on all cards or on none' }),
-  msg({ message: 'must have the same kinds of buttons in the same order as the first card' }),
-  msg({ message: 'must be IMAGE, VIDEO or PRODUCT: a card shows a picture, a video or a product' }),
-  msg({ message: 'must be left out: a product card has no text' }),
-  msg({ message: 'must have 1 or {cardButtons} buttons' }),
-  msg({ message: 'must be {value} on a card' }),
-  msg({ message: 'requires the category MARKETING' }),
-  msg({ message: 'must be left out: a limited-time offer has no footer' }),
-  msg({ message: 'must be IMAGE or VIDEO in a limited-time offer' }),
-  msg({ message: 'must be one URL button, or COPY_CODE followed by URL, in a limited-time offer' }),
-  // From http/dashboard/authorize.ts.
-  msg({ message: 'You are not signed in, or your session has ended. Sign in again.' }),
-  msg({ message: 'Sign in first.' }),
-  msg({ message: 'accountId: you have no account with this ID.' }),
-  msg({ message: 'You view this account as an operator, and operators cannot change it.' }),
-  msg({ message: 'Viewers cannot change anything. Ask an owner of this account.' }),
-  msg({ message: 'Operators need an authenticator app. Turn it on in your profile.' }),
-  msg({
-    message:
-      'Operators need a session that was started with a code of their authenticator app. Sign in again with your password and a code.',
-  }),
-  msg({
-    message:
-      'This request was rejected because it came from a site other than the dashboard. Behind a proxy, pass the Host header on unchanged.',
-  }),
-  // From http/limits/load-limit.ts.
-  msg({ message: 'The service is busy. Nothing was sent. Try again in a moment.' }),
   // From http/api/errors.ts.
-  msg({ message: 'The database is unavailable. Nothing was sent. Try again in a moment.' }),
   msg({ message: 'Internal error. Contact whoever operates this server, and include the request ID {requestId}.' }),
-  msg({ message: 'There is no such route.' }),
   // From accounts/whatsapp/active-account.ts.
-  msg({
-    message: 'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
-  }),
-  msg({ message: 'No default WhatsApp account is set up. Add one, or name one in accountId.' }),
   msg({ message: 'The WhatsApp account {id} is inactive: {inactiveReason}.' }),
   // From accounts/whatsapp/add.ts.
   msg({ message: 'Phone number ID {phoneNumberId} is already in use.' }),
@@ -101,16 +16,10 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: "The {name} must be digits only, as shown in Meta's WhatsApp Manager. It is not the phone number." }),
   msg({ message: 'The {name} is empty or contains a space or another invalid character.' }),
   // From accounts/whatsapp/change.ts.
-  msg({ message: 'This WhatsApp account is inactive and cannot send. Activate it first.' }),
   msg({ message: '{id} is the default WhatsApp account. Make another one the default first.' }),
   // From accounts/whatsapp/phone-number.ts.
   msg({ message: 'WhatsApp does not show this phone number to this access token' }),
   msg({ message: 'WhatsApp does not show this WhatsApp Business Account to this access token' }),
-  msg({ message: 'The phone number does not belong to this WhatsApp Business Account. Check both IDs.' }),
-  msg({
-    message:
-      'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
-  }),
   msg({
     message:
       'The access token could not be verified with WhatsApp: {reason}. Nothing was stored. Try again in a moment.',
@@ -121,8 +30,6 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'WhatsApp disabled a business account' }),
   // From accounts/whatsapp/store.ts.
   msg({ message: 'WhatsApp disabled the business account' }),
-  // From accounts/whatsapp/update.ts.
-  msg({ message: 'The WhatsApp account was changed at the same time. Nothing was stored.' }),
   // From accounts/whatsapp/whatsapp-account.ts.
   msg({ message: 'deactivated by a user' }),
   msg({ message: 'WhatsApp account {value} was not found.' }),
@@ -136,8 +43,6 @@ export const serverTexts: readonly MessageDescriptor[] = [
     message:
       'The suppression list of this account would exceed its quota of {value} recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.',
   }),
-  // From accounts/suspend.ts.
-  msg({ message: 'This account is suspended: nothing is sent. Ask the operator of this server to resume it.' }),
   // From accounts/api-key.ts.
   msg({ message: 'Account {accountId} already has an API key.' }),
   // From webhooks/alerts/account-texts.ts.
@@ -218,14 +123,9 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'The messaging limit of {name} is near' }),
   msg({
     message:
-      'The numbers of this business portfolio addressed {people} people in the last 24 hours. WhatsApp allows {limit}.',
-  }),
-  msg({
-    message:
       'The numbers of this business portfolio addressed at least {people} people in the last 24 hours. WhatsApp allows {limit}.',
   }),
   msg({ message: 'WhatsApp may not deliver messages to more people.' }),
-  msg({ message: 'Send to further people later, or raise the limit in WhatsApp Manager.' }),
   msg({ message: 'The messaging limit of {name} is no longer near' }),
   msg({ message: 'WhatsApp limits the numbers of this business portfolio no longer.' }),
   msg({ message: '{value}% of the messages of {name} fail' }),
@@ -268,30 +168,11 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'must be at most 100' }),
   msg({ message: 'must be at most 10000' }),
   // From users/change-member.ts.
-  msg({ message: 'This account has no member with this email address.' }),
   msg({ message: '{email} is the last owner of this account. Make somebody else an owner first.' }),
   // From users/invitation.ts.
   msg({ message: 'is not valid' }),
-  msg({ message: 'This link sets a new password. Sign out, then open it again.' }),
-  msg({
-    message: 'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
-  }),
-  msg({ message: 'You can already sign in to this server. Sign in, then open this link again.' }),
-  msg({ message: 'This user is being changed at the moment. Try again.' }),
-  msg({ message: 'Too many attempts. Try again later.' }),
   msg({ message: 'must be your current password, because you can already sign in to this server' }),
   msg({ message: 'is required' }),
-  msg({ message: 'This invitation was already used or has expired. Ask your Waybill administrator for a new one.' }),
-  // From users/invite-member.ts.
-  msg({ message: 'This person is a member already. Change their role instead.' }),
-  msg({ message: 'Too many invitations. Try again later.' }),
-  msg({ message: 'Too many emails wait to be sent. Try again later.' }),
-  msg({ message: 'This invitation was already accepted, revoked or has expired.' }),
-  // From users/password-reset.ts.
-  msg({ message: 'This server sends no email. Ask the people who run it to reset your password.' }),
-  msg({ message: 'This link was already used or has expired. Ask for a new one.' }),
-  // From contracts/changes.ts.
-  msg({ message: 'Too many test emails. Try again later.' }),
   // From dashboard/webhook.ts.
   msg({ message: 'must be a whole number from 1 to {max}' }),
   msg({ message: 'must name at least one event' }),
@@ -338,8 +219,6 @@ export const serverTexts: readonly MessageDescriptor[] = [
   msg({ message: 'WhatsApp has a template of this name and language already.' }),
   msg({ message: 'Update it, or choose another name.' }),
   msg({ message: 'The template cannot be changed in its present status.' }),
-  // Sentences that are put together.
-  msg({ message: 'required' }),
   // Sign-ins, outcomes of the sandbox and jobs.
   msg({ message: 'Unknown device' }),
 ]

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
@@ -58,11 +59,7 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
   if (error instanceof ServiceError) return error
   if (isDatabaseUnavailable(error)) {
     logUnavailable(log, error, requestId)
-    return new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'The database is unavailable. Nothing was sent. Try again in a moment.',
-      { retryAfterSeconds: 1 },
-    )
+    return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.databaseUnavailable(), { retryAfterSeconds: 1 })
   }
   log.error({ err: error, requestId }, 'a request failed')
   return new ServiceError(
@@ -99,7 +96,7 @@ const fastifyErrors: Record<string, () => ServiceError> = {
     new ServiceError('VALIDATION_ERROR', 'The request body does not have the length that Content-Length announces.'),
   FST_ERR_BAD_URL: () =>
     new ServiceError('VALIDATION_ERROR', 'The path of the URL is not valid: check its percent-encoding.'),
-  FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError('NOT_FOUND', 'There is no such route.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError('NOT_FOUND', errorFacts.noRoute()),
 }
 
 /** Returns a `ServiceError` for a caller's mistake at the HTTP level; undefined for any other error. */

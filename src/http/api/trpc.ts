@@ -2,6 +2,7 @@ import { initTRPC, TRPCError, type TRPCErrorShape } from '@trpc/server'
 import { type CreateFastifyContextOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import { type DashboardErrorData, type ErrorData, ServiceError } from '../../../contracts/errors.ts'
 import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
@@ -70,8 +71,7 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
       const error = fromTrpcError(thrown, deps, ctx?.request.id ?? 'unknown')
       if (ctx) recordFailure(ctx.request, error)
       const { data, ...described } = toShape(error, shape.code)
-      const fields = showFields && error.code === 'VALIDATION_ERROR' ? { fields: error.fields } : {}
-      return { ...described, data: { ...data, ...fields } }
+      return { ...described, data: showFields ? { ...data, ...describeForUsers(error) } : data }
     },
   })
   const { meter } = pipeline
@@ -101,6 +101,14 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
   const record: ProcedureRecord<ReturnType<typeof build>> = {}
   for (const procedure of procedures) placeProcedure(record, procedure.name.split('.'), build(procedure))
   return t.router(record)
+}
+
+/** What forms show beside their fields, and what the dashboard says in the language of the reader. */
+function describeForUsers({ code, fact, fields }: ServiceError): Partial<DashboardErrorData> {
+  const said = fact && { fact }
+  if (code !== 'VALIDATION_ERROR') return { ...said }
+  const { facts, ...english } = withFacts(fields)
+  return { ...said, fields: english, ...(facts && { facts }) }
 }
 
 /** Procedures nested by their dotted names, as a router expects them. */

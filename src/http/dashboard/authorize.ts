@@ -1,3 +1,4 @@
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { OperatorAccess } from '../../../contracts/dashboard/user.ts'
@@ -62,8 +63,7 @@ export async function authorizeUser(
   if (contract.kind === 'mutation') assertSameOrigin(headers)
   const isPublic = contract.audience === 'dashboard' && contract.allowed === 'anybody'
   const user = isPublic ? undefined : await authServices.userAuth.findSession(headers)
-  if (!isPublic && !user)
-    throw new ServiceError('SIGN_IN_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.')
+  if (!isPublic && !user) throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.signedOut())
   if (user) authServices.recordSessionUse(user.sessionId, request.ip)
   const isOperatorView = user ? (await assertAllowed(db, contract, user, accountId)) === 'operator view' : false
   const ofAccount = isOfAccount(contract) && accountId !== '' ? accountId : undefined
@@ -83,7 +83,7 @@ export async function authorizeUser(
 
 function signedIn(user: SignedIn | undefined): SignedIn {
   if (user) return user
-  throw new ServiceError('SIGN_IN_REQUIRED', 'Sign in first.')
+  throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.signInFirst())
 }
 
 /** Empty if the input names no valid ID. The database must not see one: it rejects a NUL. */
@@ -116,18 +116,16 @@ async function assertAllowed(
     return undefined
   }
   const [view] = await findViews(db, { sessionId: user.sessionId, accountId })
-  if (!view) throw new ServiceError('NOT_FOUND', 'accountId: you have no account with this ID.')
+  if (!view) throw new ServiceError('NOT_FOUND', errorFacts.notYourAccount())
   if (membersOnly)
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and only its members can read this.')
   // Viewers may change their own settings, such as saved views. Operators may change nothing.
-  if (allowed !== 'viewer' || kind === 'mutation')
-    throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and operators cannot change it.')
+  if (allowed !== 'viewer' || kind === 'mutation') throw new ServiceError('ROLE_REQUIRED', errorFacts.viewOnly())
   return 'operator view'
 }
 
 function assertRole(needed: Role, role: Role): void {
-  if (needed === 'owner' && role !== 'owner')
-    throw new ServiceError('ROLE_REQUIRED', 'Viewers cannot change anything. Ask an owner of this account.')
+  if (needed === 'owner' && role !== 'owner') throw new ServiceError('ROLE_REQUIRED', errorFacts.viewer())
 }
 
 /** To everyone else, the console does not exist. */
@@ -138,12 +136,9 @@ function assertOperator(access: OperatorAccess | undefined): void {
     case undefined:
       throw new ServiceError('NOT_FOUND', 'There is no such procedure.')
     case 'needs_authenticator':
-      throw new ServiceError('ROLE_REQUIRED', 'Operators need an authenticator app. Turn it on in your profile.')
+      throw new ServiceError('ROLE_REQUIRED', errorFacts.authenticatorNeeded())
     case 'needs_code':
-      throw new ServiceError(
-        'ROLE_REQUIRED',
-        'Operators need a session that was started with a code of their authenticator app. Sign in again with your password and a code.',
-      )
+      throw new ServiceError('ROLE_REQUIRED', errorFacts.codeNeeded())
   }
 }
 
@@ -159,8 +154,5 @@ function assertSameOrigin(headers: Headers): void {
 }
 
 function foreignOrigin(): ServiceError {
-  return new ServiceError(
-    'FOREIGN_ORIGIN',
-    'This request was rejected because it came from a site other than the dashboard. Behind a proxy, pass the Host header on unchanged.',
-  )
+  return new ServiceError('FOREIGN_ORIGIN', errorFacts.otherSite())
 }

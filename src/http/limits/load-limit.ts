@@ -1,3 +1,4 @@
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, Gauge, type Registry } from 'prom-client'
@@ -79,7 +80,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     if (!share) {
       rejected.inc()
       return done(
-        new ServiceError('SERVICE_UNAVAILABLE', 'The service is busy. Nothing was sent. Try again in a moment.', {
+        new ServiceError('SERVICE_UNAVAILABLE', errorFacts.busy(), {
           retryAfterSeconds: 1,
         }),
       )

@@ -1,3 +1,4 @@
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import { getCatalogs } from '@lingui/cli/api'
 import { makeConfig } from '@lingui/conf'
 import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage'
@@ -104,7 +105,7 @@ test('shows errors of the server in the language of the reader', async () => {
         error: {
           message: 'The database is unavailable. Nothing was sent. Try again in a moment.',
           code: -32603,
-          data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+          data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, fact: errorFacts.databaseUnavailable() },
         },
       },
     }),

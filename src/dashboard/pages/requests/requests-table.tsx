@@ -5,6 +5,7 @@ import { Link, useNavigate } from 'react-router'
 import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
+import { sayFact } from '../../language/facts.ts'
 import { translateServerText } from '../../language/server-text.ts'
 import { ErrorText } from '../../ui/error-text.tsx'
 import { describeDuration } from '../../ui/time.ts'
@@ -82,7 +83,7 @@ function RequestRow({ request, query }: RowProps) {
         <HttpStatus request={request} />
       </Table.Td>
       <Table.Td title={request.errorMessage}>
-        <ErrorText code={request.errorCode} text={request.errorMessage && translateServerText(request.errorMessage)} />
+        <ErrorText code={request.errorCode} text={sayError(request)} />
       </Table.Td>
       <Table.Td ta="right">{describeDuration(request.durationMilliseconds)}</Table.Td>
       <Table.Td visibleFrom="lg" title={request.address}>
@@ -90,6 +91,10 @@ function RequestRow({ request, query }: RowProps) {
       </Table.Td>
     </Table.Tr>
   )
+}
+
+function sayError({ errorMessage, facts }: RowProps['request']): string | undefined {
+  return facts ? sayFact(facts['errorMessage'], errorMessage) : errorMessage && translateServerText(errorMessage)
 }
 
 function RequestItem({ request, query }: RowProps) {
@@ -105,10 +110,7 @@ function RequestItem({ request, query }: RowProps) {
       </Group>
       {request.errorCode !== undefined && (
         <Text size="xs" mt={2} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-          <ErrorText
-            code={request.errorCode}
-            text={request.errorMessage && translateServerText(request.errorMessage)}
-          />
+          <ErrorText code={request.errorCode} text={sayError(request)} />
         </Text>
       )}
       <Text size="xs" c="dimmed" mt={2}>

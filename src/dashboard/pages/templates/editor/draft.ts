@@ -1,6 +1,8 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import { translateServerText } from '../../../language/server-text.ts'
+import type { Fact } from '../../../../../contracts/facts/fact.ts'
+import { toFormProblem } from '../../../../../contracts/facts/template-problems.ts'
+import { sayFact } from '../../../language/facts.ts'
 import { translate } from '../../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../../contracts/api/template.ts'
 import {
@@ -32,10 +34,9 @@ export function listProblems(template: TemplateDefinition): Record<string, strin
   return problems
 }
 
-function toSentence(problem: string): string {
-  const text = problem.replace(/^is required(?: in a (?:button|header) of (?:type|format) \w+)?/, 'required')
-  const translated = translateServerText(text)
-  return `${translated.charAt(0).toUpperCase()}${translated.slice(1)}.`
+function toSentence(problem: Fact): string {
+  const text = sayFact(toFormProblem(problem))
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 /** Labels of the form that differ from the field names. */

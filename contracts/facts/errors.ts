@@ -1,0 +1,45 @@
+import { defineFacts, readerOf } from './fact.ts'
+
+/** What errors say to a user of the dashboard, and to callers in English. */
+export const errorFacts = defineFacts('error', {
+  signedOut: 'You are not signed in, or your session has ended. Sign in again.',
+  signInFirst: 'Sign in first.',
+  notYourAccount: 'accountId: you have no account with this ID.',
+  viewOnly: 'You view this account as an operator, and operators cannot change it.',
+  viewer: 'Viewers cannot change anything. Ask an owner of this account.',
+  authenticatorNeeded: 'Operators need an authenticator app. Turn it on in your profile.',
+  codeNeeded:
+    'Operators need a session that was started with a code of their authenticator app. Sign in again with your password and a code.',
+  otherSite:
+    'This request was rejected because it came from a site other than the dashboard. Behind a proxy, pass the Host header on unchanged.',
+  busy: 'The service is busy. Nothing was sent. Try again in a moment.',
+  databaseUnavailable: 'The database is unavailable. Nothing was sent. Try again in a moment.',
+  noRoute: 'There is no such route.',
+  notYourWhatsAppAccount:
+    'accountId: no WhatsApp account of yours has this ID. Leave it out to use the default account.',
+  noDefault: 'No default WhatsApp account is set up. Add one, or name one in accountId.',
+  activateFirst: 'This WhatsApp account is inactive and cannot send. Activate it first.',
+  otherBusinessAccount: 'The phone number does not belong to this WhatsApp Business Account. Check both IDs.',
+  messagingPermission:
+    'This access token lacks the permission whatsapp_business_messaging, so WhatsApp would reject every send. Create one with this permission.',
+  changedMeanwhile: 'The WhatsApp account was changed at the same time. Nothing was stored.',
+  suspended: 'This account is suspended: nothing is sent. Ask the operator of this server to resume it.',
+  noMember: 'This account has no member with this email address.',
+  passwordLink: 'This link sets a new password. Sign out, then open it again.',
+  replacingInvitation:
+    'This invitation verifies your email address and replaces your password. Sign out, then open it again.',
+  canSignIn: 'You can already sign in to this server. Sign in, then open this link again.',
+  userChanging: 'This user is being changed at the moment. Try again.',
+  tooManyAttempts: 'Too many attempts. Try again later.',
+  invitationGone: 'This invitation was already used or has expired. Ask your Waybill administrator for a new one.',
+  memberAlready: 'This person is a member already. Change their role instead.',
+  tooManyInvitations: 'Too many invitations. Try again later.',
+  tooManyEmails: 'Too many emails wait to be sent. Try again later.',
+  invitationOver: 'This invitation was already accepted, revoked or has expired.',
+  noEmail: 'This server sends no email. Ask the people who run it to reset your password.',
+  linkGone: 'This link was already used or has expired. Ask for a new one.',
+  tooManyTestEmails: 'Too many test emails. Try again later.',
+})
+
+/** For those that are stored as their English texts, such as the errors of logged requests. */
+export const readError = readerOf(errorFacts)
