@@ -5,8 +5,8 @@ import { claimDuePortfolios, countPeople, findNumbersOfPortfolio, saveReach } fr
 
 const day = 86_400_000
 const nextSeconds = 60
-/** The largest limit is 100,000 people, so that a portfolio with a limit hardly has more messages. */
-const maxScanned = 500_000
+/** Twice the largest limit, and few enough that a count takes seconds at most on a small machine. */
+const maxScanned = 200_000
 /** A count waits longer the more it reads, so that counting takes a small share of the time. */
 const scannedPerSecond = 1000
 const maxClaimed = 20

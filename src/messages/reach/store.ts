@@ -115,7 +115,11 @@ export function countStatement(
         where account_id = a.account_id and id >= ${firstEventId} and type = 'message.replied'
         order by id desc limit ${maxScanned}
       ) e
-      join messages m on m.account_id = a.account_id and m.id = e.message_id
+      -- Each by its key: joined at once, PostgreSQL would read whole partitions.
+      cross join lateral (
+        select account_id, whatsapp_account_id, wa_id, to_number from messages
+        where account_id = a.account_id and id = e.message_id offset 0
+      ) m
     ), addressed as (
       select m.account_id, m.whatsapp_account_id, m.name
       from scanned m join number n on n.account_id = m.account_id and n.id = m.whatsapp_account_id
