@@ -61,6 +61,7 @@ export function buildApp(
     log,
     tracing,
     mail: config.smtp && createMailTransport(config.smtp),
+    graphVersion: config.graphApi.version,
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
     proxies: config.proxies,

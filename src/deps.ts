@@ -31,6 +31,8 @@ export interface Deps {
   /** The SMTP server; if undefined, no email may be enqueued. */
   mail: MailTransport | undefined
   callbacks: CallbackSettings
+  /** The version of the Graph API in use; undefined if unknown. */
+  graphVersion?: string | undefined
   /** Address of the dashboard in browsers, such as `https://waybill.example.com`, used as the prefix of links. */
   publicUrl: string
   /** Undefined if requests go directly to their servers. */

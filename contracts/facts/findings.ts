@@ -74,6 +74,12 @@ export const findings = defineFacts('finding', {
   callbackElsewhere: 'WhatsApp sends the callbacks of the app to {callbackUrl}, and not to {expectedCallbackUrl}.',
   messagesFieldMissing: 'The app is not subscribed to the field messages, so no status arrives.',
   fieldsMissing: 'The app is not subscribed to all fields that Waybill reads: {fields}.',
+  graphVersion: {
+    ending: 'The version {version} of the Graph API, which this server uses, ends on {date}.',
+    ended:
+      'The version {version} of the Graph API, which this server uses, ended on {date}. WhatsApp serves requests with another version.',
+    fix: 'Let the operator of this server update Waybill, and set GRAPH_API_VERSION to {version} or remove it.',
+  },
   failuresFrequent: {
     message: '{failed} of {total} messages of the last hour failed, most often with code {code}.',
     fix: 'Open the failed messages in the dashboard: each one says what its code means and what to do.',

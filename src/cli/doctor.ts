@@ -1,6 +1,7 @@
 import { allInEnglish } from '../../contracts/facts/fact.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
+import { findVersionProblems } from '../whatsapp-accounts/health/findings.ts'
 import { readAllHealth } from '../whatsapp-accounts/health/view.ts'
 import { findAccounts } from '../accounts/store.ts'
 import type { StoredSecret } from '../accounts/rekey.ts'
@@ -44,6 +45,7 @@ export async function runChecks(deps: Deps): Promise<Finding[]> {
     await checkSecretKey(deps),
     ...(await checkContents(deps)),
     ...checkProxies(deps),
+    ...checkVersion(deps),
     ...(await checkWhatsApp(deps)),
     ...(await checkCallbacks(deps)),
     ...(await checkHealth(deps)),
@@ -185,7 +187,7 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
   ]
 }
 
-/** Findings that `checkWhatsAppAccount`, `checkCallbacks` and `checkMarketing` already report. */
+/** Findings that `checkWhatsAppAccount`, `checkCallbacks`, `checkVersion` and `checkMarketing` already report. */
 const reportedElsewhere = new Set([
   'rejected',
   'deactivated',
@@ -193,6 +195,7 @@ const reportedElsewhere = new Set([
   'app_secret_missing',
   'marketing_not_onboarded',
   'marketing_rejected',
+  'graph_version_ending',
 ])
 
 /** Returns the findings of the last check with WhatsApp. Warnings do not fail the command. */
@@ -216,6 +219,15 @@ async function checkMarketing({ db }: Deps): Promise<Finding[]> {
     const marketing = row.active ? describeMarketing(row) : undefined
     return marketing ? [{ check: `marketing messages of ${row.id}`, ...marketing }] : []
   })
+}
+
+/** All WhatsApp accounts have the same finding. */
+function checkVersion(deps: Pick<Deps, 'graphVersion' | 'now'>): Finding[] {
+  return findVersionProblems(deps, deps.now()).map(({ message, fix }) => ({
+    check: 'Graph API version',
+    ok: true,
+    ...allInEnglish({ message, fix }),
+  }))
 }
 
 /** No token is needed: any response, including an error, shows that WhatsApp is reachable. */

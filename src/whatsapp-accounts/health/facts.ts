@@ -8,7 +8,7 @@ import type { HealthRow } from './store.ts'
 
 /** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
 export function toFacts(
-  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  deps: Pick<Deps, 'callbacks' | 'publicUrl' | 'graphVersion'>,
   row: WhatsAppAccountRow,
   health: HealthRow | undefined,
   {
@@ -20,6 +20,7 @@ export function toFacts(
   return {
     whatsAppAccountId: row.id,
     switchedOff: row.switched_off,
+    graphVersion: deps.graphVersion,
     inactiveReason: row.inactive_reason ?? undefined,
     hasAppSecret: row.app_secret_encrypted !== null || deps.callbacks.appSecret !== undefined,
     tokenProblem: health?.token_problem ?? undefined,

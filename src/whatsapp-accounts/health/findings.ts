@@ -12,11 +12,14 @@ import { findNotices } from './notices.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { findUpcomingCategories } from './upcoming-categories.ts'
 import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
+import { findVersionEnd, newestVersion } from '../../whatsapp/graph-versions.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */
 export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   whatsAppAccountId: string
   switchedOff: boolean
+  /** The version of the Graph API that this server uses. */
+  graphVersion?: string | undefined
   /** Why WhatsApp rejected the account. */
   inactiveReason: string | undefined
   hasAppSecret: boolean
@@ -69,6 +72,7 @@ export function findProblems(health: HealthFacts, now: Date): Finding[] {
         ...findCallbackProblems(health),
         ...findNotices(health.notices ?? [], now),
         ...findMessagingLimit(health),
+        ...findVersionProblems(health, now),
         ...findMarketingProblems(health),
         ...findUpcomingCategories(health.upcomingCategories ?? []),
         ...findTrafficProblems(health),
@@ -260,6 +264,23 @@ function findSubscriptionProblems(health: HealthFacts): Finding[] {
         ? [warning('fields_missing', facts.fieldsMissing({ fields: missing.join(', ') }), setUp)]
         : []),
   ]
+}
+
+/** Days before the end of a version of the Graph API at which it is reported. */
+const versionEndDays = 92
+
+/** WhatsApp serves an expired version as the oldest one that it still has, which can reject a request or change it. */
+export function findVersionProblems(
+  { graphVersion: version }: Pick<HealthFacts, 'graphVersion'>,
+  now: Date,
+): Finding[] {
+  const date = version === undefined ? undefined : findVersionEnd(version)
+  if (version === undefined || date === undefined) return []
+  const days = daysUntil(new Date(date), now)
+  if (days >= versionEndDays) return []
+  const { ending, ended, fix } = facts.graphVersion
+  const message = days < 0 ? ended({ version, date }) : ending({ version, date })
+  return [warning('graph_version_ending', message, fix({ version: newestVersion }))]
 }
 
 function findTrafficProblems({ traffic, lastStatusAt, failureRatePercent, ...rules }: HealthFacts): Finding[] {

@@ -14,7 +14,7 @@ import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
 import { windowAt } from './traffic.ts'
 import { countLastHour, noTraffic } from './traffic-store.ts'
 
-export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl'>
+export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 /**
  * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
@@ -106,7 +106,7 @@ interface Known {
 }
 
 function toHealth(
-  deps: Pick<Deps, 'callbacks' | 'publicUrl'>,
+  deps: Pick<Deps, 'callbacks' | 'publicUrl' | 'graphVersion'>,
   { row, health, rules, counts, now, say }: Known,
 ): WhatsAppAccountHealth {
   const facts = toFacts(deps, row, health, { ...rules, ...(counts && { traffic: counts }) })

@@ -7,7 +7,7 @@ export interface UserReply {
   waMessageId: string
   from: WhatsAppIdentity
   at: Date
-  /** The wamid of the message that was replied to; undefined for a text that is not a reply. */
+  /** The wamid of the message that was replied to; undefined for a text that is not a reply, and if WhatsApp omits it. */
   repliesTo: string | undefined
   kind: 'button' | 'text' | 'flow'
   text?: string
@@ -38,7 +38,7 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
   const content = readContent(parsed.data)
   const repliesTo = context?.id
   if (!at || !content || id === '' || id.length > maxIdCharacters) return undefined
-  if (repliesTo === undefined && content.kind !== 'text') return undefined
+  if (repliesTo === undefined && content.kind === 'flow') return undefined
   if (repliesTo !== undefined && repliesTo.length > maxIdCharacters) return undefined
   return {
     phoneNumberId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
-import { findProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
+import { findProblems, findVersionProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -109,6 +109,9 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
     facts: { failureRateMinMessages: 5, traffic: { sent: 2, failed: 3, failures: [] } },
     finding: ['failures_frequent', 'warning', false],
   },
+  // v21.0 ends on 2027-01-21, and v20.0 ended on 2026-09-24.
+  { facts: { graphVersion: 'v21.0' }, finding: ['graph_version_ending', 'warning', false] },
+  { facts: { graphVersion: 'v20.0' }, finding: ['graph_version_ending', 'warning', false] },
   {
     facts: { failureRatePercent: 5, traffic: { sent: 94, failed: 6, failures: [] } },
     finding: ['failures_frequent', 'warning', false],
@@ -119,6 +122,9 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
 
 test.each([
   { facts: { tokenExpiresAt: inDays(15.1) } },
+  { facts: { graphVersion: 'v22.0' } },
+  { facts: { graphVersion: 'v26.0' } },
+  { facts: { graphVersion: 'v99.0' } },
   { facts: { numberStatus: 'SOMETHING_NEW' } },
   { facts: { qualityRating: 'YELLOW' } },
   { facts: { traffic: { sent: 1, failed: 9, failures: [] } } },
@@ -186,4 +192,18 @@ test('reports since when each finding has been known', () => {
   expect(since({ inactiveReason: 'no', inactiveSince: new Date(at) })).toEqual([at])
   expect(since({ switchedOff: true, inactiveSince: new Date(at) })).toEqual([at])
   expect(since({ subscribed: false })).toEqual([undefined])
+})
+
+test.each([
+  { date: '2028-04-28', says: undefined },
+  { date: '2028-04-29', says: /^The version v25\.0 of the Graph API, .* ends on 2028-07-29\.$/ },
+  { date: '2028-07-30', says: /^The version v25\.0 of the Graph API, .* ended on 2028-07-29\. / },
+])('reports the end of the Graph API version three months before it, as on $date', ({ date, says }) => {
+  const [finding] = findVersionProblems({ graphVersion: 'v25.0' }, new Date(date))
+
+  if (says === undefined) expect(finding).toBeUndefined()
+  else {
+    expect(inEnglish(finding?.message ?? '')).toMatch(says)
+    expect(inEnglish(finding?.fix ?? '')).toContain('set GRAPH_API_VERSION to v26.0')
+  }
 })
