@@ -33,7 +33,7 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
   const replies = items.filter((item) => 'waMessageId' in item)
   const { counts, recorded } = await deps.db.transaction().execute(async (trx) => {
     const find = indexByWamid(await findMessagesByWamid(trx, listRepliedTo(replies)))
-    const ours = replies.filter((reply) => find(reply) !== undefined || isTextChoice(reply))
+    const ours = replies.filter((reply) => find(reply) !== undefined || isChoice(reply))
     const unseen = await claimUnseen(trx, ours)
     const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
     await learnIdentities(
@@ -77,9 +77,13 @@ function listRepliedTo(replies: readonly IncomingReply[]): { accountId: string; 
   return [...new Map(repliedTo).values()]
 }
 
-/** A keyword such as STOP counts even if it does not reply to a message; the label of a button does not. */
-export function isTextChoice(reply: UserReply): boolean {
-  return reply.kind === 'text' && isKnown(reply.from) && readChoice(reply) !== undefined
+/**
+ * A text such as STOP counts even if it does not reply to a message of ours. The label of a button counts only if WhatsApp
+ * does not say which message it belongs to: an unknown message is of another sender.
+ */
+export function isChoice(reply: UserReply): boolean {
+  const isOurs = reply.kind === 'text' || reply.repliesTo === undefined
+  return isOurs && isKnown(reply.from) && readChoice(reply) !== undefined
 }
 
 /** Names of users whose messages are ignored are not stored. */

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import type { IdentityChange } from '../../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
-import { applyReplies, type FromUser, isTextChoice } from '../replies/apply-replies.ts'
+import { applyReplies, type FromUser, isChoice } from '../replies/apply-replies.ts'
 import { type IncomingStatus, applyStatuses } from './apply-statuses.ts'
 import { applyUpdates } from './apply-updates.ts'
 import type { NoteMissing } from './missing-messages.ts'
@@ -103,7 +103,7 @@ async function applyFromUsers(
   }
   const known: FromUser[] = [
     // Other chat messages are ignored.
-    ...replies.filter((reply) => reply.repliesTo !== undefined || isTextChoice(reply)).flatMap(withAccount),
+    ...replies.filter((reply) => reply.repliesTo !== undefined || isChoice(reply)).flatMap(withAccount),
     ...preferences.flatMap(withAccount),
     ...identityChanges.flatMap(withAccount),
   ]

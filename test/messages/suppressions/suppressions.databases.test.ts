@@ -5,6 +5,7 @@ import { setSuppressedCategories } from '../../../src/messages/suppressions/sett
 import { example, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { signedInOwner } from '../../support/user.ts'
 import {
+  newWamid,
   listRecorded,
   preferencesCallback,
   repliesCallback,
@@ -153,10 +154,10 @@ test.each([
   expect(await listSuppressed()).toEqual(out ? [[example.to, 'reply']] : [])
 })
 
-test('treats a tap on a button with such a label or payload as an opt-out if it replies to a sent message', async () => {
+test('treats a tap on a button with such a label or payload as an opt-out unless it replies to a message of another sender', async () => {
   const { waMessageId } = await sendOne(account)
   await receiveMessages([
-    userMessage(tap('Stop promotions', 'x'), undefined),
+    userMessage(tap('Stop promotions', 'x'), newWamid()),
     userMessage(tap('Yes', 'yes'), waMessageId),
   ])
   expect(await listSuppressed()).toEqual([])

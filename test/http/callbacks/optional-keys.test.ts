@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { appSecret, callbackPath, changeCallback, getMessage, post, sendOne } from '../../support/callbacks.ts'
+import { newWamid, replyTime } from '../../support/replies.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+
+/** Callbacks in the shapes of 2026, with user IDs, and without what WhatsApp can leave out. */
+
+let server: TestServer
+let account: TestAccount
+let sent: { messageId: string; waMessageId: string }
+beforeAll(async () => {
+  server = await startTestServer()
+})
+beforeEach(async () => {
+  account = await server.account()
+  sent = await sendOne(account)
+})
+afterAll(() => server.close())
+
+const userId = 'US.13491208655302741918'
+const parentUserId = 'US.ENT.11815799212886844830'
+const waId = '972587654321'
+const profile = { name: 'Ada', username: 'ada' }
+const contact = { profile, wa_id: waId, user_id: userId, parent_user_id: parentUserId }
+const at = String(replyTime)
+
+interface Shape {
+  field?: string
+  value: Record<string, unknown>
+}
+
+async function receive({ field = 'messages', value }: Shape): Promise<void> {
+  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
+  const callback = changeCallback(account.wabaId, field, { messaging_product: 'whatsapp', metadata, ...value })
+  expect((await post(server, callback)).statusCode).toBe(200)
+}
+
+const stops = async () => (await account.trpc.suppression.list.query({})).items
+
+interface Item {
+  field: string
+  list: string
+  item: Record<string, unknown>
+  required: string[]
+}
+
+const none: Item = { field: '', list: '', item: {}, required: [] }
+
+/** An item of each kind with all that WhatsApp can add to it. */
+const items: Record<string, () => Item> = {
+  status: () => ({
+    field: 'messages',
+    list: 'statuses',
+    item: {
+      id: sent.waMessageId,
+      status: 'delivered',
+      timestamp: at,
+      recipient_id: waId,
+      recipient_user_id: userId,
+      recipient_parent_user_id: parentUserId,
+      biz_opaque_callback_data: sent.messageId,
+      conversation: { id: '1', origin: { type: 'marketing_lite' } },
+      pricing: { billable: true, pricing_model: 'PMP', type: 'regular', category: 'utility' },
+    },
+    required: ['id', 'status', 'timestamp'],
+  }),
+  'failed status': () => ({
+    field: 'messages',
+    list: 'statuses',
+    item: {
+      id: sent.waMessageId,
+      status: 'failed',
+      timestamp: at,
+      recipient_id: waId,
+      errors: [{ code: 131026, title: 'Undeliverable', message: 'Undeliverable', error_data: { details: 'No' } }],
+    },
+    required: ['id', 'status', 'timestamp'],
+  }),
+  text: () => ({
+    field: 'messages',
+    list: 'messages',
+    item: {
+      from: waId,
+      from_user_id: userId,
+      from_parent_user_id: parentUserId,
+      id: newWamid(),
+      timestamp: at,
+      context: { from: '15550783881', id: sent.waMessageId },
+      type: 'text',
+      text: { body: 'Hello' },
+    },
+    required: ['id', 'type', 'timestamp'],
+  }),
+  button: () => ({
+    field: 'messages',
+    list: 'messages',
+    item: {
+      from: waId,
+      from_user_id: userId,
+      id: newWamid(),
+      timestamp: at,
+      context: { from: '15550783881', id: sent.waMessageId },
+      type: 'button',
+      button: { text: 'Yes', payload: 'yes' },
+    },
+    required: ['id', 'type', 'timestamp'],
+  }),
+  system: () => ({
+    field: 'messages',
+    list: 'messages',
+    item: {
+      from: waId,
+      id: newWamid(),
+      timestamp: at,
+      type: 'system',
+      system: { type: 'user_changed_number', body: 'Changed', wa_id: '972587654322', user_id: 'US.2' },
+    },
+    required: ['id', 'type', 'timestamp'],
+  }),
+  preference: () => ({
+    field: 'user_preferences',
+    list: 'user_preferences',
+    item: {
+      wa_id: waId,
+      user_id: userId,
+      parent_user_id: parentUserId,
+      detail: 'User requested to stop marketing messages',
+      category: 'marketing_messages',
+      value: 'stop',
+      timestamp: replyTime,
+    },
+    required: ['category', 'value', 'timestamp'],
+  }),
+}
+
+test.each(Object.keys(items))('accepts a %s without each optional key, and without all of them', async (kind) => {
+  const { item, required } = items[kind]?.() ?? none
+  const optional = Object.keys(item).filter((key) => !required.includes(key))
+  const variants = [...optional.map((key) => [key]), optional, Object.keys(item)]
+
+  for (const left of variants)
+    for (const contacts of [{ contacts: [contact] }, {}]) {
+      const { field, list, item: whole } = items[kind]?.() ?? none
+      const kept = Object.fromEntries(Object.entries(whole).filter(([key]) => !left.includes(key)))
+      await receive({ field, value: { ...contacts, [list]: [kept] } })
+    }
+
+  const { status } = await getMessage(account, sent.messageId)
+  expect(status).toBe(kind === 'status' ? 'delivered' : kind === 'failed status' ? 'failed' : 'sent')
+})
+
+test.each(['entry', 'id', 'changes', 'field', 'value', 'metadata', 'phone_number_id'])(
+  'accepts a callback without %s',
+  async (key) => {
+    const status = { id: sent.waMessageId, status: 'delivered', timestamp: at }
+    const whole = JSON.stringify({
+      entry: [
+        {
+          id: account.wabaId,
+          changes: [
+            {
+              field: 'messages',
+              value: { metadata: { phone_number_id: account.phoneNumberId }, statuses: [status] },
+            },
+          ],
+        },
+      ],
+    })
+    const without: unknown = JSON.parse(whole, (name, value: unknown) =>
+      name === key && value !== sent.waMessageId ? undefined : value,
+    )
+
+    expect((await post(server, without)).statusCode).toBe(200)
+  },
+)
+
+test('applies a status that names its recipient by user ID only, as other clients expect it', async () => {
+  const status = {
+    status: 'delivered',
+    timestamp: at,
+    recipient_user_id: userId,
+    recipient_parent_user_id: parentUserId,
+  }
+  const contacts = [{ profile, user_id: userId, parent_user_id: parentUserId }]
+  await receive({ value: { contacts, statuses: [{ id: sent.waMessageId, ...status }] } })
+
+  expect(await getMessage(account, sent.messageId)).toMatchObject({ status: 'delivered', userId })
+})
+
+test('takes the names of a status that has none from the contacts of its callback', async () => {
+  const status = { id: sent.waMessageId, status: 'read', timestamp: at, recipient_id: waId }
+  await receive({ value: { contacts: [contact], statuses: [status] } })
+
+  expect(await getMessage(account, sent.messageId)).toMatchObject({ status: 'read', userId })
+})
+
+/** Shapes in which clients of others are tested (pywa 4.4): facts about WhatsApp, with our IDs. */
+const unused: Record<string, () => Shape> = {
+  'a status of a voice message': () => ({
+    value: {
+      contacts: [contact],
+      statuses: [{ id: sent.waMessageId, status: 'played', timestamp: at, recipient_id: waId }],
+    },
+  }),
+  'a status of a group': () => ({
+    value: {
+      contacts: [contact],
+      statuses: [
+        {
+          id: newWamid(),
+          status: 'read',
+          timestamp: at,
+          recipient_id: 'fowefinoewcnw',
+          recipient_type: 'group',
+          recipient_participant_id: waId,
+          recipient_participant_user_id: userId,
+        },
+      ],
+    },
+  }),
+  'a changed identity key': () => ({
+    value: {
+      contacts: [contact],
+      messages: [
+        {
+          from: waId,
+          id: newWamid(),
+          timestamp: at,
+          identity: { acknowledged: true, created_timestamp: at, hash: 'xyz' },
+          system: { body: 'User identity changed', type: 'customer_identity_changed' },
+          type: 'system',
+        },
+      ],
+    },
+  }),
+  'an edited message': () => ({
+    value: {
+      contacts: [contact],
+      messages: [
+        { from: waId, id: newWamid(), timestamp: at, type: 'edit', edit: { original_message_id: sent.waMessageId } },
+      ],
+    },
+  }),
+  'a revoked message': () => ({
+    value: {
+      contacts: [contact],
+      messages: [
+        {
+          from: waId,
+          id: newWamid(),
+          timestamp: at,
+          type: 'revoke',
+          revoke: { original_message_id: sent.waMessageId },
+        },
+      ],
+    },
+  }),
+  'an interactive message that WhatsApp cannot pass on': () => ({
+    value: {
+      contacts: [contact],
+      messages: [{ from: waId, id: newWamid(), timestamp: at, type: 'interactive', context: { id: sent.waMessageId } }],
+      errors: [{ code: 131000, title: 'Something went wrong', error_data: { details: 'Unsupported webhook payload' } }],
+    },
+  }),
+  'a quick reply without its message': () => ({
+    value: {
+      contacts: [contact],
+      messages: [
+        { from: waId, from_user_id: userId, id: newWamid(), timestamp: at, type: 'button', button: { text: 'Yes' } },
+      ],
+    },
+  }),
+  'a sign-up for marketing messages': () => ({
+    field: 'user_preferences',
+    value: {
+      contacts: [contact],
+      user_preferences: [
+        { wa_id: waId, category: 'marketing_messages', value: 'signup', signup_id: '1', timestamp: replyTime },
+      ],
+    },
+  }),
+  'an echo of a message from the app': () => ({
+    field: 'smb_message_echoes',
+    value: {
+      contacts: [contact],
+      message_echoes: [
+        { from: '15550783881', to: waId, to_user_id: userId, id: newWamid(), timestamp: at, type: 'text' },
+      ],
+    },
+  }),
+  'a copy of a conversation that another responder owns': () => ({
+    field: 'standby',
+    value: {
+      contacts: [contact],
+      statuses: [{ id: sent.waMessageId, status: 'delivered', timestamp: at, recipient_user_id: userId }],
+      messages: [{ from_user_id: userId, id: newWamid(), timestamp: at, type: 'text', text: { body: 'STOP' } }],
+    },
+  }),
+  'the history of a number in the app': () => ({
+    field: 'history',
+    value: {
+      history: [{ metadata: { phase: 0, chunk_order: 1, progress: 55 }, threads: [{ id: waId, messages: [] }] }],
+    },
+  }),
+}
+
+test.each(Object.keys(unused))('accepts %s, and changes nothing', async (shape) => {
+  const built = unused[shape]?.()
+  if (built) await receive(built)
+
+  expect(await getMessage(account, sent.messageId)).toMatchObject({ status: 'sent' })
+  expect(await stops()).toEqual([])
+})
+
+test('applies a quick reply that opts out, although WhatsApp left out its message', async () => {
+  const message = { from_user_id: userId, id: newWamid(), timestamp: at, type: 'button' }
+  await receive({ value: { contacts: [contact], messages: [{ ...message, button: { text: 'STOP', payload: 'x' } }] } })
+
+  expect(await stops()).toMatchObject([{ to: waId, userId, reason: 'reply' }])
+})
+
+test('rejects a callback with user IDs that is signed with another secret', async () => {
+  const value = { metadata: { phone_number_id: account.phoneNumberId }, contacts: [contact] }
+  const callback = changeCallback(account.wabaId, 'messages', value)
+
+  expect((await post(server, callback, { secret: `${appSecret}x` })).statusCode).toBe(401)
+  expect((await server.request('POST', callbackPath, { body: Buffer.from('{}') })).statusCode).toBe(401)
+})
