@@ -106,7 +106,7 @@ export const MessageOutcomeUnknownEvent = event(
   MessageFacts.omit({ waMessageId: true }).extend({ status: status('pending') }),
 )
 
-export const replyKinds = ['button', 'text', 'flow'] as const
+export const replyKinds = ['button', 'text', 'flow', 'contact'] as const
 
 export const MessageReply = z
   .object({
@@ -119,11 +119,15 @@ export const MessageReply = z
     userId: KnownUserId.optional().describe('User ID that replied; present only if WhatsApp reports it.'),
     kind: z
       .enum(replyKinds)
-      .describe('`button`: tapped a quick-reply button. `text`: wrote a text. `flow`: completed a flow.'),
+      .describe(
+        '`button`: tapped a quick-reply button. `text`: wrote a text. `flow`: completed a flow. `contact`: shared the number that `REQUEST_CONTACT_INFO` asks for.',
+      ),
     text: z
       .string()
       .optional()
-      .describe('Label of the button, or the text that was written; at most 4096 characters.')
+      .describe(
+        'Label of the button, the text that was written, or the number that was shared; at most 4096 characters.',
+      )
       .meta({ examples: ['Yes'] }),
     payload: z
       .string()

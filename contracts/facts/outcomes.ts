@@ -90,6 +90,7 @@ export const outcomes = defineFacts('outcome', {
   userId: 'A user ID: read; the number stays hidden',
   userIdRepliesStop: 'A user ID: read, then replies "STOP": opts out',
   userIdStopsMarketing: 'A user ID: read, then stops marketing messages in WhatsApp: opts out',
+  userIdShares: 'A user ID: read, then shares the number {number}, if the message has a button that asks for it',
   userIdChanges: 'A user ID: read, then gets a new one',
   parentUserId: 'A parent user ID: read; the number stays hidden',
   foreignUserId: 'A user ID of another business portfolio (131026)',

@@ -104,6 +104,7 @@ export const buttonTypes = [
   'COPY_CODE',
   'FLOW',
   'VOICE_CALL',
+  'REQUEST_CONTACT_INFO',
   'CATALOG',
   'MPM',
   'SPM',
@@ -116,7 +117,9 @@ export const TemplateButtonDefinition = z
       .enum(buttonTypes)
       .describe('What the button does.')
       .meta({ examples: ['URL'] }),
-    text: Label.optional().describe('Label. `COPY_CODE`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.'),
+    text: Label.optional().describe(
+      'Label. `COPY_CODE`, `REQUEST_CONTACT_INFO`, `CATALOG`, `MPM` and `SPM` have a fixed label of WhatsApp.',
+    ),
     url: text(templateLimits.urlCharacters)
       .optional()
       .describe('Of `URL`: the address; a variable may stand at its end only.')

@@ -72,6 +72,7 @@ function toCard({ header, body, buttons = [] }: TemplateCardDefinition, numbered
 
 /** WhatsApp's own labels, which cannot be chosen. */
 const fixedLabels: Partial<Record<TemplateButtonDefinition['type'], string>> = {
+  REQUEST_CONTACT_INFO: 'Share Contact Info',
   CATALOG: 'View catalog',
   MPM: 'View items',
   SPM: 'View',

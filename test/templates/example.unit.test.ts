@@ -84,6 +84,7 @@ const button = fc.oneof(
     { type: 'CATALOG', text: 'View catalog' },
     { type: 'MPM', text: 'View items' },
     { type: 'VOICE_CALL' },
+    { type: 'REQUEST_CONTACT_INFO', text: 'Share Contact Info' },
   ),
 )
 

@@ -82,6 +82,8 @@ function listRepliedTo(replies: readonly IncomingReply[]): { accountId: string; 
  * does not say which message it belongs to: an unknown message is of another sender.
  */
 export function isChoice(reply: UserReply): boolean {
+  // Names the number of a person who hides it, whichever message asked for it.
+  if (reply.kind === 'contact') return isKnown(reply.from)
   const isOurs = reply.kind === 'text' || reply.repliesTo === undefined
   return isOurs && isKnown(reply.from) && readChoice(reply) !== undefined
 }

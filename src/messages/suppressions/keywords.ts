@@ -10,10 +10,11 @@ const choices = new Map<string, 'out' | 'in'>([
 const maxCharacters = 40
 
 /**
- * Returns the opt-out or opt-in of a reply; undefined if it is neither. Flows are ignored: they contain form answers.
+ * Returns the opt-out or opt-in of a reply; undefined if it is neither. Flows are ignored, because they contain form answers; so are
+ * shared numbers.
  */
 export function readChoice({ kind, text, payload }: Pick<UserReply, 'kind' | 'text' | 'payload'>) {
-  if (kind === 'flow') return undefined
+  if (kind === 'flow' || kind === 'contact') return undefined
   return findChoice(text) ?? (kind === 'button' ? findChoice(payload) : undefined)
 }
 

@@ -84,7 +84,7 @@ function readParts({ components, parameterFormat }: TemplateText): TemplateParts
 }
 
 /** Buttons that take no value, or may be sent without one. */
-const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL'])
+const plainButtons = new Set(['QUICK_REPLY', 'PHONE_NUMBER', 'URL', 'REQUEST_CONTACT_INFO'])
 
 /** Returns whether variables alone fill the template. A quick check for most sends, which returns false in doubt. */
 export function takesOnlyVariables(components: readonly StoredComponent[]): boolean {

@@ -1,7 +1,7 @@
 import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
 import { toDate, UserMessage, UserPreference } from './wire.ts'
 
-/** A user's reply: a tap on a button, a text, or a completed flow. */
+/** A user's reply: a tap on a button, a text, a completed flow, or the own number that a button asked for. */
 export interface UserReply {
   phoneNumberId: string
   waMessageId: string
@@ -9,7 +9,7 @@ export interface UserReply {
   at: Date
   /** The wamid of the message that was replied to; undefined for a text that is not a reply, and if WhatsApp omits it. */
   repliesTo: string | undefined
-  kind: 'button' | 'text' | 'flow'
+  kind: 'button' | 'text' | 'flow' | 'contact'
   text?: string
   payload?: string
   /** True if `text` or `payload` was too long and is cut off. */
@@ -34,6 +34,7 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
   const parsed = UserMessage.safeParse(message)
   if (!parsed.success) return undefined
   const { id, from, from_user_id, from_parent_user_id, timestamp, context } = parsed.data
+  const shared = readSharedNumber(parsed.data)
   const at = toDate(timestamp)
   const content = readContent(parsed.data)
   const repliesTo = context?.id
@@ -43,7 +44,9 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
   return {
     phoneNumberId,
     waMessageId: id,
-    from: complete(readIdentity({ wa_id: from, user_id: from_user_id, parent_user_id: from_parent_user_id })),
+    from: complete(
+      readIdentity({ wa_id: from ?? shared?.wa_id, user_id: from_user_id, parent_user_id: from_parent_user_id }),
+    ),
     at,
     repliesTo,
     ...bound(content),
@@ -52,7 +55,16 @@ export function readReply(message: unknown, phoneNumberId: string, complete: Com
 
 type Content = Pick<UserReply, 'kind'> & { text: string | undefined; payload: string | undefined }
 
-function readContent({ type, text, button, interactive }: UserMessage): Content | undefined {
+/** The own number of a user who tapped REQUEST_CONTACT_INFO. Contacts shared by hand can be those of others. */
+function readSharedNumber({ type, contacts }: UserMessage) {
+  const own = contacts?.find(({ origin }) => origin === 'contact_request')
+  return type === 'contacts' ? own?.phones?.[0] : undefined
+}
+
+function readContent(message: UserMessage): Content | undefined {
+  const { type, text, button, interactive } = message
+  const shared = readSharedNumber(message)
+  if (shared) return { kind: 'contact', text: shared.phone ?? shared.wa_id, payload: undefined }
   const { button_reply: tapped, nfm_reply: flow } = interactive ?? {}
   if (type === 'text' && text) return { kind: 'text', text: text.body, payload: undefined }
   if (type === 'button' && button) return { kind: 'button', text: button.text, payload: button.payload }

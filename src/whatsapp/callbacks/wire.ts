@@ -81,6 +81,15 @@ export const UserMessage = z.object({
   context: lenient(z.object({ id: lenient(Text) })),
   text: lenient(z.object({ body: Text })),
   button: lenient(z.object({ text: lenient(Text), payload: lenient(Text) })),
+  /** Shared contacts. `origin` tells a person's own number from a contact that the person picked. */
+  contacts: lenient(
+    z.array(
+      z.object({
+        origin: lenient(Text),
+        phones: lenient(z.array(z.object({ phone: lenient(Text), wa_id: lenient(Id) }))),
+      }),
+    ),
+  ),
   interactive: lenient(
     z.object({
       button_reply: lenient(z.object({ id: lenient(Text), title: lenient(Text) })),

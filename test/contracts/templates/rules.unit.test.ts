@@ -55,6 +55,7 @@ describe('accepts', () => {
       'a flow',
       { ...base, buttons: [{ type: 'FLOW', text: 'Book', flowId: '1', flowAction: 'navigate', navigateScreen: 'A' }] },
     ],
+    ['a request for the number', { ...base, buttons: [{ type: 'REQUEST_CONTACT_INFO' }] }],
     ['a call on WhatsApp', { ...base, buttons: [{ type: 'VOICE_CALL', text: 'Call' }] }],
     ['a catalogue', { ...base, category: 'MARKETING', buttons: [{ type: 'CATALOG' }] }],
     ['a carousel', carousel(card, card)],

@@ -355,3 +355,52 @@ test('logs no name', async () => {
 
   expect(server.log.filter((line) => line.includes(to) || line.includes(userId))).toEqual([])
 })
+
+const askForNumber = {
+  name: 'ask_for_number',
+  components: [
+    { type: 'BODY', text: 'Where may we call you?' },
+    { type: 'BUTTONS', buttons: [{ type: 'REQUEST_CONTACT_INFO', text: 'Share Contact Info' }] },
+  ],
+}
+
+/** The answer to a button that asks for the number. */
+function share(number: string, names: object, { repliesTo = '', origin = 'contact_request' } = {}) {
+  const contacts = [{ origin, phones: [{ phone: `+${number}`, wa_id: number, type: 'CELL' }] }]
+  const context = repliesTo === '' ? {} : { context: { from: '15550783881', id: repliesTo } }
+  const message = { ...context, ...names, id: newWamid(), timestamp: String(replyTime), type: 'contacts', contacts }
+  return receive('messages', { contacts: [names], messages: [message] })
+}
+
+test('sends a template that asks for the number, and reports the number that the person shares', async () => {
+  await account.template(askForNumber)
+  const { to, userId } = newPerson()
+  const request = { recipient: userId, template: askForNumber.name, language: 'en' }
+  const response = await account.post('/api/v1/message/send', request)
+  expect(response.statusCode).toBe(200)
+
+  await share(to, { from_user_id: userId }, { repliesTo: response.json().data['waMessageId'] as string })
+
+  expect(await listRecorded(server, account)).toMatchObject([
+    { type: 'message.replied', data: { reply: { kind: 'contact', text: `+${to}`, from: to, userId } } },
+  ])
+  await prefer('stop', { user_id: userId })
+  expect(await isSuppressed(to)).toBe(true)
+})
+
+test('learns a shared number although WhatsApp does not say which message asked for it', async () => {
+  const { to, userId } = newPerson()
+  await share(to, { from_user_id: userId })
+  await prefer('stop', { user_id: userId })
+
+  expect(await isSuppressed(to)).toBe(true)
+  expect(await listRecorded(server, account)).toMatchObject([{ type: 'recipient.opted_out' }])
+})
+
+test('does not take a contact that was shared by hand for the number of the person', async () => {
+  const { to, userId } = newPerson()
+  await share(to, { from_user_id: userId }, { origin: 'other' })
+  await prefer('stop', { user_id: userId })
+
+  expect(await isSuppressed(to)).toBe(false)
+})

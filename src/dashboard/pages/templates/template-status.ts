@@ -78,6 +78,7 @@ const words: Partial<Record<string, MessageDescriptor>> = {
   PHONE_NUMBER: msg`Phone number`,
   COPY_CODE: msg`Copy code`,
   VOICE_CALL: msg`Voice call`,
+  REQUEST_CONTACT_INFO: msg`Share Contact Info`,
   FLOW: msg`Flow`,
   CATALOG: msg`Catalog`,
   NONE: msg`None`,

@@ -54,6 +54,8 @@ export interface PlannedAction {
   action:
     | { kind: 'tap'; button: 'first' | 'last' }
     | { kind: 'flow' }
+    /** Shares the number that a button asks for. */
+    | { kind: 'share'; number: string }
     | { kind: 'text'; body: string; isReply?: boolean }
     | { kind: 'preference'; value: 'stop' | 'resume' }
     /** Gets a new user ID, and with `number` also another number. */

@@ -48,6 +48,11 @@ function writeContent(message: AcceptedMessage, action: Content): object | undef
       // Without a payload in the send, WhatsApp returns the label.
       return button && { type: 'button', button: { text: button.text, payload: button.payload ?? button.text } }
     }
+    case 'share': {
+      if (listButtons(message, 'REQUEST_CONTACT_INFO').length === 0) return undefined
+      const phones = [{ phone: `+${action.number}`, wa_id: action.number, type: 'CELL' }]
+      return { type: 'contacts', contacts: [{ origin: 'contact_request', phones }] }
+    }
     case 'flow': {
       const [button] = listButtons(message, 'FLOW')
       if (!button) return undefined

@@ -315,6 +315,9 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     action: { kind: 'preference', value: 'stop' },
   }),
   acting('ES.2041776300000005', outcomes.userIdChanges(), { action: { kind: 'change' } }),
+  acting('ES.2041776300000007', outcomes.userIdShares({ number: '34600000007' }), {
+    action: { kind: 'share', number: '34600000007' },
+  }),
   accepting('ES.ENT.2041776300000006', outcomes.parentUserId(), 'usual'),
   {
     to: 'ES.2041776399999999',

@@ -20,6 +20,7 @@ const kinds: Record<TemplateButtonType, MessageDescriptor> = {
   COPY_CODE: msg`Copy an offer code`,
   FLOW: msg`Open a flow`,
   VOICE_CALL: msg`Call on WhatsApp`,
+  REQUEST_CONTACT_INFO: msg`Ask for the phone number`,
   CATALOG: msg`Show the catalogue`,
   MPM: msg`Show products`,
   SPM: msg`Show the product of the header`,

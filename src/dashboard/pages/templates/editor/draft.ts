@@ -149,6 +149,7 @@ export function newButton(type: TemplateButtonType): TemplateButtonDefinition {
     case 'QUICK_REPLY':
     case 'VOICE_CALL':
       return { type, text: '' }
+    case 'REQUEST_CONTACT_INFO':
     case 'CATALOG':
     case 'MPM':
     case 'SPM':
@@ -183,6 +184,7 @@ function previewCode({ authentication }: TemplateDefinition): TemplateComponent[
 
 const fixedLabels: Partial<Record<TemplateButtonType, MessageDescriptor>> = {
   COPY_CODE: msg`Copy offer code`,
+  REQUEST_CONTACT_INFO: msg`Share Contact Info`,
   CATALOG: msg`View catalog`,
   MPM: msg`View items`,
   SPM: msg`View`,
