@@ -24,8 +24,11 @@ type TypedSend = {
   }[keyof ApprovedTemplates[Name]]
 }[keyof ApprovedTemplates]
 
+/** A send needs one of the two. The contract can only check it, because its fields are those of one object. */
+type Addressed = { recipient: string } | { to: string }
+
 /** The input of `message.send` and `message.preview`. */
-export type SendMessageInput = [keyof ApprovedTemplates] extends [never] ? AnySend : TypedSend
+export type SendMessageInput = ([keyof ApprovedTemplates] extends [never] ? AnySend : TypedSend) & Addressed
 
 export type InputOfCall<C extends ApiProcedure> = C['input'] extends typeof SendMessageRequest
   ? SendMessageInput

@@ -69,6 +69,8 @@ export type Router = AppRouter
 export async function mistakes() {
   // @ts-expect-error a recipient is text
   await client.message.send.mutate({ to: 34600111222, template: 'order_shipped', language: 'en' })
+  // @ts-expect-error a send needs a recipient
+  await client.message.send.mutate({ template: 'order_shipped', language: 'en' })
   // @ts-expect-error there is no such procedure
   await client.message.sned.mutate({})
   // @ts-expect-error there is no such option
@@ -93,7 +95,7 @@ const input: SendMessageInput = { to, template: 'appointment_reminder', language
 export async function correct(): Promise<void> {
   await client.message.send.mutate(input, { context: { idempotencyKey: 'order-1042' } })
   await client.message.send.mutate({ to, template: 'order_shipped', language: 'es', variables: { '1': 'Ada', '2': '1042' }, externalId: 'order-1042' })
-  await client.message.preview.mutate({ to, template: 'hello_world', language: 'en_US', accountId: 'wa_1' })
+  await client.message.preview.mutate({ recipient: 'ES.2041776300912345', template: 'hello_world', language: 'en_US', accountId: 'wa_1' })
 }
 
 export async function mistakes(): Promise<void> {
@@ -115,6 +117,8 @@ export async function mistakes(): Promise<void> {
   await client.message.preview.mutate({ to, template: 'hello_world', language: 'en_US', variables: { '1': 'Ada' } })
   // @ts-expect-error a recipient is text
   await client.message.send.mutate({ to: 34600111222, template: 'hello_world', language: 'en_US' })
+  // @ts-expect-error a send needs a recipient
+  await client.message.send.mutate({ template: 'hello_world', language: 'en_US' })
   // @ts-expect-error the template's name is not known
   await client.message.send.mutate({ to, template: process.argv[2] ?? '', language: 'en' })
 }

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
-import { sendMessage } from '../../contracts/api/message.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
+import { exampleSend as example } from './example-send.ts'
 import type { TestAccount, TestResponse, TestServer } from './server.ts'
 
 export const callbackPath = '/webhooks/whatsapp'
+export { exampleSend as example } from './example-send.ts'
 export const appSecret = 'test-app-secret'
-export const example = { ...sendMessage.example.input, to: '34600111222' }
 
 interface StatusOptions {
   at?: number

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { type DashboardBrowser, findAccessibilityViolations, joinAccount, startDashboard } from './support.ts'
+import { exampleSend } from '../../support/example-send.ts'
 
 let dashboard: DashboardBrowser
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test('keeps the whole log visible beside an open message on a wide screen', asyn
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({
     viewport: { width: 2200, height: 1000 },
   })
-  const { messageId } = await account.trpc.message.send.mutate(sendMessage.example.input)
+  const { messageId } = await account.trpc.message.send.mutate(exampleSend)
   await openOfAccount(`messages?message=${messageId}`)
   const panel = page.getByRole('region', { name: '+34600111222' })
   await panel.getByText('Timeline').waitFor()
@@ -51,8 +51,8 @@ test('keeps the whole log visible beside an open message on a wide screen', asyn
 
 test('shows log rows that are 36 px high', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  await account.trpc.message.send.mutate(sendMessage.example.input)
-  await account.trpc.message.send.mutate(sendMessage.example.input)
+  await account.trpc.message.send.mutate(exampleSend)
+  await account.trpc.message.send.mutate(exampleSend)
   await openOfAccount('messages')
   const row = page.getByRole('row').filter({ hasText: '+34600111222' }).first()
   await row.waitFor()
@@ -63,7 +63,7 @@ test('shows log rows that are 36 px high', async () => {
 
 test('does not animate for readers who prefer less motion', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  const { messageId } = await account.trpc.message.send.mutate(sendMessage.example.input)
+  const { messageId } = await account.trpc.message.send.mutate(exampleSend)
   const readDuration = async () => {
     await openOfAccount(`messages?message=${messageId}`)
     const panel = page.getByRole('region', { name: '+34600111222' })
@@ -105,7 +105,7 @@ test('shows floating surfaces lighter than the page in the dark theme', async ()
 
 test('shows a skeleton as high as the rows of the log', async () => {
   const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  await account.trpc.message.send.mutate(sendMessage.example.input)
+  await account.trpc.message.send.mutate(exampleSend)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   await context.route('**/settings.message.list*', async (route) => {
     await held
@@ -147,7 +147,7 @@ test.each([
   // This account has a number and a key.
   await openOfAccount('overview')
   await current.getByRole('link', { name: 'Open Public API' }).waitFor()
-  await account.trpc.message.send.mutate(sendMessage.example.input)
+  await account.trpc.message.send.mutate(exampleSend)
   await page.reload()
   await current.getByRole('link', { name: 'Add an endpoint' }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])

@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
+import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, respond, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
@@ -164,7 +165,7 @@ test('filters by the sending number, in views and exports too', async () => {
   expect(await page.getByLabel('Sent from').count()).toBe(0)
 
   const second = await account.addWhatsAppAccount({ phoneNumberId: '190000000000778' })
-  await account.trpc.message.send.mutate({ ...sendMessage.example.input, accountId: second, externalId: 'order-2' })
+  await account.trpc.message.send.mutate({ ...exampleSend, accountId: second, externalId: 'order-2' })
   await page.reload()
   const numbers = page.getByLabel('Sent from')
   await numbers.selectOption(second)

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
+import { exampleSend } from '../../support/example-send.ts'
 
 let dashboard: DashboardBrowser
 
@@ -43,7 +43,7 @@ test.each([
 
   async ({ path, procedure }) => {
     const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-    await account.trpc.message.send.mutate(sendMessage.example.input)
+    await account.trpc.message.send.mutate(exampleSend)
     let attempts = 0
     const url = `**/settings.${procedure}*`
     await context.route(url, (route) => {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MessageStatus, sendMessage } from '../../../contracts/api/message.ts'
+import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { abbreviateDay, describeDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
@@ -25,13 +26,13 @@ interface Sent {
 }
 
 async function send({ accountId, trpc }: TestAccount): Promise<Sent> {
-  const { messageId, waMessageId } = await trpc.message.send.mutate(sendMessage.example.input)
+  const { messageId, waMessageId } = await trpc.message.send.mutate(exampleSend)
   return { accountId, messageId, waMessageId }
 }
 
 /** The simulator rejects this number with error 131026. */
 async function sendRejected(account: TestAccount): Promise<void> {
-  const response = await account.post('/api/v1/message/send', { ...sendMessage.example.input, to: '15550131026' })
+  const response = await account.post('/api/v1/message/send', { ...exampleSend, to: '15550131026' })
   expect(response.json().success).toBe(false)
 }
 

@@ -5,6 +5,7 @@ import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { safe } from '../../../src/client/client.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { jpeg, postForm, startFileServer } from '../../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer } from '../../support/server.ts'
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await updateAccount(server.deps, account.accountId, { templateChangesEnabled: true })
   await account.post('/api/v1/template/delete', { name: 'pick_up_point', language: 'en' })
   await account.post('/api/v1/template/duplicate', copy)
-  messageId = String((await account.post('/api/v1/message/send', sendMessage.example.input)).json().data['messageId'])
+  messageId = String((await account.post('/api/v1/message/send', exampleSend)).json().data['messageId'])
   mediaId = await upload()
   await account.post('/api/v1/suppression/add', { to: suppressed })
 })
@@ -86,8 +87,8 @@ const trackParcel = {
 }
 
 const good: Record<string, () => Input | Promise<Input>> = {
-  'message.send': () => ({ ...sendMessage.example.input }),
-  'message.preview': () => ({ ...sendMessage.example.input }),
+  'message.send': () => ({ ...exampleSend }),
+  'message.preview': () => ({ ...exampleSend }),
   'message.get': () => ({ messageId }),
   'message.list': () => ({
     externalId: 'order-1042',
@@ -144,37 +145,37 @@ const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, template: 'unknown' },
+    input: { ...exampleSend, template: 'unknown' },
   },
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, accountId: 'wa_unknown' },
+    input: { ...exampleSend, accountId: 'wa_unknown' },
   },
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, to: '15550131026' },
+    input: { ...exampleSend, to: '15550131026' },
   },
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, to: '15550131056' },
+    input: { ...exampleSend, to: '15550131056' },
   },
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, to: '15550131016' },
+    input: { ...exampleSend, to: '15550131016' },
   },
   {
     name: 'message.send',
     contract: contracts.message.send,
-    input: { ...sendMessage.example.input, to: '15559000004' },
+    input: { ...exampleSend, to: '15559000004' },
   },
   {
     name: 'message.preview',
     contract: contracts.message.preview,
-    input: { ...sendMessage.example.input, variables: {} },
+    input: { ...exampleSend, variables: {} },
   },
   {
     name: 'message.preview',
@@ -223,13 +224,11 @@ test('serves every contract and no other procedure', async () => {
 })
 
 test('returns typed errors of the procedure as values in the client', async () => {
-  const [sent, none] = await safe(account.trpc.message.send.mutate(sendMessage.example.input))
+  const [sent, none] = await safe(account.trpc.message.send.mutate(exampleSend))
   expect(none).toBeUndefined()
   expect(sent?.status).toBe('sent')
 
-  const [nothing, error] = await safe(
-    account.trpc.message.send.mutate({ ...sendMessage.example.input, to: '15550131056' }),
-  )
+  const [nothing, error] = await safe(account.trpc.message.send.mutate({ ...exampleSend, to: '15550131056' }))
   expect(nothing).toBeUndefined()
   expect(error).toBeInstanceOf(TRPCClientError)
   expect(error?.data).toMatchObject({
@@ -241,15 +240,15 @@ test('returns typed errors of the procedure as values in the client', async () =
 
 test('never sends twice for one idempotency key over tRPC', async () => {
   const context = { idempotencyKey: 'trpc-1' }
-  const first = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
-  const retry = await account.trpc.message.send.mutate(sendMessage.example.input, { context })
+  const first = await account.trpc.message.send.mutate(exampleSend, { context })
+  const retry = await account.trpc.message.send.mutate(exampleSend, { context })
   expect(retry).toEqual(first)
 })
 
 test('sends rate limit headers over tRPC', async () => {
   const limited = await server.account({ rateLimit: 1 })
-  const first = await limited.post('/trpc/message.send', sendMessage.example.input)
-  const second = await limited.post('/trpc/message.send', sendMessage.example.input)
+  const first = await limited.post('/trpc/message.send', exampleSend)
+  const second = await limited.post('/trpc/message.send', exampleSend)
   expect(first.headers['ratelimit']).toMatch(/r=0/)
   expect(second.statusCode).toBe(429)
   expect(Number(second.headers['retry-after'])).toBeGreaterThan(0)

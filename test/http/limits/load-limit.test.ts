@@ -3,15 +3,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { generateApiKey } from '../../../src/accounts/api-key.ts'
 import { safe } from '../../../src/client/client.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startHeldNode } from '../../support/held-node.ts'
 import { signedInOwner } from '../../support/user.ts'
 import type { SimulatedResponse } from '../../../src/whatsapp/simulator/response.ts'
 import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
-
-const example = sendMessage.example.input
 
 let server: TestServer
 let account: TestAccount
@@ -26,24 +24,24 @@ test('rejects requests beyond its concurrency limit immediately and serves those
   const { node, hold, held, release } = await startHeldNode(server, { maxConcurrentRequests: 3 })
   hold()
   const caller = through(node, account)
-  const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', example))
+  const atWork = [1, 2, 3].map(() => caller.post('/api/v1/message/send', exampleSend))
   await expect.poll(held).toBeGreaterThan(0)
   await expect.poll(() => readAtWork(node)).toBe('3')
 
-  const refused = await caller.post('/api/v1/message/send', example)
+  const refused = await caller.post('/api/v1/message/send', exampleSend)
   expect(refused.statusCode).toBe(503)
   expect(refused.json()).toEqual({
     success: false,
     error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('busy') },
   })
   expect(refused.headers['retry-after']).toBe('1')
-  const [, error] = await safe(caller.trpc.message.send.mutate(example))
+  const [, error] = await safe(caller.trpc.message.send.mutate(exampleSend))
   expect(error?.data).toMatchObject({ code: 'SERVICE_UNAVAILABLE', httpStatus: 503, retryAfterSeconds: 1 })
   expect((await node.request('GET', '/healthz')).statusCode).toBe(200)
 
   release()
   for (const response of await Promise.all(atWork)) expect(response.statusCode).toBe(200)
-  expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await caller.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   expect((await node.request('GET', '/metrics')).text).toMatch(/^waybill_http_requests_refused_total 2$/m)
   await node.close()
 })
@@ -97,7 +95,7 @@ test('keeps capacity for sends while WhatsApp responds slowly to the setup of nu
   await call('check', { whatsAppAccountId: account.whatsAppAccountId })
   await expect.poll(() => readAtWork(node)).toBe('0')
 
-  const sent = await through(node, account).post('/api/v1/message/send', example)
+  const sent = await through(node, account).post('/api/v1/message/send', exampleSend)
 
   expect(sent.statusCode).toBe(200)
   const unfinished = Symbol('unfinished')
@@ -112,18 +110,19 @@ test('keeps capacity for sends while WhatsApp responds slowly to the setup of nu
 test('rejects the API key with the most requests and accepts others at the limit', async () => {
   const { node, hold, release } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const [heavy, light] = [through(node, account), through(node, await server.account())]
-  for (const caller of [heavy, light]) expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  for (const caller of [heavy, light])
+    expect((await caller.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   hold()
   // A single key may use the whole capacity.
-  const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', example))
+  const ofHeavy = Array.from({ length: 8 }, () => heavy.post('/api/v1/message/send', exampleSend))
   await expect.poll(() => readAtWork(node)).toBe('8')
-  expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
+  expect((await heavy.post('/api/v1/message/send', exampleSend)).statusCode).toBe(503)
 
-  const ofLight = [light.post('/api/v1/message/send', example), light.post('/api/v1/message/send', example)]
+  const ofLight = [light.post('/api/v1/message/send', exampleSend), light.post('/api/v1/message/send', exampleSend)]
   await expect.poll(() => readAtWork(node)).toBe('10')
-  expect((await heavy.post('/api/v1/message/send', example)).statusCode).toBe(503)
+  expect((await heavy.post('/api/v1/message/send', exampleSend)).statusCode).toBe(503)
   // The number accepted beyond the limit is bounded too.
-  expect((await light.post('/api/v1/message/send', example)).statusCode).toBe(503)
+  expect((await light.post('/api/v1/message/send', exampleSend)).statusCode).toBe(503)
 
   release()
   for (const { statusCode } of await Promise.all([...ofHeavy, ...ofLight])) expect(statusCode).toBe(200)
@@ -134,15 +133,15 @@ test('rejects the API key with the most requests and accepts others at the limit
 test('counts requests with unknown API keys by address', async () => {
   const { node, hold, release } = await startHeldNode(server, { maxConcurrentRequests: 8 })
   const known = through(node, account)
-  expect((await known.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await known.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   hold()
   const withMadeUpKey = () =>
     node.request('GET', '/api/v1/message', { headers: { 'x-api-key': generateApiKey(randomBytes).apiKey } })
   const madeUp = Array.from({ length: 6 }, withMadeUpKey)
-  const ofKnown = [1, 2].map(() => known.post('/api/v1/message/send', example))
+  const ofKnown = [1, 2].map(() => known.post('/api/v1/message/send', exampleSend))
   await expect.poll(() => readAtWork(node)).toBe('8')
   expect((await withMadeUpKey()).statusCode).toBe(503)
-  ofKnown.push(known.post('/api/v1/message/send', example))
+  ofKnown.push(known.post('/api/v1/message/send', exampleSend))
   await expect.poll(() => readAtWork(node)).toBe('9')
 
   release()
@@ -160,7 +159,7 @@ test('does not hold a slot while a client sends its body slowly', async () => {
       `POST /api/v1/message/send HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
     )
   }
-  expect((await through(node, account).post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await through(node, account).post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   for (const socket of slow) socket.destroy()
   await node.close()
 })
@@ -169,15 +168,15 @@ test('does not hold a slot while a request waits for WhatsApp', async () => {
   const node = await startTestServer({ beside: server, server: { maxConcurrentRequests: 1 } })
   const caller = through(node, account)
   const to = '15559000001'
-  const slow = caller.post('/api/v1/message/send', { ...example, to })
+  const slow = caller.post('/api/v1/message/send', { ...exampleSend, to })
   await expect.poll(() => server.simulator.requests.some(({ body }) => JSON.stringify(body).includes(to))).toBe(true)
 
-  expect((await caller.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await caller.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   expect((await slow).statusCode).toBe(200)
   await node.close()
 })
 
 test('rejects a body that is too large with a tRPC error', async () => {
-  const response = await account.post('/trpc/message.send', { ...example, externalId: 'x'.repeat(70_000) })
+  const response = await account.post('/trpc/message.send', { ...exampleSend, externalId: 'x'.repeat(70_000) })
   expect(JSON.parse(response.text)).toMatchObject({ error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } })
 })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendMessage } from '../../../contracts/api/message.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 async function send(): Promise<{ messageId: string; waMessageId: string }> {
-  return account.trpc.message.send.mutate(sendMessage.example.input)
+  return account.trpc.message.send.mutate(exampleSend)
 }
 
 /** A status without Waybill's message ID. */
