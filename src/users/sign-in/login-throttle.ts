@@ -98,7 +98,8 @@ export async function countAttempt(
 
 /**
  * Counts requests from one address to one path in better-auth's table, because better-auth itself does not count
- * concurrent requests exactly.
+ * concurrent requests exactly. The ID is random: if it was the key, two first requests would conflict in the index of the
+ * ID, which the statement does not handle.
  */
 async function countRequest(
   db: Kysely<Database>,
@@ -106,7 +107,7 @@ async function countRequest(
 ): Promise<{ count: number; secondsLeft: number }> {
   const { rows } = await sql<{ count: number; secondsLeft: number }>`
     insert into owner_sign_in_rates as known (id, key, count, "lastRequest")
-    values (${key}, ${key}, 1, 1000 * extract(epoch from now()))
+    values (gen_random_uuid()::text, ${key}, 1, 1000 * extract(epoch from now()))
     on conflict (key) do update set
       count = case when known."lastRequest" + ${1000 * seconds} < excluded."lastRequest" then 1 else known.count + 1 end,
       "lastRequest" = case when known."lastRequest" + ${1000 * seconds} < excluded."lastRequest"
