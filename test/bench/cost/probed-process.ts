@@ -32,7 +32,7 @@ export async function startProbed(script: string, options: StartOptions): Promis
   let child: ChildProcess | undefined
   const running = await startProcess(script, {
     ...options,
-    nodeArgs: ['--import', probe],
+    nodeArgs: [...(options.nodeArgs ?? []), '--import', probe],
     onSpawn: (spawned) => void (child = spawned),
   })
   const ask = async (question: ProbeQuestion) => {
