@@ -241,7 +241,7 @@ describe('a program of a customer', () => {
       'waybill-templates.d.ts',
     ])
     expect(output).toContain(`Did you mean '"order_shipped"'?`)
-    expect(output.match(/error TS/g)).toHaveLength(10)
+    expect(output.match(/error TS/g)).toHaveLength(11)
   })
 
   test.each([
