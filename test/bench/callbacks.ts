@@ -1,10 +1,10 @@
-import { createHmac, createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { numbered } from './numbered-ids.ts'
 import type { Callbacks } from './target.ts'
 import { writeRequest } from './write-request.ts'
 
 /** The statuses of a message, in this order; each changes the message once. */
-const statuses = ['delivered', 'read'] as const
+const names = ['delivered', 'read'] as const
 
 /** Reports all messages as delivered, then all as read. Throws when no status is left. */
 export function writeCallbacks(target: Callbacks): () => Buffer {
@@ -12,30 +12,37 @@ export function writeCallbacks(target: Callbacks): () => Buffer {
   const key = createSecretKey(Buffer.from(target.appSecret))
   let next = target.sent * statusesPerCallback
   return () => {
-    const items = Array.from({ length: statusesPerCallback }, () => toStatus(target, next++))
-    if (next > messages.count * statuses.length) throw new Error('all messages are read: store more')
-    const body = JSON.stringify({
-      object: 'whatsapp_business_account',
-      entry: [
-        {
-          id: '102290129340398',
-          changes: [
-            {
-              field: 'messages',
-              value: {
-                messaging_product: 'whatsapp',
-                metadata: { display_phone_number: '34600111222', phone_number_id: phoneNumberId },
-                statuses: items,
-              },
-            },
-          ],
-        },
-      ],
-    })
-    const signature = createHmac('sha256', key).update(body).digest('hex')
-    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` }
-    return writeRequest({ url, path: '/webhooks/whatsapp', headers, body })
+    const statuses = Array.from({ length: statusesPerCallback }, () => toStatus(target, next++))
+    if (next > messages.count * names.length) throw new Error('all messages are read: store more')
+    return writeRequest({ url, path: '/webhooks/whatsapp', ...signCallback(statuses, { phoneNumberId, key }) })
   }
+}
+
+/** A callback as Meta sends it. */
+export function signCallback(
+  statuses: readonly object[],
+  { phoneNumberId, key }: { phoneNumberId: string; key: KeyObject },
+): { headers: Record<string, string>; body: string } {
+  const body = JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [
+      {
+        id: '102290129340398',
+        changes: [
+          {
+            field: 'messages',
+            value: {
+              messaging_product: 'whatsapp',
+              metadata: { display_phone_number: '34600111222', phone_number_id: phoneNumberId },
+              statuses,
+            },
+          },
+        ],
+      },
+    ],
+  })
+  const signature = createHmac('sha256', key).update(body).digest('hex')
+  return { headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` }, body }
 }
 
 /** With the fields that Meta includes (reference, section 4.3). */
@@ -43,7 +50,7 @@ function toStatus({ messages }: Callbacks, position: number): object {
   const number = position % messages.count
   return {
     id: numbered(messages.waMessageIdStart, number),
-    status: statuses[Math.floor(position / messages.count)],
+    status: names[Math.floor(position / messages.count)],
     timestamp: String(Math.floor(Date.now() / 1000)),
     recipient_id: String(34_600_000_000 + number),
     biz_opaque_callback_data: numbered(messages.idStart, number),
