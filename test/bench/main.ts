@@ -58,8 +58,21 @@ const rows: Benchmark[] = [
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    against: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 })
+if (values.help) {
+  console.log(`npm run bench -- [ROW ...] [--quick] [--against DIR]
+
+Rows: ${rows.map(({ name }) => name).join(', ')}
+--quick        shorter rounds and less data
+--against DIR  compare send, statuses, deliveries, cost or slow with another checkout
+DATABASE_URL   the PostgreSQL server to use; without it, the benchmark starts one`)
+  process.exit()
+}
 const benchmarks = values.against === undefined ? rows : compareWith(values.against)
 const chosen = positionals.length === 0 ? benchmarks : positionals.map(findBenchmark)
 
