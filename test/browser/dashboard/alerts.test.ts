@@ -99,6 +99,8 @@ test('lists the problems with their severity, and those that are turned off', as
     'Warning',
     'Warning',
     'Warning',
+    'Warning',
+    'Warning',
     'Off',
     'Critical',
   ])

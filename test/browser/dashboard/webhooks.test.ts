@@ -201,7 +201,8 @@ test('shows a failed attempt with its payload and retries the delivery', async (
 
   await deliver(account)
   // The alert moves the list down.
-  await page.getByRole('alert').waitFor()
+  const failing = page.getByRole('alert').filter({ hasText: /Failing since|have failed since/ })
+  await failing.waitFor()
   const deliveries = sectionOf(page, 'Deliveries')
   await deliveries.getByRole('button', { name: /^message.delivered.*Waiting.*HTTP 500.*1 attempt.*next/ }).click()
   await deliveries.getByText(/^Next attempt: .*:\d\d:\d\d/).waitFor()
@@ -220,7 +221,7 @@ test('shows a failed attempt with its payload and retries the delivery', async (
   receiver.behave(accept, '/flaky')
   await deliveries.getByRole('button', { name: 'Retry now' }).click()
   await deliveries.getByRole('listitem').getByText('HTTP 200', { exact: true }).waitFor()
-  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await failing.waitFor({ state: 'detached' })
   await deliveries.getByText('Failed', { exact: true }).click()
   await deliveries.getByText('No failed deliveries.').waitFor()
   expect(pageErrors).toEqual([])
