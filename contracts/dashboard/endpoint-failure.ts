@@ -56,7 +56,7 @@ function describeError({ error, facts, durationMilliseconds }: EndpointFailure):
   return endpointFacts.timedOutAfter({ duration: `${Math.max(1, Math.round(durationMilliseconds / 1000))} s` })
 }
 
-/** A failure without a fact is told by its status code alone. */
+/** A failure without a fact has only a status code. */
 function findHint({ statusCode, facts }: EndpointFailure): Fact | undefined {
   if (facts?.['error']) return hintsByCode[facts['error'].code]
   if (statusCode === undefined) return undefined

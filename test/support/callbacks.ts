@@ -1,10 +1,9 @@
 import { expect } from 'vitest'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { exampleSend as example } from './example-send.ts'
+import { exampleSend } from './example-send.ts'
 import type { TestAccount, TestResponse, TestServer } from './server.ts'
 
 export const callbackPath = '/webhooks/whatsapp'
-export { exampleSend as example } from './example-send.ts'
 export const appSecret = 'test-app-secret'
 
 interface StatusOptions {
@@ -19,7 +18,7 @@ interface StatusOptions {
 export function status(
   name: string,
   waMessageId: string,
-  { at = 1_800_000_000, callbackData, errors, recipient = { recipient_id: example.to } }: StatusOptions = {},
+  { at = 1_800_000_000, callbackData, errors, recipient = { recipient_id: exampleSend.to } }: StatusOptions = {},
 ): object {
   return {
     id: waMessageId,
@@ -92,7 +91,7 @@ export async function sendOne(
   customer: TestAccount,
   change: object = {},
 ): Promise<{ messageId: string; waMessageId: string }> {
-  const response = await customer.post('/api/v1/message/send', { ...example, ...change })
+  const response = await customer.post('/api/v1/message/send', { ...exampleSend, ...change })
   expect(response.statusCode).toBe(200)
   return response.json().data as { messageId: string; waMessageId: string }
 }

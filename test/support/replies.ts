@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { webhooks } from '../../contracts/webhooks.ts'
-import { changeCallback, example } from './callbacks.ts'
+import { changeCallback } from './callbacks.ts'
+import { exampleSend } from './example-send.ts'
 import type { TestAccount, TestServer } from './server.ts'
 
 /** Seconds since 1970, before the clock of the database. */
@@ -17,7 +18,7 @@ interface ReplyOptions {
 export function userMessage(
   content: object,
   repliesTo: string | undefined,
-  { id = newWamid(), from = example.to, at = replyTime }: ReplyOptions = {},
+  { id = newWamid(), from = exampleSend.to, at = replyTime }: ReplyOptions = {},
 ): object {
   return {
     ...(repliesTo !== undefined && { context: { from: '15550783881', id: repliesTo } }),
@@ -35,7 +36,7 @@ export function repliesCallback(phoneNumberId: string, messages: object[]): obje
   return changeCallback('1', 'messages', {
     messaging_product: 'whatsapp',
     metadata: { display_phone_number: '15550783881', phone_number_id: phoneNumberId },
-    contacts: [{ profile: { name: 'Ada' }, wa_id: example.to }],
+    contacts: [{ profile: { name: 'Ada' }, wa_id: exampleSend.to }],
     messages,
   })
 }
@@ -47,7 +48,7 @@ export function preferencesCallback(
   return changeCallback('1', 'user_preferences', {
     messaging_product: 'whatsapp',
     metadata: { display_phone_number: '15550783881', phone_number_id: phoneNumberId },
-    contacts: [{ profile: { name: 'Ada' }, wa_id: example.to }],
+    contacts: [{ profile: { name: 'Ada' }, wa_id: exampleSend.to }],
     user_preferences: preferences.map((preference) => ({
       detail: 'User requested to change marketing messages',
       category: 'marketing_messages',

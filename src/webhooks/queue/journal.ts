@@ -28,14 +28,15 @@ export function openDeliveryJournal(
 ): DeliveryJournal & { name: string } {
   /** Lines of attempts that are not recorded yet. */
   const unrecorded = new Map<string, string>()
+  const giveUp = (error: unknown) => {
+    unrecorded.clear()
+    log.warn({ err: error }, 'could not write the delivery journal; after a crash, some webhooks are sent again')
+  }
   const file = new JournalFile(location, {
     kind,
     maxBytes,
     listNeeded: () => [...unrecorded.values()].join(''),
-    abandoned: (error) => {
-      unrecorded.clear()
-      log.warn({ err: error }, 'could not write the delivery journal; after a crash, some webhooks are sent again')
-    },
+    abandoned: giveUp,
   })
   return {
     name: file.name,
@@ -44,7 +45,12 @@ export function openDeliveryJournal(
       const line = lineOf(attempt)
       unrecorded.set(attempt.delivery.id, line)
       // At once: a turn of the event loop can take longer than a kill. A write takes 2 µs.
-      file.append(line)
+      try {
+        file.append(line)
+      } catch (error) {
+        // The file could not even be removed. What it lists was delivered, so an old file does no harm.
+        giveUp(error)
+      }
     },
     recorded: (deliveryId) => void unrecorded.delete(deliveryId),
     close: () => file.close({ isNeeded: unrecorded.size > 0 }),

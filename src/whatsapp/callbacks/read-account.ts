@@ -1,4 +1,12 @@
-import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQualityValue, toDate } from './wire.ts'
+import {
+  AccountAlertValue,
+  AccountValue,
+  CapabilityValue,
+  cut,
+  type Entry,
+  NumberQualityValue,
+  toDate,
+} from './wire.ts'
 
 /**
  * A change of a WhatsApp Business Account, of its business portfolio or of one of its numbers. `recheck` means that the
@@ -79,7 +87,7 @@ function readAccount(id: string, at: Date | undefined, value: unknown): AccountU
     ownerId: waba?.waba_id ?? id,
     ...(phoneNumber !== undefined && { number: { displayDigits: phoneNumber.replaceAll(/\D/g, '') } }),
     change: disabled ? 'disabled' : reinstated ? 'reinstated' : 'recheck',
-    reason: lost?.reason === undefined ? event : `${event}: ${shorten(lost.reason)}`,
+    reason: lost?.reason === undefined ? event : `${event}: ${cut(lost.reason, maxTextLength)}`,
     notices: readNotices(account.data, at),
   }
 }
@@ -89,7 +97,7 @@ function readNotices(account: AccountValue, at: Date | undefined): ReportedNotic
   const { event, ban_info: ban, violation_info: violation, restriction_info: restrictions = [] } = account
   if (event === 'DISABLED_UPDATE') return readBan(ban ?? {}, at)
   if (event !== 'ACCOUNT_RESTRICTION' && event !== 'ACCOUNT_VIOLATION') return []
-  const reported = shorten(violation?.violation_type ?? event)
+  const reported = cut(violation?.violation_type ?? event, maxTextLength)
   const type = reported.replace(/_(RECOVERY|UNBAN)$/, '')
   const notice = { type, restrictions: [], at }
   if (type !== reported)
@@ -102,7 +110,7 @@ function readNotices(account: AccountValue, at: Date | undefined): ReportedNotic
   const listed = restrictions.flatMap(({ restriction_type, expiration }) => {
     if (restriction_type === undefined) return []
     const until = toTime(expiration)
-    return [{ type: shorten(restriction_type), ...(until && { until }) }]
+    return [{ type: cut(restriction_type, maxTextLength), ...(until && { until }) }]
   })
   return [{ ...notice, key: `${kind} ${type}`, kind, restrictions: listed, isOver: false }]
 }
@@ -112,7 +120,7 @@ function readBan(
   at: Date | undefined,
 ): ReportedNotice[] {
   if (state === undefined) return []
-  const description = date === undefined ? {} : { description: shorten(date) }
+  const description = date === undefined ? {} : { description: cut(date, maxTextLength) }
   const notice = { key: 'warning SCHEDULE_FOR_DISABLE', kind: 'warning', type: 'SCHEDULE_FOR_DISABLE' } as const
   return [{ ...notice, ...description, restrictions: [], at, isOver: state !== 'SCHEDULE_FOR_DISABLE' }]
 }
@@ -133,7 +141,7 @@ function readAlert(id: string, at: Date | undefined, value: unknown): AccountUpd
   const alert = AccountAlertValue.safeParse(value).data
   const { alert_type, alert_severity, alert_status, alert_description } = alert?.alert_info ?? alert ?? {}
   if (!alert || alert_type === undefined) return undefined
-  const type = shorten(alert_type)
+  const type = cut(alert_type, maxTextLength)
   const isOver = alert_status === 'NONE' || alert_severity === 'INFORMATIONAL' || goodNews.has(type)
   const isOfNumber = alert.entity_type === 'PHONE_NUMBER' && alert.entity_id !== undefined
   return {
@@ -147,15 +155,11 @@ function readAlert(id: string, at: Date | undefined, value: unknown): AccountUpd
         key: `alert ${type.replace(/^OBA_.*/, 'OBA')}`,
         kind: 'alert',
         type,
-        ...(alert_description !== undefined && { description: shorten(alert_description) }),
+        ...(alert_description !== undefined && { description: cut(alert_description, maxTextLength) }),
         restrictions: [],
         at,
         isOver,
       },
     ],
   }
-}
-
-function shorten(text: string): string {
-  return text.slice(0, maxTextLength)
 }

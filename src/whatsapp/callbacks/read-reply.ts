@@ -1,5 +1,5 @@
 import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
-import { toDate, UserMessage, UserPreference } from './wire.ts'
+import { toDate, UserMessage, UserPreference, cut } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, a completed flow, or the own number that a button asked for. */
 export interface UserReply {
@@ -81,11 +81,6 @@ function bound({ kind, text, payload }: Content): Pick<UserReply, 'kind' | 'text
     ...(payload !== undefined && { payload: cut(payload, maxPayloadCharacters) }),
     ...(truncated && { truncated }),
   }
-}
-
-/** Half of a surrogate pair, whether cut here or sent by WhatsApp, cannot be encoded as UTF-8. */
-function cut(text: string, maxCharacters: number): string {
-  return text.slice(0, maxCharacters).toWellFormed()
 }
 
 /** Only marketing messages have a preference so far (reference 2, section 7). */

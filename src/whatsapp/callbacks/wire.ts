@@ -17,6 +17,11 @@ export function toDate(seconds: number): Date | undefined {
   return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
 }
 
+/** Half of a surrogate pair, whether cut here or sent by WhatsApp, can be stored neither as UTF-8 nor as JSON. */
+export function cut(text: string, maxCharacters: number): string {
+  return text.slice(0, maxCharacters).toWellFormed()
+}
+
 const Text = z.string().transform(withoutNul)
 const Id = WireId.transform(withoutNul)
 

@@ -44,8 +44,6 @@ interface Item {
   required: string[]
 }
 
-const none: Item = { field: '', list: '', item: {}, required: [] }
-
 /** An item of each kind with all that WhatsApp can add to it. */
 const items: Record<string, () => Item> = {
   status: () => ({
@@ -76,35 +74,8 @@ const items: Record<string, () => Item> = {
     },
     required: ['id', 'status', 'timestamp'],
   }),
-  text: () => ({
-    field: 'messages',
-    list: 'messages',
-    item: {
-      from: waId,
-      from_user_id: userId,
-      from_parent_user_id: parentUserId,
-      id: newWamid(),
-      timestamp: at,
-      context: { from: '15550783881', id: sent.waMessageId },
-      type: 'text',
-      text: { body: 'Hello' },
-    },
-    required: ['id', 'type', 'timestamp'],
-  }),
-  button: () => ({
-    field: 'messages',
-    list: 'messages',
-    item: {
-      from: waId,
-      from_user_id: userId,
-      id: newWamid(),
-      timestamp: at,
-      context: { from: '15550783881', id: sent.waMessageId },
-      type: 'button',
-      button: { text: 'Yes', payload: 'yes' },
-    },
-    required: ['id', 'type', 'timestamp'],
-  }),
+  text: () => reply({ type: 'text', text: { body: 'Hello' } }),
+  button: () => reply({ type: 'button', button: { text: 'Yes', payload: 'yes' } }),
   system: () => ({
     field: 'messages',
     list: 'messages',
@@ -133,21 +104,31 @@ const items: Record<string, () => Item> = {
   }),
 }
 
-test.each(Object.keys(items))('accepts a %s without each optional key, and without all of them', async (kind) => {
-  const { item, required } = items[kind]?.() ?? none
-  const optional = Object.keys(item).filter((key) => !required.includes(key))
-  const variants = [...optional.map((key) => [key]), optional, Object.keys(item)]
+function reply(content: object): Item {
+  const sender = { from: waId, from_user_id: userId, from_parent_user_id: parentUserId }
+  const context = { from: '15550783881', id: sent.waMessageId }
+  const item = { ...sender, id: newWamid(), timestamp: at, context, ...content }
+  return { field: 'messages', list: 'messages', item, required: ['id', 'type', 'timestamp'] }
+}
 
-  for (const left of variants)
-    for (const contacts of [{ contacts: [contact] }, {}]) {
-      const { field, list, item: whole } = items[kind]?.() ?? none
-      const kept = Object.fromEntries(Object.entries(whole).filter(([key]) => !left.includes(key)))
-      await receive({ field, value: { ...contacts, [list]: [kept] } })
-    }
+test.each(Object.entries(items))(
+  'accepts a %s without each optional key, and without all of them',
+  async (kind, make) => {
+    const { item, required } = make()
+    const optional = Object.keys(item).filter((key) => !required.includes(key))
+    const variants = [...optional.map((key) => [key]), optional, Object.keys(item)]
 
-  const { status } = await getMessage(account, sent.messageId)
-  expect(status).toBe(kind === 'status' ? 'delivered' : kind === 'failed status' ? 'failed' : 'sent')
-})
+    for (const left of variants)
+      for (const contacts of [{ contacts: [contact] }, {}]) {
+        const { field, list, item: whole } = make()
+        const kept = Object.fromEntries(Object.entries(whole).filter(([key]) => !left.includes(key)))
+        await receive({ field, value: { ...contacts, [list]: [kept] } })
+      }
+
+    const { status } = await getMessage(account, sent.messageId)
+    expect(status).toBe(kind === 'status' ? 'delivered' : kind === 'failed status' ? 'failed' : 'sent')
+  },
+)
 
 test.each(['entry', 'id', 'changes', 'field', 'value', 'metadata', 'phone_number_id'])(
   'accepts a callback without %s',

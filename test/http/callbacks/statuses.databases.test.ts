@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { example, getMessage, report, sendOne, status } from '../../support/callbacks.ts'
+import { getMessage, report, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -109,7 +110,7 @@ test('reports the reason of a failure in the message and its event', async () =>
           title: 'Message undeliverable',
           message: 'Message undeliverable',
           error_data: { details: 'The recipient is not on WhatsApp.' },
-          href: 'https://example.com',
+          href: 'https://exampleSend.com',
         },
       ],
     }),
@@ -135,9 +136,9 @@ test('reports the reason of a failure in the message and its event', async () =>
       messageId,
       waMessageId,
       status: 'failed',
-      to: example.to,
-      template: example.template,
-      language: example.language,
+      to: exampleSend.to,
+      template: exampleSend.template,
+      language: exampleSend.language,
       accountId: account.whatsAppAccountId,
       externalId: 'order-9',
       error,
@@ -173,7 +174,7 @@ test('clears a failure when the message is delivered', async () => {
 
 test('completes a pending message with its first status', async () => {
   const customer = await server.account()
-  const unknown = await customer.post('/api/v1/message/send', { ...example, to: '15559000004', externalId: 'lost' })
+  const unknown = await customer.post('/api/v1/message/send', { ...exampleSend, to: '15559000004', externalId: 'lost' })
   expect(unknown.json().error.code).toBe('SEND_OUTCOME_UNKNOWN')
   const [pending] = (await customer.get('/api/v1/message?externalId=lost')).json().data['items'] as [
     { messageId: string; status: string },
@@ -199,7 +200,7 @@ test("applies a status that arrives before WhatsApp's response to the send", asy
   const slow = await startTestServer({ beside: server, sendDeadlineMilliseconds: 10_000 })
   const response = slow.request('POST', '/api/v1/message/send', {
     headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...example, to: '15559000001' }),
+    body: JSON.stringify({ ...exampleSend, to: '15559000001' }),
   })
   const find = async () =>
     ((await customer.get('/api/v1/message')).json().data['items'] as { messageId: string }[])[0]?.messageId
@@ -224,7 +225,7 @@ test('emits message.sent once, and only if an endpoint subscribes to it', async 
     .values({
       id: server.deps.newId('ep'),
       account_id: customer.accountId,
-      url: 'https://example.com/',
+      url: 'https://exampleSend.com/',
       events: ['message.sent'],
       secret_encrypted: 'x',
     })

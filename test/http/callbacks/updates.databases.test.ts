@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { syncDueTemplates } from '../../../src/templates/periodic-sync.ts'
-import { changeCallback, example, post, templateUpdate } from '../../support/callbacks.ts'
+import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -17,13 +18,13 @@ test('rejects sends of a paused template until it is approved again', async () =
     (await post(server, changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('PAUSED'))))
       .statusCode,
   ).toBe(200)
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+  expect((await customer.post('/api/v1/message/send', exampleSend)).json().error).toMatchObject({
     code: 'TEMPLATE_NOT_FOUND',
     message: expect.stringContaining('PAUSED'),
   })
 
   await post(server, changeCallback(customer.wabaId, 'message_template_status_update', templateUpdate('APPROVED')))
-  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
 })
 
 test('matches en-US in a callback to the template language en_US', async () => {
@@ -71,13 +72,13 @@ test('corrects a template status on the next sync after an unknown or lost event
 test('rejects sends while WhatsApp disables the business account', async () => {
   const customer = await server.account()
   await post(server, disabled(customer))
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+  expect((await customer.post('/api/v1/message/send', exampleSend)).json().error).toMatchObject({
     code: 'NO_ACTIVE_ACCOUNT',
     message: expect.stringContaining('WhatsApp disabled the business account'),
   })
 
   await post(server, reinstated(customer))
-  expect((await customer.post('/api/v1/message/send', example)).statusCode).toBe(200)
+  expect((await customer.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
 })
 
 test('does not reinstate an account that a user deactivated', async () => {
@@ -87,7 +88,7 @@ test('does not reinstate an account that a user deactivated', async () => {
   await post(server, disabled(customer))
   await post(server, reinstated(customer))
 
-  expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+  expect((await customer.post('/api/v1/message/send', exampleSend)).json().error).toMatchObject({
     code: 'NO_ACTIVE_ACCOUNT',
     message: expect.stringContaining('deactivated by a user'),
   })
@@ -102,10 +103,10 @@ test.each(['PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED', 'ACCOUNT_OFFBOARDED'])(
     const value = { event, waba_info: { waba_id: customer.wabaId, owner_business_id: '300000000000009' } }
     await post(server, changeCallback('900000000000001', 'account_update', value))
 
-    expect((await customer.post('/api/v1/message/send', example)).json().error).toMatchObject({
+    expect((await customer.post('/api/v1/message/send', exampleSend)).json().error).toMatchObject({
       code: 'NO_ACTIVE_ACCOUNT',
     })
-    expect((await other.post('/api/v1/message/send', example)).statusCode).toBe(200)
+    expect((await other.post('/api/v1/message/send', exampleSend)).statusCode).toBe(200)
   },
 )
 

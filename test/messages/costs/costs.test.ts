@@ -4,7 +4,8 @@ import type { Costs } from '../../../contracts/dashboard/cost.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { importRateCards, listRateCards, removeRateCard } from '../../../src/messages/costs/rate-cards.ts'
 import { foldCounts, foldOldBuckets } from '../../../src/messages/queries/counts-store.ts'
-import { example, report, sendOne, status } from '../../support/callbacks.ts'
+import { report, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
@@ -173,7 +174,7 @@ test('accepts one of two concurrent imports', async () => {
 })
 
 async function preview(to: string): Promise<Record<string, unknown>> {
-  return (await account.post('/api/v1/message/preview', { ...example, to })).json().data
+  return (await account.post('/api/v1/message/preview', { ...exampleSend, to })).json().data
 }
 
 test('shows in a preview what the message would cost', async () => {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
-import { changeCallback, example, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { changeCallback, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -155,7 +156,7 @@ test('learns a pair from the contacts of a callback', async () => {
 test.each([
   { key: 'contacts', value: {} },
   { key: 'wa_id', value: { contacts: [{ user_id: 'ES.5' }] } },
-  { key: 'user_id', value: { contacts: [{ wa_id: example.to }] } },
+  { key: 'user_id', value: { contacts: [{ wa_id: exampleSend.to }] } },
   { key: 'both names', value: { contacts: [{ profile: { name: 'Ada' } }] } },
   { key: 'readable names', value: { contacts: [{ wa_id: null, user_id: 7 }, null, 'x'] } },
 ])('accepts statuses, messages and preferences without $key', async ({ value }) => {

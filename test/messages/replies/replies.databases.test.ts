@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deleteOldSeenReplies } from '../../../src/messages/replies/store.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { example, post, sendOne, status } from '../../support/callbacks.ts'
+import { post, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { listRecorded, newWamid, repliesCallback, replyTime, tap, text, userMessage } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -51,12 +52,12 @@ test.each([
         messageId,
         waMessageId,
         status: 'sent',
-        to: example.to,
-        template: example.template,
-        language: example.language,
+        to: exampleSend.to,
+        template: exampleSend.template,
+        language: exampleSend.language,
         accountId: account.whatsAppAccountId,
         externalId: 'order-9',
-        reply: { waMessageId: id, from: example.to, ...expected },
+        reply: { waMessageId: id, from: exampleSend.to, ...expected },
       },
     },
   ])
@@ -150,7 +151,7 @@ test('ignores texts of a chat, media, reactions and malformed messages', async (
     userMessage(text('Hello!'), undefined),
     userMessage(tap('Yes'), undefined),
     userMessage({ type: 'image', image: { id: '1', mime_type: 'image/png' } }, waMessageId),
-    { from: example.to, id: newWamid(), timestamp: '1', type: 'reaction', reaction: { message_id: waMessageId } },
+    { from: exampleSend.to, id: newWamid(), timestamp: '1', type: 'reaction', reaction: { message_id: waMessageId } },
     userMessage({ type: 'text', text: 'not an object' }, waMessageId),
     userMessage({ type: 'button' }, waMessageId),
     userMessage(text('no such message'), 'wamid.forged'),

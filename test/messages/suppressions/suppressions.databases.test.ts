@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { setSuppressedCategories } from '../../../src/messages/suppressions/settings.ts'
-import { example, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { post, report, sendOne, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner } from '../../support/user.ts'
 import {
   newWamid,
@@ -19,7 +20,7 @@ import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 const sale = { name: 'summer_sale', category: 'MARKETING', components: [{ type: 'BODY', text: 'It is summer.' }] }
-const marketing = { to: example.to, template: sale.name, language: 'en' }
+const marketing = { to: exampleSend.to, template: sale.name, language: 'en' }
 
 let server: TestServer
 let account: TestAccount
@@ -37,7 +38,7 @@ async function receiveMessages(messages: object[]): Promise<void> {
 }
 
 async function setPreference(value: string, timestamp = replyTime): Promise<void> {
-  const callback = preferencesCallback(account.phoneNumberId, [{ wa_id: example.to, value, timestamp }])
+  const callback = preferencesCallback(account.phoneNumberId, [{ wa_id: exampleSend.to, value, timestamp }])
   expect((await post(server, callback)).statusCode).toBe(200)
 }
 
@@ -68,11 +69,11 @@ test('rejects only MARKETING templates to a recipient who replied STOP', async (
   expect((await account.get('/api/v1/message?template=summer_sale')).json().data['items']).toEqual([])
   await sendOne(account)
   await sendOne(account, { ...marketing, variables: undefined, to: '34600111333' })
-  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
   const events = await listRecorded(server, account)
   expect(events.map(({ type }) => type)).toEqual(['message.replied', 'recipient.opted_out'])
   expect(events[1]?.data).toEqual({
-    to: example.to,
+    to: exampleSend.to,
     accountId: account.whatsAppAccountId,
     reason: 'reply',
     messageId,
@@ -81,15 +82,15 @@ test('rejects only MARKETING templates to a recipient who replied STOP', async (
 })
 
 test('rejects messages of every category to recipients with all messages suppressed', async () => {
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
   await sendOne(account)
-  const code = { to: example.to, template: 'login_code', language: 'en', code: '481516' }
+  const code = { to: exampleSend.to, template: 'login_code', language: 'en', code: '481516' }
   expect((await account.post('/api/v1/code/send', code)).statusCode).toBe(200)
 
-  const again = await account.trpc.suppression.add.mutate({ to: example.to, allMessages: true })
+  const again = await account.trpc.suppression.add.mutate({ to: exampleSend.to, allMessages: true })
 
   expect(again).toMatchObject({ added: false, allMessages: true, reason: 'manual' })
-  const refused = await account.post('/api/v1/message/send', example)
+  const refused = await account.post('/api/v1/message/send', exampleSend)
   expect(refused.json().error).toEqual({
     code: 'RECIPIENT_SUPPRESSED',
     message: expect.stringMatching(/\(reason: manual\)\. No messages are sent to them\. Nothing was sent\.$/),
@@ -103,27 +104,31 @@ test('rejects messages of every category to recipients with all messages suppres
 })
 
 test('keeps all messages suppressed when the recipient opts out or in, until the entry is removed', async () => {
-  await account.trpc.suppression.import.mutate({ recipients: [example.to], allMessages: true })
+  await account.trpc.suppression.import.mutate({ recipients: [exampleSend.to], allMessages: true })
   await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime })])
   await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 10 })])
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ allMessages: true }])
 
-  await account.trpc.suppression.remove.mutate({ to: example.to })
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.remove.mutate({ to: exampleSend.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
 
   expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ allMessages: false }])
   await sendOne(account)
 })
 
 test('keeps all messages to an erased recipient suppressed', async () => {
-  await account.trpc.suppression.add.mutate({ to: example.to, allMessages: true })
-  await eraseNumber(example.to, account.accountId)
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to, allMessages: true })
+  await eraseNumber(exampleSend.to, account.accountId)
 
-  expect((await account.post('/api/v1/message/send', example)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
-  expect((await account.trpc.suppression.list.query({ to: example.to })).items).toMatchObject([{ allMessages: true }])
-  await account.trpc.suppression.add.mutate({ to: example.to })
-  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: example.to, allMessages: true }])
+  expect((await account.post('/api/v1/message/send', exampleSend)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
+  expect((await account.trpc.suppression.list.query({ to: exampleSend.to })).items).toMatchObject([
+    { allMessages: true },
+  ])
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([
+    { to: exampleSend.to, allMessages: true },
+  ])
 })
 
 test('checks each recipient of concurrent sends', async () => {
@@ -132,7 +137,7 @@ test('checks each recipient of concurrent sends', async () => {
   await account.trpc.suppression.add.mutate({ to: '34600222002' })
   const numbers = Array.from({ length: 12 }, (_, index) => `3460022200${index % 6}`)
 
-  const responses = await Promise.all(numbers.map((to) => account.post('/api/v1/message/send', { ...example, to })))
+  const responses = await Promise.all(numbers.map((to) => account.post('/api/v1/message/send', { ...exampleSend, to })))
 
   expect(responses.map(({ statusCode }) => statusCode)).toEqual(numbers.map((to) => (stopped.includes(to) ? 422 : 200)))
 })
@@ -151,7 +156,7 @@ test.each([
   { content: text('stop'.repeat(200_000)), out: false },
 ])('treats $content.text.body as an opt-out: $out', async ({ content, out }) => {
   await receiveMessages([userMessage(content, undefined)])
-  expect(await listSuppressed()).toEqual(out ? [[example.to, 'reply']] : [])
+  expect(await listSuppressed()).toEqual(out ? [[exampleSend.to, 'reply']] : [])
 })
 
 test('treats a tap on a button with such a label or payload as an opt-out unless it replies to a message of another sender', async () => {
@@ -164,7 +169,7 @@ test('treats a tap on a button with such a label or payload as an opt-out unless
 
   await receiveMessages([userMessage(tap('No more of this', 'STOP'), waMessageId)])
 
-  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
 })
 
 test('never treats the response of a flow as an opt-out', async () => {
@@ -187,7 +192,7 @@ test('ends an opt-out by START, in whichever order both arrive', async () => {
     userMessage(text('START'), undefined, { at: replyTime + 20 }),
     userMessage(text('STOP'), undefined, { at: replyTime + 20 }),
   ])
-  expect(await listSuppressed()).toEqual([[example.to, 'reply']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'reply']])
   const events = await listRecorded(server, account)
   expect(events.map(({ type }) => type.slice('recipient.'.length))).toEqual([
     'opted_out',
@@ -206,10 +211,10 @@ test('ignores START from a recipient who never opted out', async () => {
 test('applies the preference for marketing messages in WhatsApp', async () => {
   await setPreference('stop')
   await setPreference('stop')
-  expect(await listSuppressed()).toEqual([[example.to, 'preference']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'preference']])
   // A text does not end an opt-out chosen in WhatsApp.
   await receiveMessages([userMessage(text('START'), undefined, { at: replyTime + 5 })])
-  expect(await listSuppressed()).toEqual([[example.to, 'preference']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'preference']])
 
   await setPreference('resume', replyTime + 10)
   await setPreference('stop', replyTime)
@@ -305,34 +310,34 @@ test('imports all numbers or none', async () => {
 
 test('keeps the lists of accounts apart', async () => {
   const other = await server.account()
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
   expect((await other.trpc.suppression.list.query({})).items).toEqual([])
-  expect(await other.trpc.suppression.remove.mutate({ to: example.to })).toMatchObject({ removed: false })
-  expect(await listSuppressed()).toEqual([[example.to, 'manual']])
+  expect(await other.trpc.suppression.remove.mutate({ to: exampleSend.to })).toMatchObject({ removed: false })
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'manual']])
 })
 
 test('keeps an entry that a user added until a user removes it', async () => {
   await receiveMessages([userMessage(text('STOP'), undefined, { at: replyTime })])
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
   await receiveMessages([userMessage(text('START'), undefined, { at: Math.ceil(Date.now() / 1000) + 60 })])
   await setPreference('resume', Math.ceil(Date.now() / 1000) + 60)
-  expect(await listSuppressed()).toEqual([[example.to, 'manual']])
+  expect(await listSuppressed()).toEqual([[exampleSend.to, 'manual']])
 })
 
 test('ignores an older STOP that WhatsApp repeats after a removal', async () => {
   const stop = userMessage(text('STOP'), undefined)
   await receiveMessages([stop])
-  await account.trpc.suppression.remove.mutate({ to: example.to })
+  await account.trpc.suppression.remove.mutate({ to: exampleSend.to })
   await receiveMessages([stop])
   await setPreference('stop', replyTime)
   expect(await listSuppressed()).toEqual([])
 })
 
 test('rejects other categories that the account chooses', async () => {
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
   await setSuppressedCategories(server.deps, account.accountId, ['UTILITY'])
 
-  const utility = await account.post('/api/v1/message/send', example)
+  const utility = await account.post('/api/v1/message/send', exampleSend)
   expect(utility.json().error).toMatchObject({ code: 'RECIPIENT_SUPPRESSED' })
   expect(utility.json().error.message).toContain('UTILITY')
   expect((await account.post('/api/v1/message/send', marketing)).statusCode).toBe(422)
@@ -366,7 +371,7 @@ test('rejects every send that starts after an addition, on every node', async ()
 test('replays a send that happened before its recipient opted out', async () => {
   const headers = { 'idempotency-key': 'sale-1' }
   const sent = await account.post('/api/v1/message/send', marketing, headers)
-  await account.trpc.suppression.add.mutate({ to: example.to })
+  await account.trpc.suppression.add.mutate({ to: exampleSend.to })
 
   const retry = await account.post('/api/v1/message/send', marketing, headers)
   const another = await account.post('/api/v1/message/send', marketing, { 'idempotency-key': 'sale-2' })

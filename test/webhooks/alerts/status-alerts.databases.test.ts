@@ -8,7 +8,8 @@ import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-
 import { updateAlertRules } from '../../../src/webhooks/alerts/rules/settings.ts'
 import { listAlerts } from '../../../src/webhooks/alerts/alerts.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
-import { example, messagesCallback, post, status } from '../../support/callbacks.ts'
+import { messagesCallback, post, status } from '../../support/callbacks.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -43,7 +44,7 @@ interface Sending {
 /** Sends messages that WhatsApp accepted the given time ago. Returns the wamid of the last. */
 async function send(count: number, { minutesAgo = 20, from, by = account }: Sending = {}): Promise<string> {
   now = new Date(Date.now() - minutesAgo * 60_000)
-  const message = { ...example, to: silent, ...(from !== undefined && { accountId: from }) }
+  const message = { ...exampleSend, to: silent, ...(from !== undefined && { accountId: from }) }
   let waMessageId = ''
   for (let sent = 0; sent < count; sent++) {
     const { data } = (await by.post('/api/v1/message/send', message)).json()

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
@@ -127,4 +127,17 @@ test.each([
   { what: 'a truncated header', text: header.slice(0, 20), ids: undefined },
 ])('finds $ids in a journal with $what', ({ text, ids }) => {
   expect(readDeliveryJournal(text)?.contents.map(({ delivery }) => delivery.id)).toEqual(ids)
+})
+
+test('goes on without a journal that can be neither written nor removed', () => {
+  const warnings: string[] = []
+  const noisy = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
+  const journal = openDeliveryJournal(location, noisy, 0)
+  // A long file is rewritten under this name.
+  mkdirSync(path.join(location.folder, `${journal.name}.deliveries.new`))
+
+  for (let count = 0; count < 20; count++) journal.acknowledged(someAttempt(`dlv_${count}`))
+
+  expect(warnings).toEqual([expect.stringContaining('could not write the delivery journal')])
+  journal.close()
 })

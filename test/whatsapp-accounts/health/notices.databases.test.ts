@@ -100,6 +100,17 @@ test('reports a restriction of the portfolio for all its numbers, with one alert
   expect(await listAlerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
+test('stores texts that end within an emoji', async () => {
+  const alert = { alert_type: 'SOMETHING_NEW', alert_severity: 'CRITICAL' }
+
+  await receive({ ...alert, alert_description: `${'a'.repeat(499)}🚚` }, { field: 'account_alerts' })
+  await receive({ ...alert, alert_type: 'OTHER', alert_description: '\ud83d' }, { field: 'account_alerts' })
+
+  expect(await listFindings()).toMatchObject([
+    { code: 'account_alert', message: expect.stringMatching(/SOMETHING_NEW: a{499}\ufffd; OTHER: \ufffd/) },
+  ])
+})
+
 test('ends each restriction when it expires, without a report', async () => {
   await receive(
     restrict('SPAM', [
@@ -113,11 +124,12 @@ test('ends each restriction when it expires, without a report', async () => {
   expect(await listFindings()).toMatchObject([
     { code: 'account_restricted', severity: 'warning', blocksSending: false },
   ])
-  expect(await announceNotices(server.deps)).toBe(0)
+  await announceNotices(server.deps)
+  expect((await listAlerts()).map(({ recoveredAt }) => recoveredAt)).toEqual([undefined])
 
   now = later(2)
   expect(await listFindings()).toEqual([])
-  expect(await announceNotices(server.deps)).toBe(1)
+  await announceNotices(server.deps)
   expect(await listAlerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
