@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Kysely, sql } from 'kysely'
@@ -10,6 +10,7 @@ import { hasData } from '../../src/cli/account-data/remove.ts'
 import type { Database } from '../../src/platform/db/schema.ts'
 import { verifyAudit } from '../../src/users/audit/verify.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
+import { findFilesWith } from '../support/find-files.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
 
@@ -136,13 +137,3 @@ test('erases a number from the files of an embedded database whose server was ki
   expect(await findFilesWith(folder, 'MzQ2MDAxMTEyMj')).toEqual([])
   await rm(folder, { recursive: true, force: true })
 })
-
-async function findFilesWith(folder: string, text: string): Promise<string[]> {
-  const found: string[] = []
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const content = await readFile(path.join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0))
-    if (content.includes(text)) found.push(entry.name)
-  }
-  return found
-}

@@ -1,10 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises'
-import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { findFilesWith } from '../support/find-files.ts'
 
 let simulator: Simulator
 let waybill: Installation
@@ -42,16 +41,10 @@ async function send(apiKey: string, to: string): Promise<string> {
 }
 
 /** The files of the database, and everything else in the data folder. */
-async function findFilesWith(text: string): Promise<string[]> {
+async function findStored(text: string): Promise<string[]> {
   const folders = [waybill.dataDir, ...(await findDatabaseFolder())]
-  const found: string[] = []
-  for (const folder of folders)
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue
-      const file = path.join(entry.parentPath, entry.name)
-      if ((await readFile(file)).includes(text)) found.push(path.relative(folder, file))
-    }
-  return found
+  const found = await Promise.all(folders.map((folder) => findFilesWith(folder, text)))
+  return found.flat()
 }
 
 /** On PostgreSQL: the folder of this database on the server, without the write-ahead log. */
@@ -77,7 +70,7 @@ test('erases a number from the files of a running server', async () => {
   const messageId = await send(apiKey, number)
   const inBase64 = Buffer.from(`\x1c\x18\x0b${number}`, 'latin1').toString('base64').slice(4, 18)
   await waybill.run(['doctor'])
-  expect(await findFilesWith(inBase64)).not.toEqual([])
+  expect(await findStored(inBase64)).not.toEqual([])
 
   const erased = await waybill.run(['recipient', 'erase', `+${number}`, '--rewrite', '--json'])
 
@@ -89,8 +82,8 @@ test('erases a number from the files of a running server', async () => {
     complete: true,
     rewritten: true,
   })
-  expect(await findFilesWith(number)).toEqual([])
-  expect(await findFilesWith(inBase64)).toEqual([])
+  expect(await findStored(number)).toEqual([])
+  expect(await findStored(inBase64)).toEqual([])
   expect(await waybill.json(['message', 'get', messageId])).toMatchObject({
     to: 'erased',
     externalId: 'customer erased',
