@@ -1,5 +1,18 @@
 import { z } from 'zod'
 
+/**
+ * Meta's text as it can be stored: PostgreSQL stores no NUL, and neither UTF-8 nor JSON has a form for half of a surrogate
+ * pair. Otherwise one such text would fail a callback at each of Meta's retries, and a list of templates at each sync.
+ */
+export function toStorable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}
+
+/** Cuts a text, but not within an emoji. */
+export function cut(text: string, maxCharacters: number): string {
+  return toStorable(text.slice(0, maxCharacters))
+}
+
 /** An optional field of Meta that accepts any type: one that cannot be read counts as absent. */
 export function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined)

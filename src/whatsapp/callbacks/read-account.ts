@@ -1,12 +1,5 @@
-import {
-  AccountAlertValue,
-  AccountValue,
-  CapabilityValue,
-  cut,
-  type Entry,
-  NumberQualityValue,
-  toDate,
-} from './wire.ts'
+import { cut } from '../wire-values.ts'
+import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQualityValue, toDate } from './wire.ts'
 
 /**
  * A change of a WhatsApp Business Account, of its business portfolio or of one of its numbers. `recheck` means that the

@@ -1,5 +1,6 @@
 import { type CompleteIdentity, isKnown, readIdentity, type WhatsAppIdentity } from './read-identity.ts'
-import { toDate, UserMessage, UserPreference, cut } from './wire.ts'
+import { cut } from '../wire-values.ts'
+import { toDate, UserMessage, UserPreference } from './wire.ts'
 
 /** A user's reply: a tap on a button, a text, a completed flow, or the own number that a button asked for. */
 export interface UserReply {

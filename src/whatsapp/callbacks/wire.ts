@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { lenient, WireId, WireNumber } from '../wire-values.ts'
+import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
 
 /**
  * The callbacks that Meta posts, in Meta's terms (reference, section 4). Everything except the envelope is optional and
  * may have any type: unreadable items are ignored and never rejected.
  */
-
-/** PostgreSQL cannot store NUL. Without this, a callback with one would fail at each of Meta's retries, for days. */
-const withoutNul = (text: string) => text.replaceAll('\0', '')
 
 /** The end of the year 9999, the last year that ISO 8601 writes with four digits. */
 const lastSecond = 253_402_300_800
@@ -17,13 +14,8 @@ export function toDate(seconds: number): Date | undefined {
   return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
 }
 
-/** Half of a surrogate pair, whether cut here or sent by WhatsApp, can be stored neither as UTF-8 nor as JSON. */
-export function cut(text: string, maxCharacters: number): string {
-  return text.slice(0, maxCharacters).toWellFormed()
-}
-
-const Text = z.string().transform(withoutNul)
-const Id = WireId.transform(withoutNul)
+const Text = z.string().transform(toStorable)
+const Id = WireId.transform(toStorable)
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({
@@ -129,7 +121,7 @@ export const TemplateStatusValue = z.object({
   event: Text,
   message_template_name: Text,
   message_template_language: Text,
-  reason: z.string().nullish().catch(undefined),
+  reason: Text.nullish().catch(undefined),
 })
 
 export const TemplateQualityValue = z.object({

@@ -1,5 +1,6 @@
 import { classify, deniesAccess, isTransient, throttledWithoutCode, type Verdict } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
+import { cut } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
 import { ErrorBody, type GraphError, parseJson, UncodedErrorBody } from './wire.ts'
 
@@ -60,11 +61,11 @@ const maxTextLength = 500
 
 /** Graph quotes a token that it cannot parse ("Malformed access token …"). */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
+  const shown = secrets
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
     .replace(/EAA\w{16,}/g, '***')
-    .slice(0, maxTextLength)
+  return cut(shown, maxTextLength)
 }
 
 function toWhatsAppError(error: GraphError, secrets: readonly string[]): WhatsAppError {

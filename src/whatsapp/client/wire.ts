@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Contact } from '../callbacks/wire.ts'
-import { lenient, WireId, WireNumber } from '../wire-values.ts'
+import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
 
 /**
  * Meta's payloads, in Meta's terms (reference, sections 1 to 3 and 5). Meta adds fields and values at any time, so only
@@ -94,13 +94,25 @@ const keepIds: SourceReviver = (key, value, context) =>
 /** Only bodies with a numeric ID, or with an escaped key, need the reviver. */
 const numericId = /"id"\s*:\s*-?\d|\\u00/
 
-/** Returns undefined if the text is not JSON. */
+/** Escapes of NUL and of surrogates, which occur in pairs too. */
+const unstorable = /\\u(?:0000|d[89a-f])/i
+
+/** Returns undefined if the text is not JSON. Its texts can be stored. */
 export function parseJson(text: string): unknown {
   try {
-    if (!numericId.test(text)) return JSON.parse(text)
     // TypeScript's library does not declare the third argument yet (ECMA-262, JSON.parse source text access).
-    return JSON.parse(text, keepIds as Parameters<typeof JSON.parse>[1])
+    const revive = numericId.test(text) ? (keepIds as Parameters<typeof JSON.parse>[1]) : undefined
+    const value: unknown = JSON.parse(text, revive)
+    return unstorable.test(text) ? makeStorable(value) : value
   } catch {
     return undefined
   }
+}
+
+/** Includes the keys, because the parts of templates are stored with keys that are not declared. */
+function makeStorable(value: unknown): unknown {
+  if (typeof value === 'string') return toStorable(value)
+  if (Array.isArray(value)) return value.map(makeStorable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [toStorable(key), makeStorable(item)]))
 }

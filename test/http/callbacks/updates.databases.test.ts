@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { syncDueTemplates } from '../../../src/templates/periodic-sync.ts'
+import { syncTemplates } from '../../../src/templates/sync.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -67,6 +68,45 @@ test('corrects a template status on the next sync after an unknown or lost event
     .where('account_id', '=', customer.accountId)
     .executeTakeFirstOrThrow()
   expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
+})
+
+test('syncs templates whose texts, keys or reasons cannot be stored as they are', async () => {
+  const customer = await server.account()
+  const templates = server.simulator.templatesOf(customer.wabaId)
+  const button = { type: 'URL', text: 'Track \u{1f69a}', url: 'https://example.com/{{1}}', 'key\udc00': '\0' }
+  templates.add({
+    name: 'cut_off',
+    components: [
+      { type: 'BODY', text: 'On its way \ud83d\0' },
+      { type: 'BUTTONS', buttons: [button] },
+    ],
+    rejected_reason: 'INVALID\0_FORMAT\ud800',
+  })
+  templates.set('order_shipped', 'en', { status: 'PAUSED' })
+
+  await syncTemplates(server.deps, customer.accountId)
+
+  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ status: 'PAUSED' })
+  const stored = () =>
+    server.deps.db
+      .selectFrom('templates')
+      .select(['components', 'status', 'rejected_reason'])
+      .where('account_id', '=', customer.accountId)
+      .where('name', '=', 'cut_off')
+      .executeTakeFirstOrThrow()
+  expect(await stored()).toEqual({
+    components: [
+      { type: 'BODY', text: 'On its way \ufffd' },
+      { type: 'BUTTONS', buttons: [{ ...button, 'key\udc00': undefined, 'key\ufffd': '' }] },
+    ],
+    status: 'APPROVED',
+    rejected_reason: 'INVALID_FORMAT\ufffd',
+  })
+
+  const rejected = { ...templateUpdate('REJECTED'), message_template_name: 'cut_off', reason: 'SCAM\0\udc00' }
+  const callback = changeCallback(customer.wabaId, 'message_template_status_update', rejected)
+  expect((await post(server, callback)).statusCode).toBe(200)
+  expect(await stored()).toMatchObject({ status: 'REJECTED', rejected_reason: 'SCAM\ufffd' })
 })
 
 test('rejects sends while WhatsApp disables the business account', async () => {
