@@ -131,8 +131,10 @@ class Book {
   }
 
   move({ previous, current, ...report }: Move): void {
-    const before = keysOf(previous)
-    const after = keysOf(current)
+    const numbers = [...previous.numbers, ...current.numbers].map(toNumberKey)
+    const isOfThem = (identity: string) => numbers.length === 0 || !this.#hasOtherNumber(identity, numbers, report.at)
+    const before = keysOf(previous).filter(isOfThem)
+    const after = keysOf(current).filter(isOfThem)
     const persons = [...new Set(before.map((identity) => this.#personOf(identity)))]
     const target = this.#chooseTarget(current, persons)
     // Names of someone unknown are not stored. A suppression makes them known without names.
@@ -161,6 +163,13 @@ class Book {
     return [...this.#removed]
       .filter((identity) => !this.#rows.has(identity))
       .map((identity) => ({ accountId: this.#accountId, identity }))
+  }
+
+  /** Whether a later report gave a user ID to another number than these. */
+  #hasOtherNumber(identity: string, numbers: readonly string[], at: Date): boolean {
+    const known = this.#rows.get(identity)
+    if (known === undefined || !isUserId(identity) || isUserId(known.person)) return false
+    return known.seenAt > at && !numbers.includes(known.person)
   }
 
   #personOf(identity: string): string {

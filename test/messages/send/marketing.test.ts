@@ -132,6 +132,17 @@ test('lets WhatsApp fall back if the onboarding ended after the last check', asy
   expect(edges()).toEqual(['marketing_messages'])
 })
 
+test('fails once if the onboarding ended after the last check, and the account has no other endpoint', async () => {
+  await customer({ offCloudApi: true })
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'PENDING_VALID_PAYMENT_METHOD', offCloudApi: true })
+
+  const response = await send({}, { 'idempotency-key': 'ended' })
+
+  expect(response.json().error).toMatchObject({ code: 'MESSAGE_REJECTED', message: expect.stringContaining('131063') })
+  expect(edges()).toEqual(['marketing_messages'])
+  expect((await account.trpc.message.list.query({})).items).toMatchObject([{ status: 'failed' }])
+})
+
 test('changes the endpoint once, records one message, and reads template and onboarding again', async () => {
   await customer()
   server.simulator.templatesOf(account.wabaId).set('autumn_offer', 'en', { category: 'UTILITY' })
