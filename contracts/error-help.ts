@@ -82,7 +82,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     causes: [
       'The text breaks a rule of WhatsApp that it does not publish exactly, such as the number of words for each variable.',
       'The template is in review: only templates that are APPROVED, REJECTED or PAUSED can be changed.',
-      'The business account has reached its number of templates.',
+      'The business account has reached its number of templates at WhatsApp, or the account its quota (`WAYBILL_TEMPLATE_QUOTA`).',
       'The access token lacks the permission `whatsapp_business_management`.',
     ],
     fixes: ['Follow the message: it says what to change, and quotes WhatsApp with its code.'],
@@ -285,7 +285,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     fixes: [
       'Delete files that you no longer need with `POST /api/v1/media/delete`.',
       'Send files that are used once by `link` instead.',
-      'Ask the operator for a higher quota or an earlier expiry.',
+      'Ask the operator for a higher quota (`WAYBILL_MEDIA_QUOTA_MB`) or an earlier expiry.',
     ],
     retry: 'Repeat the request after files were deleted or have expired.',
     guides: ['media.md', 'configuration.md'],

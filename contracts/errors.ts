@@ -78,7 +78,7 @@ export const errors = {
   },
   TEMPLATE_REFUSED: {
     status: 422,
-    summary: 'WhatsApp rejected a change to a template. The message says why and what to do.',
+    summary: 'WhatsApp rejected a change to a template, or the quota is used up. The message says why.',
     example:
       'The body has too many variables for its length. Add words around the variables, or use fewer of them. WhatsApp said (100/2388293): This template has too many variables for its length.',
   },
@@ -151,7 +151,7 @@ export const errors = {
     status: 422,
     summary: 'The stored files of this account would exceed its quota.',
     example:
-      'With this file of 12 MB, the files of this account would exceed its quota of 1024 MB. Delete files, or wait until some expire.',
+      'With this file of 12 MB, the files of this account would exceed its quota of 2048 MB (WAYBILL_MEDIA_QUOTA_MB). Delete files, wait until some expire, or ask the operator for a higher quota.',
   },
   SUPPRESSION_QUOTA_EXCEEDED: {
     status: 422,

@@ -65,7 +65,7 @@ export function buildApp(
     callbacks: { ...config.meta, baseUrl: findCallbackBase(config) },
     publicUrl: config.publicUrl ?? ownUrl(config),
     proxies: config.proxies,
-    suppressionQuota: config.suppressionQuota,
+    quotas: config.quotas,
     requestLogDays: Math.min(config.requestLogDays, config.retentionDays),
   }
   return {

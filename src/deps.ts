@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { SendJournal } from './messages/journal/journal.ts'
 import type { MediaServices } from './media/services.ts'
+import type { Quotas } from './platform/config.ts'
 import type { Announcements } from './platform/db/announcements.ts'
 import type { Database } from './platform/db/schema.ts'
 import type { MailTransport } from './platform/email/transport.ts'
@@ -37,8 +38,7 @@ export interface Deps {
   publicUrl: string
   /** Undefined if requests go directly to their servers. */
   proxies?: ProxySettings | undefined
-  /** Maximum entries of the suppression list of an account, apart from opt-outs of recipients. */
-  suppressionQuota: number
+  quotas: Quotas
   /** Minimum number of days for which API requests are kept; undefined if unknown. */
   requestLogDays?: number | undefined
 }

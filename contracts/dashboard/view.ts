@@ -4,7 +4,7 @@ import { FailureCode, line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
 import { Country, FailureStage } from './message.ts'
 
-export const viewLimits = { perUser: 30, nameLength: 60 } as const
+export const viewLimits = { nameLength: 60 } as const
 
 /** Relative time ranges of the message log. */
 export const viewRanges = ['today', 'yesterday', '1h', '24h', '7d', '30d', '90d', 'custom'] as const

@@ -38,8 +38,21 @@ export const errorFacts = defineFacts('error', {
   invitationOver: 'This invitation was already accepted, revoked or has expired.',
   noEmail: 'This server sends no email. Ask the people who run it to reset your password.',
   linkGone: 'This link was already used or has expired. Ask for a new one.',
+  viewNameTaken: 'You already have a view with this name.',
   tooManyTestEmails: 'Too many test emails. Try again later.',
 })
 
 /** For those that are stored as their English texts, such as the errors of logged requests. */
 export const readError = readerOf(errorFacts)
+
+/** Each names the variable of its quota. */
+export const quotaFacts = defineFacts('quota', {
+  suppressions:
+    'The suppression list of this account would exceed its quota of {quota} recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.',
+  media:
+    'With this file of {size} MB, the files of this account would exceed its quota of {quota} MB (WAYBILL_MEDIA_QUOTA_MB). Delete files, wait until some expire, or ask the operator for a higher quota.',
+  templates:
+    'This account has reached its quota of {quota} templates, deleted ones included (WAYBILL_TEMPLATE_QUOTA). Nothing was created. Ask the operator for a higher quota.',
+  savedViews:
+    'You have {views} saved views, and the quota is {quota} (WAYBILL_SAVED_VIEW_QUOTA). Delete one, or ask the operator for a higher quota.',
+})

@@ -1,5 +1,6 @@
 import type { ImportMediaRequest, Media, MediaFields } from '../../contracts/api/media.ts'
 import { ServiceError } from '../../contracts/errors.ts'
+import { quotaFacts } from '../../contracts/facts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import { openActiveAccount } from '../whatsapp-accounts/active-account.ts'
 import type { Deps } from '../deps.ts'
@@ -111,7 +112,7 @@ async function findSender(deps: Deps, accountId: string, whatsAppAccountId: stri
 function quotaExceeded({ media }: Pick<Deps, 'media'>, { size }: SpooledFile): ServiceError {
   return new ServiceError(
     'MEDIA_QUOTA_EXCEEDED',
-    `With this file of ${toMegabytes(size)} MB, the files of this account would exceed its quota of ${toMegabytes(media.limits.quotaBytes)} MB. Delete files, or wait until some expire.`,
+    quotaFacts.media({ size: toMegabytes(size), quota: toMegabytes(media.limits.quotaBytes) }),
   )
 }
 

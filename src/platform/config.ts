@@ -130,6 +130,8 @@ const Environment = z
     ),
     WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false'], 'must be true or false').default('false'),
     WAYBILL_SUPPRESSION_QUOTA: wholeNumber(1, 100_000_000).default(1_000_000),
+    WAYBILL_TEMPLATE_QUOTA: wholeNumber(1, 1_000_000).default(10_000),
+    WAYBILL_SAVED_VIEW_QUOTA: wholeNumber(1, 1000).default(30),
     WAYBILL_MEDIA_STORE: z.string().optional(),
     S3_ENDPOINT: WebUrl.optional(),
     S3_REGION: z.string().default('us-east-1'),
@@ -281,6 +283,15 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
     meaning:
       'How many recipients the suppression list of an account can have. Opt-outs of recipients are stored beyond it, too',
   },
+  WAYBILL_TEMPLATE_QUOTA: {
+    default: '10000',
+    meaning:
+      'How many templates an account can have before it cannot create more, including deleted ones. Templates that were created at WhatsApp are stored beyond it, too',
+  },
+  WAYBILL_SAVED_VIEW_QUOTA: {
+    default: '30',
+    meaning: 'How many views of the message log a member can save in each account',
+  },
   WAYBILL_MEDIA_STORE: {
     default: '.waybill/media',
     meaning:
@@ -359,6 +370,16 @@ export interface WebhookConfig {
   allowPrivate: boolean
 }
 
+/** How much an account can make the database hold. */
+export interface Quotas {
+  /** Maximum entries of the suppression list of an account, apart from opt-outs of recipients. */
+  suppressions: number
+  /** Maximum templates of an account, deleted ones included, before it can create no more. */
+  templates: number
+  /** Maximum views that a member can save in an account. */
+  savedViews: number
+}
+
 export interface MediaConfig {
   store: MediaStoreConfig
   /** Holds files while they arrive. */
@@ -402,8 +423,7 @@ export interface Config {
   retentionDays: number
   /** How long API requests are kept; 0 if none are recorded. */
   requestLogDays: number
-  /** Maximum entries of the suppression list of an account. */
-  suppressionQuota: number
+  quotas: Quotas
   media: MediaConfig
   /** Age in seconds at which a message without an outcome is reported, once. */
   outcomeUnknownAfterSeconds: number
@@ -518,7 +538,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     proxies: readProxies(env),
     retentionDays: env.WAYBILL_RETENTION_DAYS,
     requestLogDays: env.WAYBILL_REQUEST_LOG_DAYS,
-    suppressionQuota: env.WAYBILL_SUPPRESSION_QUOTA,
+    quotas: {
+      suppressions: env.WAYBILL_SUPPRESSION_QUOTA,
+      templates: env.WAYBILL_TEMPLATE_QUOTA,
+      savedViews: env.WAYBILL_SAVED_VIEW_QUOTA,
+    },
     media: {
       store: readMediaStore(env),
       spoolDir: path.resolve(env.WAYBILL_DATA_DIR, 'spool'),

@@ -50,7 +50,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
     },
     announcements: createLocalAnnouncements(),
     journal: noJournal,
-    suppressionQuota: 1_000_000,
+    quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,
     newId: (prefix) => encodeId(prefix, now().getTime(), randomBytes(10)),

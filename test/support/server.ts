@@ -113,7 +113,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
     randomBytes,
-    suppressionQuota: 1_000_000,
+    quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
     publicUrl: 'https://waybill.example.com',
     callbacks: { appSecret: 'test-app-secret', verifyToken: 'test-verify-token', baseUrl: undefined },
     log: createLogger('debug', new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) })),

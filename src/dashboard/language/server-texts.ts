@@ -38,11 +38,6 @@ export const serverTexts: readonly MessageDescriptor[] = [
     message:
       '{value} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.',
   }),
-  // From messages/suppressions/suppressions.ts.
-  msg({
-    message:
-      'The suppression list of this account would exceed its quota of {value} recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.',
-  }),
   // From accounts/api-key.ts.
   msg({ message: 'Account {accountId} already has an API key.' }),
   // From webhooks/alerts/account-texts.ts.

@@ -7,6 +7,7 @@ import type {
   SuppressionPage,
 } from '../../../contracts/api/suppression.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { quotaFacts } from '../../../contracts/facts/errors.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
@@ -48,15 +49,12 @@ export function toSuppression(row: ListedSuppression): Suppression {
   }
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets' | 'suppressionQuota'>
+type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets' | 'quotas'>
 
 /** Opt-outs of recipients are never refused, but they count. */
-async function reserveRoom({ db, suppressionQuota }: ChangeDeps, entries: NewEntries): Promise<void> {
-  if (await reserveEntries(db, entries, suppressionQuota)) return
-  throw new ServiceError(
-    'SUPPRESSION_QUOTA_EXCEEDED',
-    `The suppression list of this account would exceed its quota of ${suppressionQuota} recipients (WAYBILL_SUPPRESSION_QUOTA). Nothing was added. Remove recipients, or ask the operator for a higher quota. Recipients can still opt out.`,
-  )
+async function reserveRoom({ db, quotas }: ChangeDeps, entries: NewEntries): Promise<void> {
+  if (await reserveEntries(db, entries, quotas.suppressions)) return
+  throw new ServiceError('SUPPRESSION_QUOTA_EXCEEDED', quotaFacts.suppressions({ quota: quotas.suppressions }))
 }
 
 export async function addSuppression(

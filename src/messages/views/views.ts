@@ -1,5 +1,6 @@
-import { type View, ViewFilters, viewLimits } from '../../../contracts/dashboard/view.ts'
+import { type View, ViewFilters } from '../../../contracts/dashboard/view.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
+import { errorFacts, quotaFacts } from '../../../contracts/facts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { findViews, lockViews, type Person, removeView, updateViewName, upsertView, type ViewRow } from './store.ts'
 
@@ -7,11 +8,15 @@ export async function listViews({ db }: Pick<Deps, 'db'>, person: Person): Promi
   return (await findViews(db, person)).map(toView)
 }
 
-export function saveView({ db }: Pick<Deps, 'db'>, person: Person, { name, filters }: View): Promise<View> {
+export function saveView(
+  { db, quotas }: Pick<Deps, 'db' | 'quotas'>,
+  person: Person,
+  { name, filters }: View,
+): Promise<View> {
   return db.transaction().execute(async (trx) => {
     const views = await lockViews(trx, person)
-    if (views.length >= viewLimits.perUser && !views.some((view) => view.name === name))
-      throw invalidField('name', `You have ${viewLimits.perUser} saved views, which is the limit. Delete one first.`)
+    if (views.length >= quotas.savedViews && !views.some((view) => view.name === name))
+      throw invalidField('name', quotaFacts.savedViews({ views: views.length, quota: quotas.savedViews }))
     return toView(await upsertView(trx, person, { name, filters: JSON.stringify(filters) }))
   })
 }
@@ -24,7 +29,7 @@ export function renameView(
   return db.transaction().execute(async (trx) => {
     const views = await lockViews(trx, person)
     if (names.newName !== names.name && views.some(({ name }) => name === names.newName))
-      throw invalidField('newName', 'You already have a view with this name.')
+      throw invalidField('newName', errorFacts.viewNameTaken())
     const row = await updateViewName(trx, person, names)
     if (!row) throw viewNotFound()
     return toView(row)

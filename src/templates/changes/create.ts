@@ -1,12 +1,13 @@
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { quotaFacts } from '../../../contracts/facts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
 import type { TemplateRow } from '../store.ts'
 import { syncWaba } from '../sync.ts'
 import { existsSubcode, explainTemplateFailure } from './failures.ts'
 import { openTemplateAccount, type TemplateAccount } from './template-account.ts'
 import { uploadSamples } from './samples.ts'
-import { findPresentTemplate } from './store.ts'
+import { countTemplates, findPresentTemplate } from './store.ts'
 import {
   assertValidTemplate,
   describeListed,
@@ -26,6 +27,7 @@ export async function createTemplate(
   const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
   const stored = await findStored(deps, account, template)
   if (stored) return describeExisting(stored, template)
+  await assertQuotaLeft(deps, accountId)
   const ready = await uploadSamples(deps, account, template)
   const created = await deps.whatsapp.createTemplate(account, ready)
   if (created.ok) {
@@ -38,6 +40,12 @@ export async function createTemplate(
     if (found) return describeExisting(found, template)
   }
   throw await explainTemplateFailure(deps, account, created)
+}
+
+/** Concurrent requests can exceed the quota by their number, which WhatsApp's limit per hour bounds. */
+async function assertQuotaLeft({ db, quotas }: ChangeDeps, accountId: string): Promise<void> {
+  if ((await countTemplates(db, accountId)) < quotas.templates) return
+  throw new ServiceError('TEMPLATE_REFUSED', quotaFacts.templates({ quota: quotas.templates }))
 }
 
 function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { name, language }: TemplateDefinition) {

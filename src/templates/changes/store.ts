@@ -39,6 +39,16 @@ export function findPresentTemplates(db: Kysely<Database>, accountId: string, wa
     .execute()
 }
 
+/** Deleted ones count, because their rows are kept. */
+export async function countTemplates(db: Kysely<Database>, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('templates')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /**
  * Stores a template that was just submitted, so that it is listed immediately. Its review result counts as not yet
  * announced, even if WhatsApp approved it immediately.

@@ -10,7 +10,7 @@ import { isSameTemplate } from './compare.ts'
 import type { TemplateAccount } from './template-account.ts'
 import { storeSubmitted } from './store.ts'
 
-export type ChangeDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'now' | 'log'>
+export type ChangeDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'media' | 'now' | 'log' | 'quotas'>
 
 const maxProblems = 10
 

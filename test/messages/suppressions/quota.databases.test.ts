@@ -10,7 +10,7 @@ let server: TestServer
 let other: TestServer
 let account: TestAccount
 beforeAll(async () => {
-  const deps = { suppressionQuota: quota }
+  const deps = { quotas: { suppressions: quota, templates: 1, savedViews: 1 } }
   server = await startTestServer({ deps })
   other = await startTestServer({ deps, beside: server })
 })

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { quotaFacts } from '../../../contracts/facts/errors.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
+const quota = 3
+
 let server: TestServer
 
 beforeAll(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ deps: { quotas: { suppressions: 1, templates: 1, savedViews: quota } } })
 })
 
 afterAll(() => server?.close())
@@ -80,15 +83,18 @@ test.each([
   expect(await owner.mutate('view.save', { accountId, ...view })).toMatchObject({ statusCode: 400 })
 })
 
-test('keeps at most 30 views of a user, even if they are saved concurrently', async () => {
+test('keeps no more views of a user than the quota, even if they are saved concurrently', async () => {
   const { accountId, owner } = await setUp()
-  const names = Array.from({ length: 34 }, (_, index) => `View ${index}`)
+  const names = Array.from({ length: quota + 3 }, (_, index) => `View ${index}`)
 
   const responses = await Promise.all(names.map((name) => owner.mutate('view.save', { accountId, name, filters: {} })))
 
-  expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(30)
+  expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(quota)
   const views = await listViews(owner, accountId)
-  expect(views).toHaveLength(30)
+  expect(views).toHaveLength(quota)
+  expect(responses.find(({ statusCode }) => statusCode === 400)?.error?.data).toMatchObject({
+    facts: { name: quotaFacts.savedViews({ views: quota, quota }) },
+  })
   // An existing view can still be replaced.
   const again = await owner.mutate('view.save', { accountId, ...failures, name: views[0]?.name })
   expect(again.statusCode).toBe(200)
