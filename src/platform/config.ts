@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from './database-url.ts'
 import { SmtpUrl } from './email/smtp-url.ts'
 import type { MailConfig } from './email/transport.ts'
 import { logLevels } from './log.ts'
@@ -89,6 +90,16 @@ const ProxyUrl = z.string().transform((text, context): URL => {
   return z.NEVER
 })
 
+const PostgresUrl = z.string().transform((text, context): DatabaseUrl => {
+  try {
+    return parseDatabaseUrl(text)
+  } catch (error) {
+    if (!(error instanceof DatabaseUrlError)) throw error
+    context.addIssue(`${error.message}; leave it out for the embedded database`)
+    return z.NEVER
+  }
+})
+
 /** `s3://bucket/prefix`. Bucket names as S3 allows them. */
 const s3Address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
@@ -96,9 +107,7 @@ const Environment = z
   .object({
     HOST: z.string().default('127.0.0.1'),
     PORT: wholeNumber(0, 65_535).default(3000),
-    DATABASE_URL: z
-      .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL; leave it out for the embedded database' })
-      .optional(),
+    DATABASE_URL: PostgresUrl.optional(),
     DATABASE_PASSWORD_COMMAND: z.string().optional(),
     PGPASSFILE: z.string().optional(),
     DATABASE_STATEMENT_TIMEOUT: shortDuration(15).default(8),
@@ -209,8 +218,8 @@ const Environment = z
   })
 
 /** With two passwords, it would be unclear which one is used. */
-function findPasswordConflict(url: string | undefined): string | undefined {
-  if (url === undefined || !URL.canParse(url) || new URL(url).password === '') return undefined
+function findPasswordConflict(database: DatabaseUrl | undefined): string | undefined {
+  if (database === undefined || new URL(database.url).password === '') return undefined
   return 'is set, and DATABASE_URL contains a password. Remove one of them'
 }
 
@@ -220,7 +229,7 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
   PORT: { default: '3000', meaning: 'Port to listen on' },
   DATABASE_URL: {
     meaning:
-      'PostgreSQL 14 or newer, as `postgres://…`, with the [TLS parameters](deploying.md#tls-to-postgresql) `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. If absent, the embedded database is used',
+      'PostgreSQL 14 or newer, as `postgres://…`, with the [TLS parameters](deploying.md#tls-to-postgresql) `sslmode`, `sslrootcert`, `sslcert` and `sslkey`, and with [several hosts](deploying.md#failover-to-a-standby) of a cluster. If absent, the embedded database is used',
   },
   DATABASE_PASSWORD_COMMAND: {
     meaning:
@@ -344,9 +353,8 @@ export const environmentVariables: Record<keyof z.input<typeof Environment>, { d
 /** Where data is stored: a PostgreSQL server, or an embedded PGlite database in a local folder. */
 export type DatabaseConfig = PostgresConfig | { kind: 'pglite'; dataDir: string }
 
-export interface PostgresConfig extends PostgresSettings {
+export interface PostgresConfig extends PostgresSettings, DatabaseUrl {
   kind: 'postgres'
-  url: string
 }
 
 /** Settings for every PostgreSQL server that this process connects to. */
@@ -523,7 +531,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     database:
       env.DATABASE_URL === undefined
         ? { kind: 'pglite', dataDir: path.resolve(env.WAYBILL_DATA_DIR) }
-        : { kind: 'postgres', url: env.DATABASE_URL, ...postgres },
+        : { kind: 'postgres', ...env.DATABASE_URL, ...postgres },
     postgres,
     journalDir: path.resolve(env.WAYBILL_DATA_DIR, 'journal'),
     secretKeys: env.WAYBILL_SECRET_KEY,

@@ -1,9 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
+import { parseDatabaseUrl } from '../../src/platform/database-url.ts'
+import { findConnectProblem } from '../../src/platform/db/connect/connect-failure.ts'
+import { openDatabase } from '../../src/platform/db/database.ts'
+import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
@@ -32,8 +38,14 @@ afterEach(async () => {
   await primary.stop()
 })
 
+interface Address {
+  url: string
+  leadTo(url: string): void
+  stop(): void
+}
+
 /** A stable address of the current primary, like a provider's host name. */
-async function startAddress(to: string): Promise<{ url: string; leadTo(url: string): void; stop(): void }> {
+async function startAddress(to: string): Promise<Address> {
   let target = new URL(to)
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -124,44 +136,83 @@ async function findMessages({ deps }: App): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
+/** Lists both servers, like a URL of libpq. */
+function listHosts(standby: Standby): Address {
+  const { host } = new URL(standby.url)
+  const url = primary.url.replace(/(?=\/[^/]*$)/, `,${host}`)
+  return { url: `${url}?target_session_attrs=read-write`, leadTo: () => {}, stop: () => {} }
+}
+
 /** Kills the primary, promotes the standby and points the address to it. */
-async function failOver(standby: Standby, address: { leadTo(url: string): void }): Promise<void> {
+async function failOver(standby: Standby, address: Address): Promise<void> {
   process.kill(await primary.readPid(), 'SIGKILL')
   await primary.pause()
   await standby.promote()
   address.leadTo(standby.url)
 }
 
-test('loses no acknowledged message if a synchronous standby is promoted under load', async () => {
-  const standby = await startStandby(primary, { isSynchronous: true })
-  const address = await startAddress(primary.url)
-  const node = await startServe(environmentOf(address.url, simulator))
-  const { acknowledged, keys, stop } = startSending(node)
-  await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
+test.each([
+  { through: 'one address', findAddress: () => startAddress(primary.url) },
+  { through: 'both hosts', findAddress: listHosts },
+])(
+  'loses no acknowledged message if a synchronous standby is promoted under load, through $through',
+  async ({ findAddress }) => {
+    const standby = await startStandby(primary, { isSynchronous: true })
+    const address = await findAddress(standby)
+    const node = await startServe(environmentOf(address.url, simulator))
+    const { acknowledged, keys, stop } = startSending(node)
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
 
-  await failOver(standby, address)
-  const before = acknowledged.size
-  await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 100)
-  await stop()
+    await failOver(standby, address)
+    const before = acknowledged.size
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 100)
+    await stop()
 
-  const promoted = (app = openApp(environmentOf(standby.url, simulator)))
-  // The outcomes of interrupted sends are stored shortly afterwards.
+    const promoted = (app = openApp(environmentOf(standby.url, simulator)))
+    // The outcomes of interrupted sends are stored shortly afterwards.
+    await expect
+      .poll(async () => {
+        const statuses = await findMessages(promoted)
+        return [...acknowledged.values()].filter((id) => statuses.get(id) !== 'sent')
+      })
+      .toEqual([])
+    const received = receivedByWhatsApp()
+    expect(received).toEqual([...new Set(received)])
+    expect([...acknowledged.keys()].filter((externalId) => !received.includes(externalId))).toEqual([])
+    console.log(
+      `${before} messages were acknowledged before the failover, ${acknowledged.size - before} after it; ${keys.size - acknowledged.size} requests were not.`,
+    )
+
+    node.kill('SIGTERM')
+    expect(await node.exited).toMatchObject({ code: 0 })
+    address.stop()
+    await standby.stop()
+  },
+)
+
+test('says which hosts accept no writes', async () => {
+  const standby = await startStandby(primary, { isSynchronous: false })
+  const { url } = listHosts(standby)
+  await primary.pause()
+
+  const db = openDatabase({ kind: 'postgres', ...parseDatabaseUrl(url) }, pino({ level: 'silent' }))
+  const error: unknown = await sql`select 1`.execute(db).catch((problem: unknown) => problem)
+  expect(findConnectProblem(error)).toEqual({
+    message: `no host in DATABASE_URL accepts writes: nothing is listening on ${new URL(primary.url).host}; ${new URL(standby.url).host} is a standby or read-only`,
+    fix: 'Wait until a standby has been promoted, or correct the hosts in DATABASE_URL.',
+  })
+  expect(isDatabaseUnavailable(error)).toBe(true)
+
+  await standby.promote()
   await expect
-    .poll(async () => {
-      const statuses = await findMessages(promoted)
-      return [...acknowledged.values()].filter((id) => statuses.get(id) !== 'sent')
-    })
-    .toEqual([])
-  const received = receivedByWhatsApp()
-  expect(received).toEqual([...new Set(received)])
-  expect([...acknowledged.keys()].filter((externalId) => !received.includes(externalId))).toEqual([])
-  console.log(
-    `${before} messages were acknowledged before the failover, ${acknowledged.size - before} after it; ${keys.size - acknowledged.size} requests were not.`,
-  )
-
-  node.kill('SIGTERM')
-  expect(await node.exited).toMatchObject({ code: 0 })
-  address.stop()
+    .poll(() =>
+      sql`select 1 as one`.execute(db).then(
+        ({ rows }) => rows,
+        () => [],
+      ),
+    )
+    .toEqual([{ one: 1 }])
+  await db.destroy()
   await standby.stop()
 })
 

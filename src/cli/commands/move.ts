@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
+import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from '../../platform/database-url.ts'
 import type { LockHolder } from '../../platform/db/embedded/data-folder.ts'
 import { localCommand } from '../command.ts'
 import { acquireDataFolder, describeLockHolder } from '../control/data-folder.ts'
@@ -34,7 +35,7 @@ export const move = localCommand({
     })
     if ('result' in acquired) throw acquired.result
     try {
-      return to === undefined ? cancelMove(dataDir, json) : await moveTo({ config, dataDir, url: parseUrl(to), json })
+      return to === undefined ? cancelMove(dataDir, json) : await moveTo({ config, dataDir, to: parseUrl(to), json })
     } finally {
       acquired.folder.release()
     }
@@ -48,10 +49,13 @@ function rejectServer(dataDir: string, holder: LockHolder): Promise<ServiceError
   return Promise.resolve(new ServiceError('SETTING_REFUSED', reason))
 }
 
-function parseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
-    throw new UsageError('--to must be a postgres:// URL.')
-  return text
+function parseUrl(text: string): DatabaseUrl {
+  try {
+    return parseDatabaseUrl(text)
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) throw new UsageError(`--to ${error.message}.`)
+    throw error
+  }
 }
 
 function cancelMove(dataDir: string, json: boolean): number {
@@ -63,7 +67,7 @@ function cancelMove(dataDir: string, json: boolean): number {
   return 0
 }
 
-async function moveTo(run: { config: Config; dataDir: string; url: string; json: boolean }): Promise<number> {
+async function moveTo(run: { config: Config; dataDir: string; to: DatabaseUrl; json: boolean }): Promise<number> {
   let reported = 0
   const moved = await moveDatabase({
     ...run,

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { type App, buildApp } from '../../app.ts'
 import { startJournals } from '../../http/ops/journal.ts'
 import type { Config } from '../../platform/config.ts'
+import type { DatabaseUrl } from '../../platform/database-url.ts'
 import { openDatabase, withoutTimeout } from '../../platform/db/database.ts'
 import { listPendingMigrations, migrate } from '../../platform/db/migrate/migrate.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -29,7 +30,7 @@ export interface MoveResult {
 export interface MoveRun {
   config: Config
   dataDir: string
-  url: string
+  to: DatabaseUrl
   report: (progress: CopyProgress) => void
 }
 
@@ -40,11 +41,11 @@ function describeTarget(url: string): string {
 }
 
 /** Moves the embedded database of a data folder that this process has locked. */
-export async function moveDatabase({ config, dataDir, url, report }: MoveRun): Promise<MoveResult> {
+export async function moveDatabase({ config, dataDir, to, report }: MoveRun): Promise<MoveResult> {
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const resumed = readMoveMarker(dataDir)
-  const marker = resumed ?? newMarker(url)
-  if (marker.target !== describeTarget(url))
+  const marker = resumed ?? newMarker(to.url)
+  if (marker.target !== describeTarget(to.url))
     throw new ServiceError(
       'SETTING_REFUSED',
       `A move to ${marker.target} has begun. Continue it with that URL, or end it with waybill move --cancel.`,
@@ -52,7 +53,7 @@ export async function moveDatabase({ config, dataDir, url, report }: MoveRun): P
   await using resources = new AsyncDisposableStack()
   const app = buildApp(config, { log })
   resources.defer(() => app.close())
-  const target = openDatabase({ ...config.postgres, kind: 'postgres', url }, log)
+  const target = openDatabase({ ...config.postgres, kind: 'postgres', ...to }, log)
   resources.defer(() => target.destroy())
   const source = app.deps.db
   if (resumed) await rejectNewerSchema(source)

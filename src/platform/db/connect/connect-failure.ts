@@ -1,3 +1,4 @@
+import { NoWritableHostError } from './hosts.ts'
 import { DatabasePasswordError, type ConnectionTarget } from './password-file.ts'
 
 /** Why a connection could not be opened, and what to do about it. */
@@ -17,11 +18,20 @@ export function recordConnectFailure(error: Error, target: ConnectionTarget): Er
 /** Returns undefined unless the error, or its cause, prevented a connection to the database. */
 export function findConnectProblem(error: unknown): ConnectProblem | undefined {
   if (!(error instanceof Error)) return undefined
+  if (error instanceof NoWritableHostError) return describeHosts(error)
   const target = failures.get(error)
   if (target && timedOut.test(error.message)) return describeTimeout(target)
   if (target) return describeFailure(error, target)
   const causedBy = findConnectProblem(error.cause)
   return causedBy && error.message.includes('connection timeout') ? describeCauseOfTimeout(error.cause) : causedBy
+}
+
+function describeHosts({ errors }: NoWritableHostError): ConnectProblem {
+  const problems = errors.map(findConnectProblem).filter((problem) => problem !== undefined)
+  return {
+    message: `no host in DATABASE_URL accepts writes: ${problems.map(({ message }) => message).join('; ')}`,
+    fix: 'Wait until a standby has been promoted, or correct the hosts in DATABASE_URL.',
+  }
 }
 
 const timedOut = /^timeout expired/
@@ -104,6 +114,11 @@ function describeFailure(error: Error, { host, port, database, user }: Connectio
       return {
         message: `${server} cannot be reached (${code})`,
         fix: 'Check the host and port in DATABASE_URL, and that firewalls and security groups allow this machine to connect.',
+      }
+    case '25006':
+      return {
+        message: `${server} is a standby or read-only`,
+        fix: 'Set DATABASE_URL to the primary, or to all servers of the cluster.',
       }
     case '28P01':
       return {

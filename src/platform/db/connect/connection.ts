@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { PostgresConfig } from '../../config.ts'
+import type { Host } from '../../database-url.ts'
 import { recordConnectFailure } from './connect-failure.ts'
+import { ReadOnlyServerError, WritableHost } from './hosts.ts'
 import { PasswordCommand } from './password-command.ts'
 import { type ConnectionTarget, readPasswordFile } from './password-file.ts'
 import { pinSettings } from './pinned-settings.ts'
@@ -18,7 +20,12 @@ export interface ConnectionOptions extends pg.ClientConfig {
   Client: typeof AuthenticatedClient
   /** Undefined if the URL has a password. */
   passwords: Passwords | undefined
+  /** Where to connect, instead of the host in the URL: to this server, or to the one of several that accepts writes. */
+  server: Host | WritableHost | undefined
 }
+
+/** As long as a connection of the pool may take. */
+const probeMilliseconds = 2_000
 
 const optionsByConfig = new WeakMap<PostgresConfig, ConnectionOptions>()
 
@@ -32,7 +39,16 @@ export function connectionOptions(config: PostgresConfig): ConnectionOptions {
 function createOptions(config: PostgresConfig): ConnectionOptions {
   const { url, ...tls } = readTls(config.url)
   const passwords = new URL(url).password === '' ? createPasswords(config) : undefined
-  return { Client: AuthenticatedClient, connectionString: url, ...tls, passwords }
+  const options = { Client: AuthenticatedClient, connectionString: url, ...tls, passwords }
+  if (!config.hosts) return { ...options, server: undefined }
+  const probe = (server: Host) => tryConnecting({ ...options, server, connectionTimeoutMillis: probeMilliseconds })
+  return { ...options, server: new WritableHost(config.hosts, probe) }
+}
+
+async function tryConnecting(options: ConnectionOptions): Promise<void> {
+  const client = new AuthenticatedClient(options)
+  await client.connect()
+  await client.end()
 }
 
 function createPasswords({ passwordCommand, passwordFile }: PostgresConfig): Passwords {
@@ -50,13 +66,17 @@ function createPasswords({ passwordCommand, passwordFile }: PostgresConfig): Pas
   }
 }
 
-/** A connection that reads its password when it is opened, and reports why it could not be opened. */
+/**
+ * A connection that chooses its server and reads its password when it is opened, and reports why it could not be opened.
+ */
 export class AuthenticatedClient extends pg.Client {
   readonly #passwords: Passwords | undefined
+  readonly #server: Host | WritableHost | undefined
 
-  constructor(options?: pg.ClientConfig & { passwords?: Passwords | undefined }) {
+  constructor(options?: pg.ClientConfig & Partial<Pick<ConnectionOptions, 'passwords' | 'server'>>) {
     super(options)
     this.#passwords = options?.passwords
+    this.#server = options?.server
     // The statement that runs below before the connection is handed over fails if the connection is lost. Without a
     // listener, the error would also end the process.
     this.on('error', () => {})
@@ -74,31 +94,42 @@ export class AuthenticatedClient extends pg.Client {
   override connect(): Promise<pg.Client>
   override connect(callback: (error: Error | null) => void): void
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | void {
-    if (callback)
-      return super.connect((error: Error | null) => {
-        if (error) callback(this.#handleFailure(error))
-        else
-          super.query(pinSettings, (problem: Error | null) => {
-            // The pool forgets a client that failed to connect, but does not close it.
-            if (problem) void this.end()
-            callback(problem)
-          })
-      })
-    return super.connect().then(
-      async (client) => {
-        await super.query(pinSettings)
-        return client
-      },
-      (error: unknown) => {
-        throw error instanceof Error ? this.#handleFailure(error) : error
-      },
-    )
+    const opened = this.#open()
+    if (!callback) return opened
+    // An error that the callback throws is not one of the connection.
+    void opened.then(() => null, toError).then((error) => process.nextTick(callback, error))
   }
 
-  #handleFailure(error: Error): Error {
+  async #open(): Promise<pg.Client> {
+    const server = this.#server instanceof WritableHost ? await this.#server.find() : this.#server
+    if (server) Object.assign(this, server)
+    try {
+      await super.connect().catch((error: unknown) => {
+        throw this.#explain(toError(error))
+      })
+      await this.#prepare()
+      return this
+    } catch (error) {
+      if (server && this.#server instanceof WritableHost) this.#server.forget(server)
+      // A pool forgets a client that failed to connect, but does not close it.
+      void this.end().catch(() => {})
+      throw error
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { rows } = await super.query<{ is_read_only: boolean }>(pinSettings)
+    if (this.#server && rows[0]?.is_read_only !== false) throw this.#explain(new ReadOnlyServerError())
+  }
+
+  #explain(error: Error): Error {
     const isRejected = 'code' in error && (error.code === '28P01' || error.code === '28000')
     // By now `pg` has replaced the function with the password that it returned.
     if (isRejected && typeof this.password === 'string') void this.#passwords?.reject(this.password)
     return recordConnectFailure(error, this.#target())
   }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('the connection failed', { cause: error })
 }

@@ -18,7 +18,11 @@ const pinned = {
 
 const settings = Object.entries(pinned).map(([name, value]) => `set_config('${name}', '${value}', false)`)
 
-/** Runs first on every connection. A statement, because poolers drop or reject options of a connection. */
+/**
+ * Runs first on every connection, and says whether it allows no writes. A statement, because poolers drop or reject
+ * options of a connection.
+ */
 export const pinSettings = `select ${settings.join(', ')},
+  pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as is_read_only,
   case when current_setting('transaction_timeout', true) is not null
     then set_config('transaction_timeout', '0', false) end`
