@@ -57,6 +57,14 @@ export const UserId = z
   )
   .meta({ examples: ['ES.2041776300912345'] })
 
+/** In lists of recipients. A number cannot be mistaken for a user ID, which has a dot. */
+export const ImportedRecipient = z
+  .string()
+  .regex(
+    new RegExp(`^[1-9][0-9]{6,14}$|${userIdPattern.source}`),
+    `${numberRule}, or a user ID such as ES.2041776300912345`,
+  )
+
 /** Requires one of the fields `to` and `recipient`. */
 export function requireRecipient<Fields extends z.core.$ZodLooseShape>(
   schema: z.ZodObject<Fields, z.core.$strict>,

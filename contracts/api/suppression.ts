@@ -5,6 +5,7 @@ import {
   KnownUserId,
   NextCursor,
   PageLimit,
+  ImportedRecipient,
   PhoneNumber,
   responseField,
   Timestamp,
@@ -156,14 +157,14 @@ export const importSuppressions = procedure({
   path: '/api/v1/suppression/import',
   tag: 'Suppressions',
   summary: 'Add many recipients to the suppression list',
-  description: `Adds up to ${maxImportedRecipients} recipients at once, all or none: a malformed number fails the request. Repeat it for longer lists.`,
+  description: `Adds up to ${maxImportedRecipients} recipients at once, all or none: a malformed one fails the request. Repeat it for longer lists.`,
   input: z.strictObject({
     recipients: z
-      .array(PhoneNumber)
-      .min(1, 'must have at least one number')
-      .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} numbers`)
-      .describe('Recipient numbers.')
-      .meta({ examples: [['34600111222', '34600111333']] }),
+      .array(ImportedRecipient)
+      .min(1, 'must have at least one recipient')
+      .max(maxImportedRecipients, `must have at most ${maxImportedRecipients} recipients`)
+      .describe('Numbers and user IDs.')
+      .meta({ examples: [['34600111222', 'ES.2041776300912345']] }),
     allMessages: AllMessages,
   }),
   output: z
@@ -175,7 +176,7 @@ export const importSuppressions = procedure({
     .meta({ id: 'ImportedSuppressions' }),
   errors: ['SUPPRESSION_QUOTA_EXCEEDED'],
   example: {
-    input: { recipients: ['34600111222', '34600111333'], allMessages: false },
+    input: { recipients: ['34600111222', 'ES.2041776300912345'], allMessages: false },
     output: { added: 2, alreadySuppressed: 0 },
     errors: {
       VALIDATION_ERROR: 'recipients[1]: must be the country code followed by the number, 7 to 15 digits only.',

@@ -234,6 +234,9 @@ test('keeps the suppression list of an account', async () => {
     added: false,
     allMessages: true,
   })
+  expect(await waybill.json(['suppression', 'add', accountId, 'ES.1001'])).toMatchObject({ added: true })
+  expect((await waybill.json(['suppression', 'list', accountId, '--to', 'ES.1001'])).items).toHaveLength(1)
+  expect(await waybill.json(['suppression', 'remove', accountId, 'ES.1001'])).toMatchObject({ removed: true })
   expect(await waybill.json(['suppression', 'categories', accountId, 'UTILITY'])).toEqual({
     categories: ['MARKETING', 'UTILITY'],
   })

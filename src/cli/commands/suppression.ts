@@ -7,8 +7,13 @@ import {
   removeSuppression,
   setSuppressedCategories,
 } from '../../../contracts/dashboard/suppression.ts'
+import { isUserId } from '../../messages/recipients/plan.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
+
+/** A user ID has a field of its own. */
+const moveUserId = (text: unknown) =>
+  typeof text === 'string' && isUserId(text) ? { to: undefined, recipient: text } : {}
 
 const allMessages = { help: 'Stop messages of all categories, not only of the blocked ones' }
 
@@ -18,12 +23,13 @@ export const suppressionCommands = [
     summary: 'List the recipients who opted out, newest first, and the template categories blocked for them',
     args: { ACC: 'accountId' },
     options: {
-      to: { value: 'NUMBER', help: 'Only this recipient' },
+      to: { value: 'RECIPIENT', help: 'Only this recipient: a number, or a user ID' },
       reason: { value: 'REASON', help: `Only recipients with this reason: ${suppressionReasons.join(', ')}` },
       cursor: { value: 'CURSOR', help: 'nextCursor of the previous page' },
       limit: { value: 'N', help: 'Recipients per page, 1 to 100 (default 20)' },
     },
     examples: ['waybill suppression list acc_…', 'waybill suppression list acc_… --to 34600111222 --json'],
+    fields: ({ options: { to } }) => moveUserId(to),
     run: async ({ call }, fields) => ({
       ...(await call(listSuppressions, fields)),
       ...(await call(getSuppressionSettings, {})),
@@ -33,17 +39,21 @@ export const suppressionCommands = [
   contractCommand(addSuppression, {
     name: 'suppression add',
     summary: 'Add a recipient to the suppression list of an account',
-    args: { ACC: 'accountId', NUMBER: 'to' },
+    args: { ACC: 'accountId', RECIPIENT: 'to' },
     options: { 'all-messages': allMessages },
-    notes: ['A recipient who was added here stays on the list until a user or an operator removes them.'],
+    fields: ({ args: [, recipient] }) => moveUserId(recipient),
+    notes: [
+      'RECIPIENT is a number, or the user ID of someone who hides it.',
+      'A recipient who was added here stays on the list until a user or an operator removes them.',
+    ],
     examples: ['waybill suppression add acc_… 34600111222', 'waybill suppression add acc_… 34600111222 --all-messages'],
     text: ({ added }) => formatAdded(added ? 1 : 0, added ? 0 : 1),
   }),
   contractCommand(importSuppressions, {
     name: 'suppression import',
-    summary: 'Add many recipients to the suppression list of an account; none is added if a number is malformed',
-    args: { ACC: 'accountId', NUMBER: null },
-    rest: { placeholder: 'NUMBER', field: 'recipients' },
+    summary: 'Add many recipients to the suppression list of an account; none is added if one is malformed',
+    args: { ACC: 'accountId', RECIPIENT: null },
+    rest: { placeholder: 'RECIPIENT', field: 'recipients' },
     options: { 'all-messages': allMessages },
     examples: ['waybill suppression import acc_… $(cat opted-out.txt)'],
     fields: ({ args: [, first], rest }) => ({ recipients: [first, ...rest] }),
@@ -63,10 +73,12 @@ export const suppressionCommands = [
   contractCommand(removeSuppression, {
     name: 'suppression remove',
     summary: 'Remove a recipient from the suppression list of an account',
-    args: { ACC: 'accountId', NUMBER: 'to' },
+    args: { ACC: 'accountId', RECIPIENT: 'to' },
+    fields: ({ args: [, recipient] }) => moveUserId(recipient),
     notes: ['WhatsApp still rejects marketing messages to a recipient who stopped them in WhatsApp.'],
     examples: ['waybill suppression remove acc_… 34600111222'],
-    text: ({ removed }, { NUMBER }) => (removed ? `Removed ${NUMBER}.` : `${NUMBER} was not on the suppression list.`),
+    text: ({ removed }, { RECIPIENT }) =>
+      removed ? `Removed ${RECIPIENT}.` : `${RECIPIENT} was not on the suppression list.`,
   }),
   contractCommand(setSuppressedCategories, {
     name: 'suppression categories',

@@ -95,9 +95,9 @@ export async function importSuppressions(
 ): Promise<OutputOf<typeof importContract>> {
   await reserveRoom(deps, { accountId, recipients })
   const at = deps.now()
-  const numbers = new Map(recipients.map((number) => [toNumberKey(number), number]))
+  const named = new Map(recipients.map((recipient) => [toNumberKey(recipient), recipient]))
   const choices = Array.from(
-    numbers.values(),
+    named.values(),
     (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', at, allMessages }) as const,
   )
   const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))

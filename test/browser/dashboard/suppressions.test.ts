@@ -16,17 +16,17 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   await openOfAccount('suppressions')
   await page.getByText('Nobody has opted out').waitFor()
 
-  await page.getByLabel('Numbers').fill('34600000001\n+34 600')
+  await page.getByLabel('Recipients to add').fill('34600000001\n+34 600')
   await page.getByRole('button', { name: 'Add to list' }).click()
-  await page.getByText('+34 600 is not a valid number.').waitFor()
-  await page.getByLabel('Numbers').fill('34600000001, +34 600 00 00 02\n34600000003')
+  await page.getByText('+34 600 is not a valid number or user ID.').waitFor()
+  await page.getByLabel('Recipients to add').fill('34600000001, +34 600 00 00 02\n34600000003')
   await page.getByRole('button', { name: 'Add to list' }).click()
   await page.getByText('3 recipients added.').waitFor()
   await page.getByRole('cell', { name: '+34600000002', exact: true }).waitFor()
   expect((await account.trpc.suppression.list.query({})).items).toHaveLength(3)
   expect(await findAccessibilityViolations(page)).toEqual([])
 
-  await page.getByLabel('Find a number').fill('+34 600 000 003')
+  await page.getByLabel('Find a recipient').fill('+34 600 000 003')
   await page.getByRole('cell', { name: '+34600000002', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Remove +34600000003' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove recipient' }).click()
@@ -41,7 +41,7 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   await question.getByRole('button', { name: 'Stop for everybody' }).click()
   await page.getByText('Stopped categories saved.').waitFor()
   await page.getByRole('checkbox', { name: 'Utility', checked: true }).waitFor()
-  await page.getByLabel('Find a number').fill('')
+  await page.getByLabel('Find a recipient').fill('')
   await page.getByRole('cell', { name: 'Marketing and Utility' }).first().waitFor()
   expect(await page.getByRole('checkbox', { name: 'Marketing' }).isDisabled()).toBe(true)
   const utility = { to: '34600000001', template: 'order_shipped', language: 'en', variables: { '1': 'Ada', '2': 'W' } }
@@ -57,7 +57,7 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
 test('suppresses all messages to one recipient', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('suppressions')
-  await page.getByLabel('Numbers').fill('+34 600 000 004')
+  await page.getByLabel('Recipients to add').fill('+34 600 000 004')
   await page.getByText('Still sent: order notices and one-time codes.').waitFor()
   await page.getByRole('radio', { name: 'All messages' }).check()
   await page.getByRole('button', { name: 'Add to list' }).click()
@@ -66,6 +66,42 @@ test('suppresses all messages to one recipient', async () => {
   const code = { to: '34600000004', template: 'login_code', language: 'en', code: '481516' }
   expect((await account.post('/api/v1/message/send', code)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
   expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
+test('adds, finds and removes the user ID of someone who hides the number', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+  await page.getByLabel('Recipients to add').fill('ES.2041776300912345\n+34 600 000 005')
+  await page.getByRole('button', { name: 'Add to list' }).click()
+  await page.getByText('2 recipients added.').waitFor()
+
+  await page.getByLabel('Find a recipient').fill('ES.2041776300912345')
+  await page.getByRole('cell', { name: '+34600000005', exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Remove ES.2041776300912345' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove recipient' }).click()
+  await page.getByText('ES.2041776300912345 removed.').waitFor()
+
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: '34600000005' }])
+  expect(pageErrors).toEqual([])
+})
+
+test('stops messages to a user ID from its message', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  const variables = { '1': 'Ada', '2': 'W' }
+  const sent = await account.trpc.message.send.mutate({
+    recipient: 'ES.2041776300912346',
+    template: 'order_shipped',
+    language: 'en',
+    variables,
+  })
+  await openOfAccount(`messages/${sent.messageId}`)
+  await page.getByRole('heading', { name: 'Message to ES.2041776300912346' }).waitFor()
+  await page.getByRole('button', { name: 'Stop messages' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop messages' }).click()
+  await page.getByText('ES.2041776300912346 is on the suppression list now.').waitFor()
+
+  expect((await account.trpc.suppression.list.query({})).items).toMatchObject([{ to: 'ES.2041776300912346' }])
   expect(pageErrors).toEqual([])
 })
 

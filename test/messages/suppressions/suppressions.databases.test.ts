@@ -301,11 +301,34 @@ test('adds, lists, imports and removes recipients', async () => {
 test('imports all numbers or none', async () => {
   const answer = await account.post('/api/v1/suppression/import', { recipients: ['34600000001', '+34 600'] })
   expect(answer.statusCode).toBe(400)
-  expect(answer.json().error.message).toMatch(/^recipients\[1\]: must be the country code/)
+  expect(answer.json().error.message).toMatch(/^recipients\[1\]: must be the country code.* or a user ID/)
+  const lowerCase = { recipients: ['ES.2041776300912345', 'es.2041776300912345'] }
+  expect((await account.post('/api/v1/suppression/import', lowerCase)).statusCode).toBe(400)
   const tooMany = Array.from({ length: 1_001 }, (_, n) => `3460000${String(n).padStart(4, '0')}`)
   expect((await account.post('/api/v1/suppression/import', { recipients: tooMany })).statusCode).toBe(400)
   expect((await account.post('/api/v1/suppression/import', { recipients: [] })).statusCode).toBe(400)
   expect(await listSuppressed()).toEqual([])
+})
+
+test('imports user IDs beside numbers, and knows the person whose number is listed', async () => {
+  const { waMessageId } = await sendOne(account)
+  const recipient = { recipient_id: exampleSend.to, recipient_user_id: 'ES.1001' }
+  await report(server, account, [status('delivered', waMessageId, { recipient })])
+  const recipients = [exampleSend.to, 'ES.1001', 'ES.ENT.1002']
+
+  const response = await account.post('/api/v1/suppression/import', { recipients })
+
+  expect(response.json().data).toEqual({ added: 2, alreadySuppressed: 1 })
+  expect(await listSuppressed()).toEqual(
+    expect.arrayContaining([
+      [exampleSend.to, 'import'],
+      ['ES.ENT.1002', 'import'],
+    ]),
+  )
+  for (const name of [{ to: exampleSend.to }, { recipient: 'ES.1001' }, { recipient: 'ES.ENT.1002' }]) {
+    const { statusCode } = await account.post('/api/v1/message/send', { ...marketing, to: undefined, ...name })
+    expect(statusCode).toBe(422)
+  }
 })
 
 test('keeps the lists of accounts apart', async () => {

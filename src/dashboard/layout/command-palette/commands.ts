@@ -5,6 +5,7 @@ import type { Message } from '../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
 import { accountPages, helpPages } from '../pages.ts'
+import { showRecipient } from '../../ui/recipient.ts'
 
 interface Account {
   accountId: string
@@ -103,7 +104,7 @@ export function toMessageCommand(
   const isFoundByExternalId = externalId?.toLowerCase().includes(search.toLowerCase()) === true
   return {
     group: 'Messages',
-    label: `+${to}`,
+    label: showRecipient(to),
     hint: [...(isFoundByExternalId ? [externalId] : []), template, status.toLowerCase()].join(' · '),
     to: `/${accountId}/messages/${messageId}`,
   }

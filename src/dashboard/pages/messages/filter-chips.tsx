@@ -4,6 +4,7 @@ import { Button, Group, Pill } from '@mantine/core'
 import { describeCountry } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { describeExactly } from '../../ui/time.ts'
+import { showRecipient } from '../../ui/recipient.ts'
 import { type MessageFilters, noFilters, ranges } from './message-filters.ts'
 import { nameStatus } from './message-status.tsx'
 import type { SendingNumber } from './use-sending-numbers.ts'
@@ -81,7 +82,7 @@ function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): 
     number !== undefined && { name: t`Sent from`, value: number.name, without: { whatsAppAccountId: '' } },
     country !== '' && { name: t`Country`, value: describeCountry(country), without: { country: '' } },
     errorCode !== '' && { name: t`Error code`, value: errorCode, without: { errorCode: '' } },
-    to !== '' && { name: t`Recipient`, value: `+${to}`, without: { to: '' } },
+    to !== '' && { name: t`Recipient`, value: showRecipient(to), without: { to: '' } },
     externalId !== '' && { name: t`External ID`, value: externalId, without: { externalId: '' } },
   ]
   return chips.filter((chip) => chip !== false)

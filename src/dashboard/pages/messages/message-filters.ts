@@ -1,6 +1,7 @@
 import { msg } from '@lingui/core/macro'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
+import { toRecipientField } from '../../ui/recipient.ts'
 
 /** Time ranges by their name in the URL: calendar days in the reader's time zone, and periods that end now. */
 export const ranges = {
@@ -100,7 +101,7 @@ export function toListInput({ range, from, until, ...rest }: MessageFilters, now
     ...(template !== '' && { template }),
     ...(whatsAppAccountId !== '' && { whatsAppAccountId }),
     ...(country !== '' && { country }),
-    ...(to !== '' && { to }),
+    ...(to !== '' && toRecipientField(to)),
     ...(externalId !== '' && { externalId }),
     ...(time.from !== '' && { from: time.from }),
     ...(time.until !== '' && { until: time.until }),

@@ -6,6 +6,7 @@ import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../session/session.ts'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { showRecipient } from '../../ui/recipient.ts'
 import { FailureAlert } from './message/failure-alert.tsx'
 import { MessageActions } from './message/message-actions.tsx'
 import { MessageDeliveries } from './message/message-deliveries.tsx'
@@ -26,7 +27,7 @@ export function MessagePage() {
     <>
       <BackToLog />
       <PageHeader
-        title={data ? t`Message to +${data.message.to}` : t`Message`}
+        title={data ? t`Message to ${showRecipient(data.message.to)}` : t`Message`}
         actions={
           data && (
             <Group gap="xs">

@@ -7,6 +7,7 @@ import { say } from '../../language/facts.ts'
 import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorText } from '../../ui/error-text.tsx'
+import { showRecipient } from '../../ui/recipient.ts'
 import { MessageStatusBadge } from './message-status.tsx'
 import styles from './messages-table.module.css'
 import type { LogAddress } from './use-log-address.ts'
@@ -184,7 +185,7 @@ function MessageLink({ message: { messageId, to }, address }: RowProps) {
       underline="hover"
       style={{ fontVariantNumeric: 'tabular-nums' }}
     >
-      +{to}
+      {showRecipient(to)}
     </Anchor>
   )
 }

@@ -11,6 +11,7 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { showRecipient } from '../../ui/recipient.ts'
 import { GettingStarted } from '../getting-started/getting-started.tsx'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import { AttentionSection } from './attention-section.tsx'
@@ -147,7 +148,7 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
     <li className={styles['latest']}>
       <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm" className={styles['numbers']}>
         <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} fz="inherit" fw={500}>
-          +{to}
+          {showRecipient(to)}
         </Anchor>
         <MessageStatusBadge status={status} />
       </Group>

@@ -9,18 +9,19 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
-import { readNumbers } from './read-numbers.ts'
+import { toRecipientField } from '../../ui/recipient.ts'
+import { readRecipients } from './read-recipients.ts'
 import { ScopeChoice } from './scope-choice.tsx'
 import { suppressionsKey } from './use-suppressions.ts'
 
-/** Adds one number or a pasted list. */
+/** Adds one recipient or a pasted list. */
 export function AddSection() {
   const { accountId, canChange } = useAccount()
   const [text, setText] = useState('')
   const [allMessages, setAllMessages] = useState(false)
   const [refused, setRefused] = useState<string>()
   const add = useChange({
-    change: (numbers: string[]) => addAll({ accountId, allMessages }, numbers),
+    change: (recipients: string[]) => addAll({ accountId, allMessages }, recipients),
     invalidates: [suppressionsKey(accountId)],
     done: describeAdded,
     onDone: () => setText(''),
@@ -28,24 +29,26 @@ export function AddSection() {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const { numbers, malformed } = readNumbers(text)
-    if (numbers.length === 0) setRefused(t`Enter at least one number.`)
+    const { recipients, malformed } = readRecipients(text)
+    if (recipients.length === 0) setRefused(t`Enter at least one recipient.`)
     else if (malformed !== undefined)
-      setRefused(t`${malformed} is not a valid number. Enter the country code and the number, such as +34 600 111 222.`)
-    else add.mutate(numbers)
+      setRefused(
+        t`${malformed} is not a valid number or user ID. Enter the country code and the number, such as +34 600 111 222.`,
+      )
+    else add.mutate(recipients)
   }
   return (
     <Section
       title={t`Add recipients`}
-      description={t`Numbers that you add stay on the list until you remove them, even if the recipient replies START.`}
+      description={t`Recipients that you add stay on the list until you remove them, even if they reply START.`}
     >
       <form onSubmit={submit} noValidate>
         <Stack gap="sm" align="flex-start">
           <Textarea
             w="100%"
             maw={520}
-            label={t`Numbers`}
-            description={t`With the country code, one per line or separated by commas.`}
+            label={t`Recipients to add`}
+            description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
             placeholder="+34 600 111 222"
             autosize
             minRows={2}
@@ -74,15 +77,15 @@ interface Added {
   alreadySuppressed: number
 }
 
-async function addAll(how: { accountId: string; allMessages: boolean }, numbers: string[]): Promise<Added> {
-  if (numbers.length === 1 && numbers[0] !== undefined) {
-    const { added } = await api.suppression.add.mutate({ ...how, to: numbers[0] })
+async function addAll(how: { accountId: string; allMessages: boolean }, recipients: string[]): Promise<Added> {
+  if (recipients.length === 1 && recipients[0] !== undefined) {
+    const { added } = await api.suppression.add.mutate({ ...how, ...toRecipientField(recipients[0]) })
     return { added: added ? 1 : 0, alreadySuppressed: added ? 0 : 1 }
   }
   const total = { added: 0, alreadySuppressed: 0 }
-  for (let start = 0; start < numbers.length; start += maxImportedRecipients) {
-    const recipients = numbers.slice(start, start + maxImportedRecipients)
-    const part = await api.suppression.import.mutate({ ...how, recipients })
+  for (let start = 0; start < recipients.length; start += maxImportedRecipients) {
+    const some = recipients.slice(start, start + maxImportedRecipients)
+    const part = await api.suppression.import.mutate({ ...how, recipients: some })
     total.added += part.added
     total.alreadySuppressed += part.alreadySuppressed
   }

@@ -8,7 +8,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { translate } from '../../language/i18n.ts'
 import type { Suppression } from '../../../../contracts/api/suppression.ts'
-import { erasedRecipient } from '../../../../contracts/fields.ts'
+import { erasedRecipient, ImportedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -17,24 +17,28 @@ import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
-import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
+import { showRecipient, toRecipientField } from '../../ui/recipient.ts'
 import { nameCategories } from './categories.ts'
+import { toRecipient } from './read-recipients.ts'
 import { suppressionsKey, useStoppedCategories } from './use-suppressions.ts'
 
 const waitMilliseconds = 400
-const numberPattern = /^[1-9]\d{6,14}$/
 
 export function ListSection() {
   const { accountId } = useAccount()
   const [search, setSearch] = useState('')
-  const [typed] = useDebouncedValue(withoutPunctuation(search), waitMilliseconds)
+  const [typed] = useDebouncedValue(toRecipient(search.trim()), waitMilliseconds)
   const isSearch = typed !== ''
-  const to = numberPattern.test(typed) ? typed : undefined
+  const to = ImportedRecipient.safeParse(typed).success ? typed : undefined
   const list = useInfiniteQuery({
     queryKey: [...suppressionsKey(accountId), to],
     queryFn: ({ pageParam }) =>
-      api.suppression.list.query({ accountId, ...(to && { to }), ...(pageParam && { cursor: pageParam }) }),
+      api.suppression.list.query({
+        accountId,
+        ...(to && toRecipientField(to)),
+        ...(pageParam && { cursor: pageParam }),
+      }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     enabled: !isSearch || to !== undefined,
@@ -46,13 +50,14 @@ export function ListSection() {
         type="search"
         maw={360}
         mb="md"
-        aria-label={t`Find a number`}
-        placeholder={t`Find a number, such as +34 600 111 222`}
+        aria-label={t`Find a recipient`}
+        placeholder={t`Find a recipient, such as +34 600 111 222`}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={search}
-        error={isSearch && to === undefined ? t`Enter the complete number with its country code.` : undefined}
+        error={
+          isSearch && to === undefined ? t`Enter the complete number with its country code, or the user ID.` : undefined
+        }
         autoComplete="off"
-        inputMode="tel"
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
       {list.isLoading && <TableSkeleton rows={4} columns={5} />}
@@ -67,7 +72,7 @@ export function ListSection() {
 function NobodyFound({ searched }: { searched: string | undefined }) {
   return searched !== undefined ? (
     <EmptyState icon={IconUserOff} title={t`Not on the list`}>
-      <Trans>+{searched} is not suppressed. Numbers are found only with their country code.</Trans>
+      <Trans>{showRecipient(searched)} is not suppressed. Numbers are found only with their country code.</Trans>
     </EmptyState>
   ) : (
     <EmptyState icon={IconUserOff} title={t`Nobody has opted out`}>
@@ -94,9 +99,9 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
   const { accountId, canChange } = useAccount()
   const [removing, setRemoving] = useState<string>()
   const remove = useChange({
-    change: (to: string) => api.suppression.remove.mutate({ accountId, to }),
+    change: (to: string) => api.suppression.remove.mutate({ accountId, ...toRecipientField(to) }),
     invalidates: [suppressionsKey(accountId)],
-    done: ({ to }) => t`+${to} removed.`,
+    done: ({ to }) => t`${showRecipient(to)} removed.`,
     onDone: () => setRemoving(undefined),
   })
   const onRemove = canChange ? setRemoving : undefined
@@ -107,7 +112,7 @@ function SuppressionTable({ items, searched }: SuppressionTableProps) {
       <ConfirmModal
         opened={removing !== undefined}
         onClose={() => setRemoving(undefined)}
-        title={t`Remove +${removing ?? ''}?`}
+        title={t`Remove ${showRecipient(removing ?? '')}?`}
         consequence={t`This recipient will receive all messages again, marketing too. Remove them only with their consent. If the recipient stopped marketing messages in WhatsApp, WhatsApp still rejects those messages.`}
         confirmLabel={t`Remove recipient`}
         pending={remove.isPending}
@@ -198,7 +203,7 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
 }
 
 function Recipient({ to }: Pick<Suppression, 'to'>) {
-  if (to !== erasedRecipient) return `+${to}`
+  if (to !== erasedRecipient) return showRecipient(to)
   return (
     <Tooltip label={t`The number was erased; only its keyed hash is kept. To remove the entry, search for the number.`}>
       <Text component="span" size="sm" c="dimmed" tabIndex={0}>
@@ -222,8 +227,13 @@ function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
 function RemoveButton({ to, onRemove }: { to: string | undefined; onRemove: (to: string) => void }) {
   if (to === undefined) return null
   return (
-    <Tooltip label={t`Remove +${to}`}>
-      <ActionIcon variant="subtle" color="gray" aria-label={t`Remove +${to}`} onClick={() => onRemove(to)}>
+    <Tooltip label={t`Remove ${showRecipient(to)}`}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={t`Remove ${showRecipient(to)}`}
+        onClick={() => onRemove(to)}
+      >
         <IconTrash size={16} />
       </ActionIcon>
     </Tooltip>

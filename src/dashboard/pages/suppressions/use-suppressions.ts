@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { erasedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
+import { toRecipientField } from '../../ui/recipient.ts'
 
 /** The query key of the list; a search appends its number. */
 export function suppressionsKey(accountId: string) {
@@ -26,7 +27,7 @@ export function useSuppression(to: string) {
   const { accountId } = useAccount()
   const { data } = useQuery({
     queryKey: [...suppressionsKey(accountId), 'one', to],
-    queryFn: () => api.suppression.list.query({ accountId, to, limit: 1 }),
+    queryFn: () => api.suppression.list.query({ accountId, ...toRecipientField(to), limit: 1 }),
     select: ({ items }) => items[0] ?? null,
     enabled: to !== erasedRecipient,
   })

@@ -7,6 +7,7 @@ import { Link, useLocation } from 'react-router'
 import { useAccount } from '../../../session/session.ts'
 import { LogTimeWithAge } from '../../../ui/date-time.tsx'
 import { LoadingSkeleton } from '../../../ui/placeholders.tsx'
+import { showRecipient } from '../../../ui/recipient.ts'
 import { MessageStatusBadge } from '../message-status.tsx'
 import { MessageTimeline } from '../message-timeline.tsx'
 import { readPanelState } from '../use-log-address.ts'
@@ -90,7 +91,7 @@ function PanelContent({ messageId, titleId, onClose, onShow }: PanelContentProps
       <Box className={styles['head']}>
         <Group justify="space-between" wrap="nowrap" gap="sm">
           <Group gap="sm" wrap="nowrap" miw={0}>
-            <PanelTitle id={titleId}>{history ? `+${history.message.to}` : t`Message`}</PanelTitle>
+            <PanelTitle id={titleId}>{history ? showRecipient(history.message.to) : t`Message`}</PanelTitle>
             {history && <MessageStatusBadge status={history.message.status} />}
           </Group>
           <Group gap={4} wrap="nowrap">

@@ -13,6 +13,7 @@ import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use
 import { useAccount, useUser } from '../../../session/session.ts'
 import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
+import { showRecipient } from '../../../ui/recipient.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
 import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'
@@ -184,12 +185,12 @@ function Consequence({ message: { to, template, language, externalId } }: { mess
     <Text size="sm">
       {externalId === undefined ? (
         <Trans>
-          A new message with the template {template} ({language}) is sent to <strong>+{to}</strong>.
+          A new message with the template {template} ({language}) is sent to <strong>{showRecipient(to)}</strong>.
         </Trans>
       ) : (
         <Trans>
-          A new message with the template {template} ({language}) is sent to <strong>+{to}</strong>, with the external
-          ID {externalId}.
+          A new message with the template {template} ({language}) is sent to <strong>{showRecipient(to)}</strong>, with
+          the external ID {externalId}.
         </Trans>
       )}{' '}
       {sandbox ? t`WhatsApp is simulated here, so it reaches no phone.` : t`WhatsApp may charge for it.`}

@@ -12,6 +12,7 @@ import { useAccount } from '../../../session/session.ts'
 import { ChangeButton } from '../../../ui/change-button.tsx'
 import { ConfirmModal } from '../../../ui/confirm-modal.tsx'
 import { LogTime } from '../../../ui/date-time.tsx'
+import { showRecipient, toRecipientField } from '../../../ui/recipient.ts'
 import { nameCategories } from '../../suppressions/categories.ts'
 import { ScopeChoice } from '../../suppressions/scope-choice.tsx'
 import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
@@ -50,22 +51,22 @@ function StopMessagesModal({ to, isListed, onClose }: StopMessagesModalProps) {
   const { accountId } = useAccount()
   const [allMessages, setAllMessages] = useState(isListed)
   const add = useChange({
-    change: () => api.suppression.add.mutate({ accountId, to, allMessages }),
+    change: () => api.suppression.add.mutate({ accountId, ...toRecipientField(to), allMessages }),
     invalidates: [suppressionsKey(accountId)],
-    done: t`+${to} is on the suppression list now.`,
+    done: t`${showRecipient(to)} is on the suppression list now.`,
     onDone: onClose,
   })
   return (
     <ConfirmModal
       opened
       onClose={onClose}
-      title={t`Stop messages to +${to}?`}
+      title={t`Stop messages to ${showRecipient(to)}?`}
       consequence={
         <Stack gap="md">
-          <Trans>Waybill adds the number to the suppression list and rejects these messages from now on.</Trans>
+          <Trans>Waybill adds the recipient to the suppression list and rejects these messages from now on.</Trans>
           {!isListed && <ScopeChoice allMessages={allMessages} onChange={setAllMessages} />}
           {isListed && <Trans>All messages are stopped: also order notices and one-time codes.</Trans>}
-          <Trans>To send again, remove the number on the Suppressions page.</Trans>
+          <Trans>To send again, remove the recipient on the Suppressions page.</Trans>
         </Stack>
       }
       confirmLabel={t`Stop messages`}

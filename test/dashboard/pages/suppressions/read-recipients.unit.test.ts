@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readNumbers } from '../../../../src/dashboard/pages/suppressions/read-numbers.ts'
+import { readRecipients } from '../../../../src/dashboard/pages/suppressions/read-recipients.ts'
 
 test.each([
   ['34600111222', ['34600111222']],
@@ -18,9 +18,12 @@ test.each([
   ['+34\u2011600\u2013111\u2013222', ['34600111222']],
   ['+1 (555) 013-1026', ['15550131026']],
   ['+49 30/5550 1234', ['493055501234']],
+  ['ES.2041776300912345', ['ES.2041776300912345']],
+  ['+34 600 111 222\nES.ENT.2041776300912345, MX.1', ['34600111222', 'ES.ENT.2041776300912345', 'MX.1']],
+  ['34600111222 ES.2041776300912345', ['34600111222', 'ES.2041776300912345']],
   ['', []],
-])('reads %j', (text, numbers) => {
-  expect(readNumbers(text)).toEqual({ numbers, malformed: undefined })
+])('reads %j', (text, recipients) => {
+  expect(readRecipients(text)).toEqual({ recipients, malformed: undefined })
 })
 
 test.each([
@@ -33,6 +36,8 @@ test.each([
   ['34600111222²', '34600111222²'],
   ['٣٤٦٠٠١١١٢٢٢', '٣٤٦٠٠١١١٢٢٢'],
   ['34600111222\nAda', 'Ada'],
+  ['es.2041776300912345', 'es.2041776300912345'],
+  ['ES.2041776300912345.', 'ES.2041776300912345.'],
   ['0034600111222', '0034600111222'],
   ['3.4600111222e10', '3.4600111222e10'],
   ['3.46E+10', '3.46E+10'],
@@ -41,6 +46,6 @@ test.each([
   ['1555013.0000', '1555013.0000'],
   ['346,001,112,22.0', '346'],
   ['600 111 222 333 444 555', '600 111 222 333 444 555'],
-])('reports invalid numbers in %j', (text, malformed) => {
-  expect(readNumbers(text).malformed).toBe(malformed)
+])('reports invalid recipients in %j', (text, malformed) => {
+  expect(readRecipients(text).malformed).toBe(malformed)
 })
