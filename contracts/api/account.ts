@@ -99,6 +99,7 @@ export const WhatsAppAccountHealth = z
           .optional()
           .describe('`STANDARD` or `HIGH`.')
           .meta({ examples: ['STANDARD'] }),
+        onBusinessApp: z.boolean().optional().describe('Whether the WhatsApp Business app uses it too.'),
         checkedAt,
       })
       .describe('The phone number, as WhatsApp reported it last.'),

@@ -18,6 +18,8 @@ const ConnectableNumber = z.object({
   /** `CONNECTED` if it is registered. */
   status: z.string().optional(),
   qualityRating: z.string().optional(),
+  /** True if it is also used in the WhatsApp Business app. */
+  onBusinessApp: z.boolean().optional(),
 })
 
 const ConnectableAccount = z.object({

@@ -2,7 +2,10 @@
 
 const unregistered: ReadonlySet<string> = new Set(['PENDING', 'UNVERIFIED', 'DISCONNECTED'])
 
-/** Whether a number with this status must be registered. A number that WhatsApp restricts is still registered. */
-export function needsRegistration(status: string): boolean {
-  return unregistered.has(status)
+/**
+ * Whether a number needs no registration. A number that WhatsApp restricts is still registered. One that is also used in
+ * the WhatsApp Business app is registered there.
+ */
+export function isRegistered({ status, onBusinessApp }: { status?: string; onBusinessApp?: boolean }): boolean {
+  return onBusinessApp === true || (status !== undefined && !unregistered.has(status))
 }

@@ -54,6 +54,8 @@ export const connectFacts = defineFacts('connect', {
     fix: 'Copy the app secret from the app dashboard of Meta (App settings > Basic), of the app that the token was created for, and replace the secrets of this account, or META_APP_SECRET.',
   },
   registered: 'The number is registered with the Cloud API. Keep its PIN: it is needed to register the number again.',
+  onBusinessApp:
+    'The number is also used in the WhatsApp Business app, which has registered it. Waybill does not register it, because that would disconnect the app on the phone.',
   replaceToken: 'Replace the token.',
   tokenUnreadable:
     'The access token of the WhatsApp account {whatsAppAccountId} cannot be decrypted with the configured keys. An operator must restore the key that encrypted it, or add the WhatsApp account again.',

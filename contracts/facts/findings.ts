@@ -28,6 +28,10 @@ export const findings = defineFacts('finding', {
     message: 'The number is not registered with the Cloud API.',
     fix: 'Register it with its two-step verification PIN, in the setup of this WhatsApp account, or with: {command}',
   },
+  notLinked: {
+    message: 'WhatsApp reports the number as not connected. It is also used in the WhatsApp Business app.',
+    fix: 'Connect it to your business account again in the WhatsApp Business app. Do not register it: that would disconnect the app on the phone.',
+  },
   flagged: {
     message: 'WhatsApp has flagged the number for low quality.',
     fix: 'Send fewer messages that users block or report. If the quality stays low, WhatsApp lowers the limit.',
@@ -48,6 +52,8 @@ export const findings = defineFacts('finding', {
   nameDeclined: {
     message: 'WhatsApp has not approved the display name of the number ({status}).',
     fix: 'Edit the display name in WhatsApp Manager, and register the number again once it is approved.',
+    fixOnBusinessApp:
+      'Edit the display name in WhatsApp Manager. Do not register the number again: that would disconnect the WhatsApp Business app.',
   },
   entity: {
     phoneNumber: 'the phone number',

@@ -1,4 +1,5 @@
-import { withoutFacts } from '../../contracts/facts/fact.ts'
+import { connectFacts } from '../../contracts/facts/connect.ts'
+import { inEnglish, withoutFacts } from '../../contracts/facts/fact.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { ConnectStep, TokenReport } from '../../contracts/dashboard/connect.ts'
@@ -26,6 +27,7 @@ export interface ConnectInput {
   appSecret?: string | undefined
   phoneNumberId: string
   wabaId: string
+  onBusinessApp?: boolean | undefined
   /** Undefined if the number is registered already. */
   pin?: string | undefined
   makeDefault?: boolean | undefined
@@ -69,7 +71,7 @@ export async function connectNumber(
   addStep({ step: 'account', ok: true, message: `The number is stored as ${whatsAppAccountId}.` })
   addStep({ step: 'subscription', ...subscription })
   addStep({ step: 'callback', ...(await configureCallback(deps, accountId, whatsAppAccountId)) })
-  addStep({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input.pin)) })
+  addStep({ step: 'registration', ...(await register(deps, { accountId, whatsAppAccountId }, input)) })
   addStep({ step: 'templates', ...(await readTemplates(deps, accountId)) })
   if (input.test)
     for (const step of await sendTestMessage(deps, { accountId, whatsAppAccountId }, input.test)) addStep(step)
@@ -104,7 +106,12 @@ interface Target {
   whatsAppAccountId: string
 }
 
-async function register(deps: Deps, target: Target, pin: string | undefined): Promise<ConnectStep> {
+async function register(
+  deps: Deps,
+  target: Target,
+  { pin, onBusinessApp }: Pick<ConnectInput, 'pin' | 'onBusinessApp'>,
+): Promise<ConnectStep> {
+  if (onBusinessApp) return { ok: true, message: inEnglish(connectFacts.onBusinessApp()) }
   if (pin === undefined) return { ok: true, message: 'The number is registered with the Cloud API already.' }
   return registerNumber(deps, target, pin)
 }

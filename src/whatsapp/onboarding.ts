@@ -37,6 +37,8 @@ export interface NumberDetails extends PhoneNumberInfo {
   /** The business portfolio that owns it. */
   portfolioId?: string
   messagingLimit?: string
+  /** Whether it is also used in the WhatsApp Business app, which has registered it; undefined if WhatsApp does not say. */
+  onBusinessApp?: boolean
   health?: HealthEntity[]
 }
 
@@ -92,8 +94,13 @@ export interface Onboarding {
   }): Promise<ReadOutcome<BusinessAccount[]>>
   listPhoneNumbers(waba: WabaAccess): Promise<ReadOutcome<NumberDetails[]>>
   getNumberDetails(number: { phoneNumberId: string; accessToken: string }): Promise<ReadOutcome<NumberDetails>>
+  /** Undefined if WhatsApp does not say. */
+  isOnBusinessApp(number: { phoneNumberId: string; accessToken: string }): Promise<ReadOutcome<boolean | undefined>>
   getMarketingAccess(waba: WabaAccess): Promise<ReadOutcome<MarketingAccess>>
-  /** Sets the two-step verification PIN if the number has none; otherwise the PIN must match. */
+  /**
+   * Sets the two-step verification PIN if the number has none; otherwise the PIN must match. Must not be called for a
+   * number that is also used in the WhatsApp Business app: it would disconnect the app on the phone.
+   */
   registerNumber(number: { phoneNumberId: string; accessToken: string; pin: string }): Promise<ReadOutcome<void>>
   /** Returns the IDs of the apps that receive the callbacks of the WABA. */
   listSubscribedApps(waba: WabaAccess): Promise<ReadOutcome<string[]>>

@@ -80,6 +80,7 @@ const onboarding: Onboarding = {
   getMarketingAccess: () =>
     Promise.resolve({ ok: true, value: { onboardingStatus: undefined, isOffCloudApi: undefined } }),
   getNumberDetails: ({ phoneNumberId }) => Promise.resolve({ ok: true, value: { phoneNumberId, status: 'CONNECTED' } }),
+  isOnBusinessApp: () => Promise.resolve({ ok: true, value: false }),
   registerNumber: () => Promise.resolve({ ok: true, value: undefined }),
   listSubscribedApps: () => Promise.resolve({ ok: true, value: ['300001'] }),
   subscribeApp: () => Promise.resolve({ ok: true, value: undefined }),

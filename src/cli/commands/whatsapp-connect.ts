@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { withoutFacts } from '../../../contracts/facts/fact.ts'
 import { changes } from '../../../contracts/facts/changes.ts'
 import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
-import { needsRegistration } from '../../../contracts/dashboard/number-status.ts'
+import { isRegistered } from '../../../contracts/dashboard/number-status.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../whatsapp-accounts/connect/token.ts'
@@ -59,9 +59,9 @@ export const whatsappConnect = dataCommand({
     const numbers = listNumbers(token)
     const number = numbers.find(({ phoneNumberId }) => phoneNumberId === options['phone-number-id'])
     if (!number) return askForNumber(token, numbers, options['phone-number-id'])
-    const isRegistered = number.status !== undefined && !needsRegistration(number.status)
-    const pin = isRegistered ? undefined : checkPin(options.pin ?? '')
-    if (!isRegistered && pin === undefined) return askForPin(token, number)
+    const needsPin = !isRegistered(number)
+    const pin = needsPin ? checkPin(options.pin ?? '') : undefined
+    if (needsPin && pin === undefined) return askForPin(token, number)
     if (options['test-to'] === undefined)
       return askFor(
         {
@@ -89,6 +89,7 @@ export const whatsappConnect = dataCommand({
       appSecret: options['app-secret'],
       phoneNumberId: number.phoneNumberId,
       wabaId: number.wabaId,
+      onBusinessApp: number.onBusinessApp,
       pin,
       makeDefault: options.default,
       test,

@@ -103,6 +103,8 @@ export interface WhatsAppAccountHealthTable {
   number_status: string | null
   name_status: string | null
   messaging_limit: string | null
+  /** Whether the number is also used in the WhatsApp Business app; null if not known. */
+  on_business_app: boolean | null
   /** `health_status` as the Graph API reports it (reference 2, section 5.5). */
   health: ColumnType<StoredHealthEntity[], string | undefined, string>
   subscription_checked_at: Date | null

@@ -99,13 +99,14 @@ async function listConnectable(
 }
 
 function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers'][number] {
-  const { phoneNumberId, displayPhoneNumber, verifiedName, status, qualityRating } = number
+  const { phoneNumberId, displayPhoneNumber, verifiedName, status, qualityRating, onBusinessApp } = number
   return {
     phoneNumberId,
     ...(displayPhoneNumber !== undefined && { displayPhoneNumber }),
     ...(verifiedName !== undefined && { verifiedName }),
     ...(status !== undefined && { status }),
     ...(qualityRating !== undefined && { qualityRating }),
+    ...(onBusinessApp && { onBusinessApp }),
   }
 }
 

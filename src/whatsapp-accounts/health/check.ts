@@ -20,7 +20,7 @@ import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
 export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
-/** A check takes five requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
+/** A check takes six requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
 /** Enough for 20,000 accounts of one process, if WhatsApp takes a second for a check. */

@@ -29,6 +29,7 @@ export function toFacts(
     missingPermissions: health?.missing_permissions ?? [],
     numberStatus: health?.number_status ?? undefined,
     nameStatus: health?.name_status ?? undefined,
+    onBusinessApp: health?.on_business_app ?? undefined,
     qualityRating: row.quality_rating ?? undefined,
     marketingOnboardingStatus: row.marketing_onboarding_status ?? undefined,
     marketingOffCloudApi: row.marketing_off_cloud_api ?? undefined,

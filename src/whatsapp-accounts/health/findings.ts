@@ -30,6 +30,8 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   missingPermissions: string[]
   numberStatus: string | undefined
   nameStatus: string | undefined
+  /** Whether the number is also used in the WhatsApp Business app. */
+  onBusinessApp?: boolean | undefined
   qualityRating: string | undefined
   /** Templates whose category WhatsApp will change. */
   upcomingCategories?: readonly UpcomingCategory[]
@@ -178,9 +180,15 @@ const numberProblems: Readonly<Record<string, NumberProblem>> = {
   DELETED: { message: facts.deleted, fix: facts.connectAgain },
 }
 
-function findNumberProblems({ numberStatus, qualityRating, nameStatus, health }: HealthFacts): Finding[] {
-  const state = numberStatus === undefined ? undefined : numberProblems[numberStatus]
-  const code = `number_${numberStatus?.toLowerCase()}`
+/** Registering such a number would disconnect the app (autumn reference, section 5.1). */
+const notLinked: NumberProblem = facts.notLinked
+
+function findNumberProblems(known: HealthFacts): Finding[] {
+  const { numberStatus, qualityRating, nameStatus, health, onBusinessApp = false } = known
+  const reported = numberStatus === undefined ? undefined : numberProblems[numberStatus]
+  const isNotLinked = onBusinessApp && reported === notRegistered
+  const state = isNotLinked ? notLinked : reported
+  const code = isNotLinked ? 'number_not_linked' : `number_${numberStatus?.toLowerCase()}`
   const entities = health.filter(({ entity }) => !(state && entity === 'PHONE_NUMBER'))
   return [
     ...(state
@@ -197,7 +205,7 @@ function findNumberProblems({ numberStatus, qualityRating, nameStatus, health }:
           warning(
             'name_declined',
             facts.nameDeclined.message({ status: nameStatus.toLowerCase() }),
-            facts.nameDeclined.fix(),
+            onBusinessApp ? facts.nameDeclined.fixOnBusinessApp() : facts.nameDeclined.fix(),
           ),
         ]
       : []),

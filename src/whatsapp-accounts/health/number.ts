@@ -8,6 +8,8 @@ export function toNumberHealth(number: NumberDetails, now: Date) {
     number_status: number.status ?? null,
     name_status: number.nameStatus ?? null,
     messaging_limit: number.messagingLimit ?? null,
+    // What cannot be read stays.
+    ...(number.onBusinessApp !== undefined && { on_business_app: number.onBusinessApp }),
     health: JSON.stringify(number.health ?? []),
   } satisfies HealthChanges
 }

@@ -138,6 +138,7 @@ function toHealth(
       ...optional('messagingLimit', health?.messaging_limit),
       ...addressed(health),
       ...optional('throughputLevel', row.throughput_level),
+      ...(health && health.on_business_app !== null && { onBusinessApp: health.on_business_app }),
       ...checkedAt(health?.number_checked_at),
     },
     marketing: {

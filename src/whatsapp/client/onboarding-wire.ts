@@ -57,6 +57,8 @@ export const NumberNode = PhoneNumber.extend({
   health_status: lenient(HealthStatus),
 })
 
+export const AppUseNode = z.object({ id: Id, is_on_biz_app: lenient(z.boolean()), platform_type: lenient(Text) })
+
 export const SubscribedAppNode = z.object({ whatsapp_business_api_data: z.object({ id: Id }) })
 
 export const AppSubscriptionNode = z.object({

@@ -14,6 +14,7 @@ import { parseResponse, readPages } from './read.ts'
 import { hideSecrets } from './refusal.ts'
 import {
   AppSubscriptionNode,
+  AppUseNode,
   BusinessAccountNode,
   DebuggedToken,
   IssuedToken,
@@ -36,6 +37,9 @@ export type GraphCall = (
 const numberFields =
   'id,display_phone_number,verified_name,status,quality_rating,throughput,name_status,code_verification_status,whatsapp_business_manager_messaging_limit,health_status'
 
+/** The second one for versions without `platform_type` (autumn reference, section 5.1). */
+const appUseFields = ['id,is_on_biz_app,platform_type', 'id,is_on_biz_app'] as const
+
 const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
 export function createOnboarding(call: GraphCall): Onboarding {
@@ -54,6 +58,12 @@ export function createOnboarding(call: GraphCall): Onboarding {
   /** Reads a short list, whose items have no documented fields to request, as a single page. */
   const listOnePage = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
     mapOutcome(await get(path, accessToken, Page), ({ data }) => parseItems(data, schema))
+
+  async function readAppUse({ phoneNumberId, accessToken }: { phoneNumberId: string; accessToken: string }) {
+    const read = (fields: string) =>
+      get(`${encodeURIComponent(phoneNumberId)}?fields=${fields}`, accessToken, AppUseNode)
+    return mapOutcome(await withKnownFields(read), isOnBusinessApp)
+  }
 
   async function listAllBusinessAccounts(accessToken: string) {
     const businesses = await list('me/businesses', accessToken, 'id,name', BusinessAccountNode)
@@ -104,16 +114,25 @@ export function createOnboarding(call: GraphCall): Onboarding {
       }
       return { ok: true, value: accounts }
     },
-    listPhoneNumbers: async ({ wabaId, accessToken }) =>
-      mapOutcome(
-        await list(`${encodeURIComponent(wabaId)}/phone_numbers`, accessToken, numberFields, NumberNode),
-        (numbers) => numbers.map(toNumberDetails),
-      ),
-    getNumberDetails: async ({ phoneNumberId, accessToken }) =>
-      mapOutcome(
-        await get(`${encodeURIComponent(phoneNumberId)}?fields=${numberFields}`, accessToken, NumberNode),
-        toNumberDetails,
-      ),
+    listPhoneNumbers: async ({ wabaId, accessToken }) => {
+      const path = `${encodeURIComponent(wabaId)}/phone_numbers`
+      const numbers = await list(path, accessToken, numberFields, NumberNode)
+      if (!numbers.ok || numbers.value.length === 0) return mapOutcome(numbers, () => [])
+      const uses = await withKnownFields((fields) => list(path, accessToken, fields, AppUseNode))
+      const useOf = new Map(uses.ok ? uses.value.map((use) => [use.id, isOnBusinessApp(use)]) : [])
+      return {
+        ok: true,
+        value: numbers.value.map((number) => withAppUse(toNumberDetails(number), useOf.get(number.id))),
+      }
+    },
+    getNumberDetails: async ({ phoneNumberId, accessToken }) => {
+      const [number, use] = await Promise.all([
+        get(`${encodeURIComponent(phoneNumberId)}?fields=${numberFields}`, accessToken, NumberNode),
+        readAppUse({ phoneNumberId, accessToken }),
+      ])
+      return mapOutcome(number, (node) => withAppUse(toNumberDetails(node), use.ok ? use.value : undefined))
+    },
+    isOnBusinessApp: readAppUse,
     getMarketingAccess: async ({ wabaId, accessToken }) =>
       mapOutcome(
         await get(`${encodeURIComponent(wabaId)}?fields=${marketingFields}`, accessToken, MarketingNode),
@@ -200,6 +219,24 @@ function toTokenInfo({ data }: z.infer<typeof DebuggedToken>): TokenInfo {
 function toExpiry(seconds: number | undefined): TokenInfo['expiresAt'] {
   if (seconds === 0) return 'never'
   return seconds === undefined || seconds < 0 ? undefined : new Date(seconds * 1000)
+}
+
+/** Read apart from the other fields, because WhatsApp rejects a request that names a field it does not know (100). */
+async function withKnownFields<T>(read: (fields: string) => Promise<ReadOutcome<T>>): Promise<ReadOutcome<T>> {
+  const outcome = await read(appUseFields[0])
+  return outcome.ok || outcome.error?.code !== 100 ? outcome : read(appUseFields[1])
+}
+
+/** A number on another platform is in the app only. */
+function isOnBusinessApp({
+  is_on_biz_app: isOnApp,
+  platform_type: platform = 'CLOUD_API',
+}: z.infer<typeof AppUseNode>) {
+  return isOnApp && platform === 'CLOUD_API'
+}
+
+function withAppUse(number: NumberDetails, onBusinessApp: boolean | undefined): NumberDetails {
+  return { ...number, ...(onBusinessApp !== undefined && { onBusinessApp }) }
 }
 
 function toBusinessAccount({ id, name }: z.infer<typeof BusinessAccountNode>) {

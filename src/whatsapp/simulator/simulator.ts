@@ -250,7 +250,7 @@ function createSandboxNumber(sandboxToken: SandboxToken, index: number, now: num
     withoutAccounts,
     refuses,
   } = sandboxToken
-  const { pin, status = 'PENDING', nameStatus = 'APPROVED', blocked } = sandboxToken.number ?? {}
+  const { pin, status = 'PENDING', nameStatus = 'APPROVED', blocked, onBusinessApp } = sandboxToken.number ?? {}
   const suffix = String(index).padStart(2, '0')
   const wabaId = `2000000000000${suffix}`
   const number = {
@@ -262,6 +262,7 @@ function createSandboxNumber(sandboxToken: SandboxToken, index: number, now: num
     status,
     nameStatus,
     ...(pin !== undefined && { pin }),
+    ...(onBusinessApp && { onBusinessApp }),
     ...(blocked && {
       blockedBy: {
         error_code: 141006,

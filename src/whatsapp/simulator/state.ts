@@ -25,6 +25,8 @@ export interface SimulatedNumber {
   pin?: string
   /** Why the number cannot send, as `health_status` reports it. */
   blockedBy?: { error_code: number; error_description: string; possible_solution: string }
+  /** True if it is also used in the WhatsApp Business app. Registering it disconnects the app. */
+  onBusinessApp?: boolean
   /** What recipients see of the business. */
   profile?: BusinessProfile
   registrations: number

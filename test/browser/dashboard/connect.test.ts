@@ -245,6 +245,24 @@ test('explains a rate limit between two steps, and keeps the entered values', as
   expect(pageErrors).toEqual([])
 })
 
+test('does not offer to register a number that is also used in the WhatsApp Business app', async () => {
+  const number = newNumber()
+  dashboard.server.simulator.addPhoneNumber({ ...number, status: 'CONNECTED', onBusinessApp: true })
+  const { page, openOfAccount, pageErrors } = await emptyAccount()
+  await openOfAccount('whatsapp-accounts/connect')
+  await checkToken(page, number.accessToken)
+  await page.getByText('Also in the WhatsApp Business app').waitFor()
+
+  await page.getByRole('button', { name: 'Connect number' }).click()
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await step(page, 'Registration: done').getByText('Registering it here would disconnect the app').waitFor()
+  expect(await page.getByLabel('Two-step verification PIN').count()).toBe(0)
+
+  await page.getByRole('link', { name: 'All WhatsApp accounts' }).click()
+  await page.getByText('20 messages a second').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)(
   'every page says within 10 seconds that nothing can be sent, in %s',
   async (colorScheme) => {

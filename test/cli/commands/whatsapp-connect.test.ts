@@ -113,6 +113,22 @@ test('does not register a banned number again', async () => {
   expect(jsonOf(response).steps).toContainEqual(expect.objectContaining({ step: 'registration', ok: true }))
 })
 
+test('asks for no PIN and does not register a number that is also used in the WhatsApp Business app', async () => {
+  const { accountId } = await server.account()
+  const number = newNumber()
+  server.simulator.addPhoneNumber({ ...number, status: 'PENDING', onBusinessApp: true })
+
+  const response = await connect([accountId], [number.accessToken, ''])
+
+  expect(response.prompts).not.toContain('PIN')
+  expect(jsonOf(response).steps).toContainEqual({
+    step: 'registration',
+    ok: true,
+    message: expect.stringContaining('also used in the WhatsApp Business app'),
+  })
+  expect(server.simulator.requests.filter(({ path }) => path === `/${number.phoneNumberId}/register`)).toEqual([])
+})
+
 test('prompts for missing values at a terminal, and does not show secrets', async () => {
   const { accountId } = await server.account()
   const { accessToken, wabaId } = newNumber()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { CallbackSetUp } from '../../../contracts/dashboard/connect.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
@@ -261,6 +261,51 @@ test('registers a number with its PIN, and explains a wrong PIN', async () => {
   })
   expect((await call('register', { whatsAppAccountId, pin: '12345' })).statusCode).toBe(400)
 })
+
+test('does not register a number that is also used in the WhatsApp Business app', async () => {
+  const number = newNumber({}, 'PENDING')
+  const { whatsAppAccountId } = await add(number)
+  // In the app since it was added here.
+  server.simulator.addPhoneNumber({ ...number, status: 'PENDING', onBusinessApp: true })
+  const { length } = server.simulator.requests
+
+  expect((await call('register', { whatsAppAccountId, pin: '246810' })).data).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('would disconnect the app on the phone'),
+  })
+
+  const calls = server.simulator.requests.slice(length).map(({ method, path }) => `${method} ${path}`)
+  expect(calls).toEqual([`GET /${number.phoneNumberId}`])
+  await call('check', { whatsAppAccountId })
+  const { whatsAppAccounts } = await account.trpc.account.health.query({})
+  expect(whatsAppAccounts.find(({ accountId }) => accountId === whatsAppAccountId)).toMatchObject({
+    number: { onBusinessApp: true },
+    findings: expect.arrayContaining([
+      expect.objectContaining({ code: 'number_not_linked', fix: expect.stringContaining('Do not register it') }),
+    ]),
+  })
+  expect((await call<object>('inspectToken', { accessToken: number.accessToken })).data).toMatchObject({
+    accounts: [{ numbers: [{ phoneNumberId: number.phoneNumberId, onBusinessApp: true }] }],
+  })
+})
+
+test.each([
+  { answer: { kind: 'drop' } as const, registers: false },
+  {
+    answer: { kind: 'json', status: 400, body: { error: { message: 'No field', code: 100 } } } as const,
+    registers: true,
+  },
+])(
+  'registers a number of which WhatsApp cannot say whether the app uses it: $registers',
+  async ({ answer, registers }) => {
+    const number = newNumber({}, 'PENDING')
+    const { whatsAppAccountId } = await add(number)
+    server.simulator.intercept(({ query }) => (query.get('fields')?.includes('is_on_biz_app') ? answer : undefined))
+    onTestFinished(() => server.simulator.intercept(undefined))
+
+    expect((await call('register', { whatsAppAccountId, pin: '246810' })).data.ok).toBe(registers)
+  },
+)
 
 test.each([
   { refusal: 133008 as const, says: 'WhatsApp has locked the registration of this number', does: 'set a new PIN' },

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbox-tokens.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import type { SimulatedNumber } from '../../../src/whatsapp/simulator/state.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { ok } from '../../../src/whatsapp/simulator/response.ts'
 
@@ -24,7 +25,7 @@ const app = { appId: '300000000000009', appSecret: 'secret-of-the-app' }
 let numbers = 0
 
 /** A number, its WABA and a token that belongs to `app`. */
-function addNumber(more: { status?: string; pin?: string } = {}, token: Parameters<Simulator['addToken']>[1] = {}) {
+function addNumber(more: Partial<SimulatedNumber> = {}, token: Parameters<Simulator['addToken']>[1] = {}) {
   const id = String(++numbers).padStart(4, '0')
   const number = { phoneNumberId: `7000${id}`, wabaId: `8000${id}`, accessToken: `token-${id}` }
   simulator.addApp({ id: app.appId, name: 'Test app', secret: app.appSecret })
@@ -114,6 +115,7 @@ test('lists the business accounts and numbers that a token may use', async () =>
         codeVerificationStatus: 'VERIFIED',
         portfolioId: `9${wabaId.slice(1)}`,
         messagingLimit: 'TIER_250',
+        onBusinessApp: false,
         health: expect.arrayContaining([
           expect.objectContaining({
             entity: 'PHONE_NUMBER',
@@ -124,6 +126,53 @@ test('lists the business accounts and numbers that a token may use', async () =>
       },
     ],
   })
+})
+
+test.each([
+  { says: 'both', node: { is_on_biz_app: true, platform_type: 'CLOUD_API' }, expected: true },
+  { says: 'no platform', node: { is_on_biz_app: true }, expected: true },
+  { says: 'another platform', node: { is_on_biz_app: true, platform_type: 'NOT_APPLICABLE' }, expected: false },
+  { says: 'that it is not in the app', node: { is_on_biz_app: false, platform_type: 'CLOUD_API' }, expected: false },
+  { says: 'nothing', node: {}, expected: undefined },
+])('reads whether the WhatsApp Business app uses a number if WhatsApp says $says', async ({ node, expected }) => {
+  const { accessToken, wabaId, phoneNumberId } = addNumber()
+  const answer = (withPlatform: boolean) =>
+    simulator.intercept(({ path, query }) => {
+      const fields = query.get('fields') ?? ''
+      if (!fields.includes('is_on_biz_app')) return undefined
+      const message = '(#100) Tried accessing nonexisting field (platform_type)'
+      if (fields.includes('platform_type') && !withPlatform)
+        return { kind: 'json', status: 400, body: { error: { message, type: 'OAuthException', code: 100 } } }
+      const one = { id: phoneNumberId, ...node }
+      return ok(path.endsWith('/phone_numbers') ? { data: [one] } : one)
+    })
+  onTestFinished(() => simulator.intercept(undefined))
+
+  for (const withPlatform of [true, false]) {
+    answer(withPlatform)
+    const use = await whatsapp.isOnBusinessApp({ phoneNumberId, accessToken })
+    const details = await whatsapp.getNumberDetails({ phoneNumberId, accessToken })
+    const listed = await whatsapp.listPhoneNumbers({ wabaId, accessToken })
+
+    expect(use).toEqual({ ok: true, value: expected })
+    expect([details.ok && details.value.onBusinessApp, listed.ok && listed.value[0]?.onBusinessApp]).toEqual([
+      expected,
+      expected,
+    ])
+  }
+})
+
+test('lists numbers if WhatsApp does not say whether the app uses them', async () => {
+  const { accessToken, wabaId, phoneNumberId } = addNumber()
+  simulator.intercept(({ query }) =>
+    query.get('fields')?.includes('is_on_biz_app')
+      ? { kind: 'text', status: 502, contentType: 'text/html', text: '' }
+      : undefined,
+  )
+  onTestFinished(() => simulator.intercept(undefined))
+
+  expect(await whatsapp.listPhoneNumbers({ wabaId, accessToken })).toMatchObject({ value: [{ phoneNumberId }] })
+  expect(await whatsapp.getNumberDetails({ phoneNumberId, accessToken })).toMatchObject({ value: { phoneNumberId } })
 })
 
 test('finds business accounts through businesses if the token is not narrowed', async () => {

@@ -1,5 +1,5 @@
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
+import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { codesOf, type StepName, stepNames } from './step-names.ts'
 
 /** The state of a step: whether it is done, and the findings that block it. */
@@ -24,7 +24,7 @@ export function toChecklist(
     token: toState(token.valid !== false, find('token')),
     subscription: toState(callbacks.subscribed === true, find('subscription')),
     callback: toState(hasCallback || callbacks.callbackUrl !== undefined, find('callback')),
-    registration: toState(number.status !== undefined && !needsRegistration(number.status), find('registration')),
+    registration: toState(isRegistered(number), find('registration')),
     templates: toState(approvedTemplates > 0 || isTested || callbacks.lastStatusAt !== undefined, []),
     test: toState(isTested || callbacks.lastStatusAt !== undefined, []),
     status: toState(callbacks.lastStatusAt !== undefined, find('status')),

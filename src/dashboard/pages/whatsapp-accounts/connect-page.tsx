@@ -6,7 +6,7 @@ import { IconAlertCircle, IconCircleCheck } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { type ConnectableAccount, type TokenReport } from '../../../../contracts/dashboard/connect.ts'
-import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
+import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { say } from '../../language/facts.ts'
 import { readFailure, showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
@@ -276,7 +276,11 @@ function NumberLabel({ number, account }: NumberLabelProps) {
       <Text component="span" size="sm" c="dimmed">
         {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}
       </Text>
-      {number.status !== undefined && !needsRegistration(number.status) ? (
+      {number.onBusinessApp === true ? (
+        <StatusBadge tone="good">
+          <Trans>Also in the WhatsApp Business app</Trans>
+        </StatusBadge>
+      ) : isRegistered(number) ? (
         <StatusBadge tone="good">
           <Trans>Registered</Trans>
         </StatusBadge>

@@ -205,8 +205,9 @@ const levels: Partial<Record<string, MessageDescriptor>> = {
   NOT_APPLICABLE: msg`Not applicable`,
 }
 
-/** Values that WhatsApp adds later are shown unchanged. */
-export function describeThroughput(level: string): string {
+/** Values that WhatsApp adds later are shown unchanged. A number in the app has a fixed throughput, whatever its level. */
+export function describeThroughput(level: string, { onBusinessApp }: { onBusinessApp?: boolean } = {}): string {
+  if (onBusinessApp === true) return t`20 messages a second, because the WhatsApp Business app uses the number too`
   const known = levels[level]
   return known ? translate(known) : level
 }

@@ -3,8 +3,9 @@ import { Trans } from '@lingui/react/macro'
 import { Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import { type ConnectStep, Pin } from '../../../../contracts/dashboard/connect.ts'
-import { needsRegistration } from '../../../../contracts/dashboard/number-status.ts'
+import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -15,13 +16,13 @@ import { healthKey } from './use-health.ts'
 
 interface RegisterFormProps {
   whatsAppAccountId: string
-  /** As last reported by WhatsApp; undefined until the first check, right after the number is connected. */
-  status: string | undefined
+  /** As last reported by WhatsApp; without a status until the first check, right after the number is connected. */
+  number: WhatsAppAccountHealth['number']
   isNext: boolean
 }
 
 /** Only an unregistered number needs its PIN. */
-export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterFormProps) {
+export function RegisterForm({ whatsAppAccountId, number, isNext }: RegisterFormProps) {
   const { accountId, canChange } = useAccount()
   const [result, setResult] = useState<ConnectStep>()
   const form = useForm({
@@ -37,14 +38,23 @@ export function RegisterForm({ whatsAppAccountId, status, isNext }: RegisterForm
       form.reset()
     },
   })
-  if (status !== undefined && !needsRegistration(status))
+  if (isRegistered(number)) {
+    const status = (number.status ?? '').toLowerCase().replaceAll('_', ' ')
     return result ? (
       <StepResult result={result} />
     ) : (
       <Text size="sm" c="dimmed">
-        <Trans>WhatsApp reports the number as {status.toLowerCase().replaceAll('_', ' ')}.</Trans>
+        {number.onBusinessApp === true ? (
+          <Trans>
+            The number is also used in the WhatsApp Business app, which has registered it. Registering it here would
+            disconnect the app on the phone.
+          </Trans>
+        ) : (
+          <Trans>WhatsApp reports the number as {status}.</Trans>
+        )}
       </Text>
     )
+  }
   const submit = form.onSubmit(({ pin }) => register.mutate({ accountId, whatsAppAccountId, pin: pin.trim() }))
   return (
     <form onSubmit={submit} noValidate>

@@ -127,13 +127,13 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
       <Step
         {...stepProps('registration')}
         purpose={t`Registers the number with Meta's Cloud API, so that it can send messages.`}
-        done={t`The number is registered with Meta's Cloud API.`}
+        done={
+          health.number.onBusinessApp === true
+            ? t`The number is registered in the WhatsApp Business app.`
+            : t`The number is registered with Meta's Cloud API.`
+        }
       >
-        <RegisterForm
-          whatsAppAccountId={whatsAppAccountId}
-          status={health.number.status}
-          isNext={next === 'registration'}
-        />
+        <RegisterForm whatsAppAccountId={whatsAppAccountId} number={health.number} isNext={next === 'registration'} />
       </Step>
       <Step {...stepProps('templates')} purpose={t`Only templates that Meta has approved can start a conversation.`}>
         <SyncTemplates approved={approved} syncedAt={templates.data?.syncedAt} isNext={next === 'templates'} />

@@ -136,6 +136,7 @@ function State({ account }: { account: WhatsAppAccount }) {
 }
 
 function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
+  const number = useHealthOf(account)?.number
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
       <Fact name={t`Phone number ID`}>
@@ -153,7 +154,7 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
             <Trans>Not reported yet</Trans>
           </Text>
         ) : (
-          describeThroughput(account.throughputLevel)
+          describeThroughput(account.throughputLevel, number)
         )}
       </Fact>
       <Fact name={t`Messaging limit`}>

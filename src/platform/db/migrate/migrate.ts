@@ -22,6 +22,7 @@ import * as upcomingCategories from '../migrations/0043-upcoming-categories.ts'
 import * as auditFacts from '../migrations/0044-audit-facts.ts'
 import * as portfolios from '../migrations/0045-portfolios.ts'
 import * as repliedEvents from '../migrations/0046-replied-events.ts'
+import * as businessApp from '../migrations/0047-business-app.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -48,6 +49,7 @@ export const allMigrations: Migrations = {
   '0044-audit-facts': auditFacts,
   '0045-portfolios': portfolios,
   '0046-replied-events': repliedEvents,
+  '0047-business-app': businessApp,
 }
 
 export interface MigrateOptions {

@@ -72,6 +72,7 @@ export function registerNumber(number: SimulatedNumber, request: ReceivedRequest
   }
   number.pin = pin
   number.wrongPins = 0
+  number.onBusinessApp = false
   number.status = 'CONNECTED'
   return ok({ success: true })
 }

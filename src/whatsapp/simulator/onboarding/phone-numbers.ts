@@ -29,6 +29,7 @@ function toNode(number: SimulatedNumber, query: URLSearchParams): object {
     display_phone_number: number.displayPhoneNumber,
     quality_rating: number.qualityRating,
     platform_type: 'CLOUD_API',
+    is_on_biz_app: number.onBusinessApp === true,
     throughput: { level: number.throughputLevel },
     status: number.status,
     name_status: number.nameStatus,

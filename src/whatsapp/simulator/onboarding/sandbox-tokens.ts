@@ -16,7 +16,7 @@ export interface SandboxToken {
   /** True if no business account is assigned to it. */
   withoutAccounts?: true
   /** The number of its business account; by default one that is not registered and has no PIN. */
-  number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true }
+  number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true; onBusinessApp?: true }
   refuses?: Partial<Record<string, OnboardingErrorCode>>
   /** By default, its business account is onboarded to the Marketing Messages API. */
   marketing?: MarketingState
@@ -135,5 +135,10 @@ export const sandboxTokens: readonly SandboxToken[] = [
     does: 'Marketing templates are rejected on both endpoints (131063): switched off on the Cloud API, and not onboarded',
     number: { status: 'CONNECTED' },
     marketing: { onboardingStatus: 'ELIGIBLE', offCloudApi: true },
+  },
+  {
+    token: 'sandbox-token-business-app',
+    does: 'Works. The number is also used in the WhatsApp Business app, so it is not registered',
+    number: { status: 'CONNECTED', onBusinessApp: true },
   },
 ]
