@@ -242,6 +242,7 @@ export const Alert = z.object({
   /** Email address of a user, or `operator`. */
   acknowledgedBy: z.string().optional(),
   recoveredAt: Timestamp.optional(),
+  facts: Facts.optional(),
 })
 export type Alert = z.infer<typeof Alert>
 

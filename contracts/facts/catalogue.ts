@@ -1,4 +1,5 @@
 /** All facts, for the catalogues of the dashboard: every module that defines facts is listed here. */
+import './alerts.ts'
 import './changes.ts'
 import './connect.ts'
 import './deliveries.ts'

@@ -1,5 +1,5 @@
 import './deliveries.ts'
-import { defineFacts, type Fact, factTexts, readerOf } from './fact.ts'
+import { defineFacts, type Fact, readerOf } from './fact.ts'
 
 /** What the audit log says about a change. A parameter must be no key, token, secret or recipient. */
 export const changes = defineFacts('change', {
@@ -143,11 +143,6 @@ export const changes = defineFacts('change', {
   list: '{first}, {rest}',
 })
 
-/** Whether this version knows what it says. */
-export function isChange({ code }: Fact): boolean {
-  return factTexts.has(code)
-}
-
 /** Who changes something, and from where, besides email and IP addresses. The texts are stored. */
 export const actors = defineFacts('actor', {
   operator: 'operator',
@@ -181,12 +176,4 @@ export function templateDeletion({ name, language }: { name: string; language?: 
   return language === undefined
     ? changes.deleteTemplateInAllLanguages({ name })
     : changes.deleteTemplate({ name, language })
-}
-
-/** Joins facts one by one with `changes.both` or `changes.list`; undefined if there are none. */
-export function join(
-  facts: readonly Fact[],
-  pair: (params: { first: Fact; rest: Fact }) => Fact = changes.both,
-): Fact | undefined {
-  return facts.reduceRight<Fact | undefined>((rest, first) => (rest ? pair({ first, rest }) : first), undefined)
 }

@@ -92,6 +92,17 @@ export function isList(param: FactTime | Fact | readonly Fact[]): param is reado
   return Array.isArray(param)
 }
 
+/** Joins parts one by one with `pair`; undefined if there are none. */
+export function join<Part extends FactParam>(
+  parts: readonly Part[],
+  pair: (params: { first: FactParam; rest: FactParam }) => Fact,
+): Part | Fact | undefined {
+  return parts.reduceRight<Part | Fact | undefined>(
+    (rest, first) => (rest === undefined ? first : pair({ first, rest })),
+    undefined,
+  )
+}
+
 /** Reads sentences that are stored as their English texts: as facts, if they are of this group. */
 export function readerOf(group: Readonly<Record<string, () => Fact>>): (english: string) => Sentence {
   const facts = new Map(Object.values(group).map((create) => [inEnglish(create()), create()]))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { changes, contentsChange, join, switches } from '../facts/changes.ts'
+import { changes, contentsChange, switches } from '../facts/changes.ts'
+import { join } from '../facts/fact.ts'
 import { maxContentsDays } from '../dashboard/public-api.ts'
 import { Timestamp } from '../fields.ts'
 import { commandProcedure, ofAccount } from '../procedure.ts'
@@ -58,14 +59,17 @@ export const updateAccount = commandProcedure({
   }),
   output: Account,
   audit: ({ api, rateLimit, templateChanges, mcp, timeZone, messageContentsDays: days }) =>
-    join([
-      ...(api === undefined ? [] : [switches.api(api === 'enabled')]),
-      ...(rateLimit === undefined ? [] : [changes.setRateLimit({ rateLimit })]),
-      ...(templateChanges === undefined ? [] : [switches.templateChanges(templateChanges === 'enabled')]),
-      ...(mcp === undefined ? [] : [switches.mcp(mcp === 'enabled')]),
-      ...(timeZone === undefined ? [] : [changes.setTimeZone({ timeZone })]),
-      ...(days === undefined ? [] : [contentsChange(days)]),
-    ]),
+    join(
+      [
+        ...(api === undefined ? [] : [switches.api(api === 'enabled')]),
+        ...(rateLimit === undefined ? [] : [changes.setRateLimit({ rateLimit })]),
+        ...(templateChanges === undefined ? [] : [switches.templateChanges(templateChanges === 'enabled')]),
+        ...(mcp === undefined ? [] : [switches.mcp(mcp === 'enabled')]),
+        ...(timeZone === undefined ? [] : [changes.setTimeZone({ timeZone })]),
+        ...(days === undefined ? [] : [contentsChange(days)]),
+      ],
+      changes.both,
+    ),
 })
 
 export const listAccounts = commandProcedure({

@@ -7,7 +7,8 @@ import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
-import { isChange } from '../../../contracts/facts/changes.ts'
+// The texts of changes, to show times in the time zone of the reader in English too.
+import '../../../contracts/facts/changes.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
@@ -227,7 +228,7 @@ function useDescription() {
   }
   return ({ what, facts }: Entry) => {
     const fact = facts?.['what']
-    return toSentence(fact && isChange(fact) ? sayFact(withHost(fact)) : what)
+    return toSentence(sayFact(fact && withHost(fact), what))
   }
 }
 

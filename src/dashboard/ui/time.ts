@@ -39,18 +39,6 @@ export function describeExactly(at: string): string {
   return `${format.format(new Date(at))} ${format.resolvedOptions().timeZone}`
 }
 
-/**
- * Localizes times in texts from the server: those that are also sent by email, such as `2026-11-22 16:57 UTC`, and those of
- * the API, such as `2026-11-22T16:57:00.000Z`.
- */
-export function describeTimesIn(text: string): string {
-  return text
-    .replaceAll(/(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}) UTC/g, (_, day, clock) => describeTime(`${day}T${clock}Z`))
-    .replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z/g, (at) =>
-      Number.isNaN(Date.parse(at)) ? at : describeTime(at),
-    )
-}
-
 const units = [
   { short: 'd', milliseconds: 86_400_000 },
   { short: 'h', milliseconds: 3_600_000 },

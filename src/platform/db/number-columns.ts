@@ -262,6 +262,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     body: 'replace',
     recovery_title: template,
     recovery_body: 'replace',
+    facts: 'replace',
     acknowledged_by: user,
   },
   chat_posts: { id, account_id: id, content_encrypted: secret },

@@ -725,6 +725,8 @@ export interface AlertsTable {
   /** Email address of a user, or `operator`. */
   acknowledged_by: string | null
   recovered_at: Date | null
+  /** What the title and the body say, as JSON; null for alerts of earlier versions. */
+  facts: string | null
 }
 
 /** Alerts that are waiting to be posted to the chat of an account. An alert is deleted once it is posted. */

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { toSeverity } from './report.ts'
 import { type AlertRow, changeAlert, findAlerts, lockAlert } from './store.ts'
-import { isAlertCode, pageOf } from './text.ts'
+import { isAlertCode, pageOf, readFacts } from './text.ts'
 
 /** Lists open alerts of an account first, then resolved ones. */
 export async function listAlerts(db: Kysely<Database>, accountId: string): Promise<Alert[]> {
@@ -42,5 +42,6 @@ function toAlert(row: AlertRow): Alert {
     ...(row.acknowledged_at && { acknowledgedAt: row.acknowledged_at.toISOString() }),
     ...(row.acknowledged_by !== null && { acknowledgedBy: row.acknowledged_by }),
     ...(row.recovered_at && { recoveredAt: row.recovered_at.toISOString() }),
+    ...readFacts(row),
   }
 }

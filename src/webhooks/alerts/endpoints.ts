@@ -1,10 +1,13 @@
 import type { EndpointFailingEvent } from '../../../contracts/events.ts'
+import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
+import { readDisabledReason } from '../../../contracts/facts/deliveries.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
-import { type AlertText, formatTime } from './text.ts'
 import { type ChangedEndpointRow, findChangedEndpoints, markEndpoint } from './endpoints-store.ts'
+
+const facts = alertFacts.endpoint
 
 /**
  * Announces failing endpoints and recoveries, each once across all nodes: logs them and alerts the members of the
@@ -49,49 +52,22 @@ function nameEndpoint({ url, description }: ChangedEndpointRow): string {
 function toChange(row: ChangedEndpointRow): AlertChange {
   const { account_id: accountId, id: subjectId, is_failing: isFailing, enabled } = row
   const about = { accountId, subjectId, code: 'endpoint_failing' } as const
-  if (!isFailing) return { ...about, kind: 'recovered', severity: 'warning', text: describeRecovery(row) }
-  return enabled
-    ? { ...about, kind: 'raised', severity: 'warning', text: describeFailing(row) }
-    : { ...about, kind: 'raised', severity: 'critical', text: describeDisabled(row) }
-}
-
-function describeRecovery(row: ChangedEndpointRow): AlertText {
   const { host } = new URL(row.url)
   const name = nameEndpoint(row)
-  return {
-    title: `The webhook endpoint at ${host} works again`,
-    paragraphs: [`Events are delivered to ${name} again.`],
+  if (!isFailing) {
+    const said = { title: facts.works({ host }), paragraphs: [facts.delivered({ name })] }
+    return { ...about, kind: 'recovered', severity: 'warning', ...said }
   }
-}
-
-function describeFailing(row: ChangedEndpointRow): AlertText {
-  const { host } = new URL(row.url)
-  const name = nameEndpoint(row)
-  const since = row.failing_since && formatTime(row.failing_since.toISOString())
-  return {
-    title: `The webhook endpoint at ${host} fails`,
-    paragraphs: [
-      since === null
-        ? `Deliveries to ${name} have failed for several minutes.`
-        : `Deliveries to ${name} have failed since ${since}.`,
-      'Messages are still sent, but your system does not receive their statuses. Waybill retries the deliveries. Ask your developers to check the endpoint.',
-    ],
+  const { failing_since: since, disabled_reason: reason } = row
+  if (enabled) {
+    const failed = since === null ? facts.failsForMinutes({ name }) : facts.failsSince({ name, since: timeOf(since) })
+    const said = { title: facts.fails({ host }), paragraphs: [failed, facts.retried()] }
+    return { ...about, kind: 'raised', severity: 'warning', ...said }
   }
-}
-
-function describeDisabled(row: ChangedEndpointRow): AlertText {
-  const { host } = new URL(row.url)
-  const name = nameEndpoint(row)
-  const reason = row.disabled_reason
-  return {
-    title: `The webhook endpoint at ${host} was disabled`,
-    paragraphs: [
-      reason === null
-        ? `Waybill disabled the endpoint at ${name}.`
-        : `Waybill disabled the endpoint at ${name}: ${reason}.`,
-      'Messages are still sent, but your system does not receive their statuses. Deliveries wait until the endpoint is enabled. Fix the receiving server, then enable the endpoint.',
-    ],
-  }
+  const disabled =
+    reason === null ? facts.disabledBy({ name }) : facts.disabledFor({ name, reason: readDisabledReason(reason) })
+  const said = { title: facts.disabled({ host }), paragraphs: [disabled, facts.waiting()] }
+  return { ...about, kind: 'raised', severity: 'critical', ...said }
 }
 
 function toEvent(row: ChangedEndpointRow, now: Date): EndpointFailingEvent {

@@ -1,10 +1,15 @@
 import { type Kysely, sql } from 'kysely'
+import { alertFacts } from '../../../contracts/facts/alerts.ts'
+import { type FactParam, join } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, StoredNotice } from '../../platform/db/schema.ts'
 import { blocksSending, describeNotices, listActive, noticeId } from '../../whatsapp-accounts/health/notices.ts'
 import { lockAccount } from '../../whatsapp-accounts/store.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
+import { nameOfNumber } from './store.ts'
+
+const facts = alertFacts.notice
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'announcements'>
 
@@ -12,7 +17,7 @@ interface Row {
   accountId: string
   whatsAppAccountId: string
   wabaId: string
-  name: string
+  name: FactParam
   notices: StoredNotice[]
   announced: string[]
 }
@@ -53,7 +58,7 @@ async function changeOfAccount(trx: Kysely<Database>, accountId: string, now: Da
 async function findRows(db: Kysely<Database>, accountId?: string): Promise<Row[]> {
   const { rows } = await sql<Row>`
     select h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId", w.waba_id as "wabaId",
-      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name,
+      ${nameOfNumber} as name,
       h.notices, h.announced_notices as announced
     from whatsapp_account_health h join whatsapp_accounts w on w.id = h.whatsapp_account_id
     where (h.notices <> '[]' or h.announced_notices <> '{}')
@@ -85,37 +90,41 @@ function toChange(rows: readonly Row[], now: Date): AlertChange[] {
   if (!first) return []
   const active = rows.flatMap((row) => listActive(row.notices, now))
   const announced = new Set(rows.flatMap((row) => row.announced))
-  const names = [...new Set(rows.filter((row) => idsOf(row, now).length > 0).map(({ name }) => name))].join(', ')
+  const affected = rows.filter((row) => idsOf(row, now).length > 0)
   const about = { accountId: first.accountId, code: 'account_notice', subjectId: first.wabaId } as const
   if (active.length === 0) return announced.size === 0 ? [] : [{ ...about, ...toRecovery(rows) }]
   if (active.every((notice) => announced.has(noticeId(notice)))) return []
   const isBlocking = active.some(blocksSending)
+  const name = nameAll(affected)
   return [
     {
       ...about,
       kind: 'raised',
       severity: isBlocking ? 'critical' : 'warning',
-      text: {
-        title: active.some(({ kind }) => kind === 'restriction')
-          ? `WhatsApp has restricted ${names}`
-          : active.some(({ kind }) => kind === 'warning')
-            ? `WhatsApp has warned ${names}`
-            : `WhatsApp reported a problem of ${names}`,
-        paragraphs: [
-          `WhatsApp reported: ${describeNotices(active)}.`,
-          ...(isBlocking ? ['WhatsApp delivers no templates until the restriction ends.'] : []),
-          'Check the reason in Business Support Home in Meta Business Suite, and request a review if it is wrong.',
-        ],
-      },
+      title: active.some(({ kind }) => kind === 'restriction')
+        ? facts.restricted(name)
+        : active.some(({ kind }) => kind === 'warning')
+          ? facts.warned(name)
+          : facts.reported(name),
+      paragraphs: [
+        facts.notices({ notices: describeNotices(active) }),
+        ...(isBlocking ? [facts.blocked()] : []),
+        facts.review(),
+      ],
     },
   ]
 }
 
-function toRecovery(rows: readonly Row[]): Pick<AlertChange, 'kind' | 'severity' | 'text'> {
-  const names = rows.map(({ name }) => name).join(', ')
-  const text = {
-    title: `What WhatsApp reported about ${names} is over`,
-    paragraphs: ['No restriction, warning or alert of WhatsApp is left.'],
+function toRecovery(rows: readonly Row[]): Pick<AlertChange, 'kind' | 'severity' | 'title' | 'paragraphs'> {
+  return { kind: 'recovered', severity: 'warning', title: facts.over(nameAll(rows)), paragraphs: [facts.noneLeft()] }
+}
+
+function nameAll(rows: readonly Row[]): { name: FactParam } {
+  return {
+    name:
+      join(
+        rows.map(({ name }) => name),
+        alertFacts.names,
+      ) ?? '',
   }
-  return { kind: 'recovered', severity: 'warning', text }
 }

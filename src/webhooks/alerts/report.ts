@@ -1,12 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { AlertCode, AlertRules, AlertSeverity } from '../../../contracts/dashboard/alert.ts'
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { decide } from './rules/decide.ts'
 import { findRules } from '../../accounts/alert-rules.ts'
 import { sendAlerts, type MemberAlert } from './send.ts'
 import { type AlertRow, changeAlert, insertAlert, lockOpenAlert } from './store.ts'
-import { type AlertText, linkTo } from './text.ts'
+import { linkTo, toColumns } from './text.ts'
 
 /** A problem that began, changed or was resolved. */
 export interface AlertChange {
@@ -16,7 +17,8 @@ export interface AlertChange {
   subjectId: string
   kind: 'raised' | 'recovered'
   severity: AlertSeverity
-  text: Pick<AlertText, 'title' | 'paragraphs'>
+  title: Fact
+  paragraphs: readonly Fact[]
 }
 
 export type ReportDeps = Pick<Deps, 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'log' | 'now'>
@@ -39,8 +41,12 @@ export async function reportChanges(
   await sendAlerts(deps, trx, alerts)
 }
 
-function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, { text, ...change }: AlertChange): MemberAlert {
-  return { accountId: change.accountId, text: { ...text, link: linkTo(publicUrl, change) } }
+function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, change: AlertChange): MemberAlert {
+  const paragraphs = change.paragraphs.map((paragraph) => inEnglish(paragraph))
+  return {
+    accountId: change.accountId,
+    text: { title: inEnglish(change.title), paragraphs, link: linkTo(publicUrl, change) },
+  }
 }
 
 /** Returns whether to send the alert now. */
@@ -71,8 +77,7 @@ async function raise(...[{ newId, now: clock }, trx, change, rules]: RecordParam
   const isAcknowledged = openAlert?.acknowledged_at != null && !send && dueAt === undefined
   const columns = {
     severity: change.severity,
-    title: change.text.title,
-    body: joinBody(change.text),
+    ...toColumns(change),
     due_at: dueAt ?? null,
     sent_at: send ? now : (openAlert?.sent_at ?? null),
   }
@@ -102,26 +107,22 @@ async function recover(...[{ newId, now: clock }, trx, change, rules]: RecordPar
     recovered: false,
     rules,
   })
+  const text = toColumns(change)
   const recovery = {
-    recovery_title: change.text.title,
-    recovery_body: joinBody(change.text),
+    recovery_title: text.title,
+    recovery_body: text.body,
     recovered_at: now,
     due_at: dueAt ?? null,
   }
   if (openAlert) await changeAlert(trx, openAlert, recovery)
   else {
     const { accountId: account_id, code, subjectId: subject_id, severity } = change
-    const { recovery_title: title, recovery_body: body } = recovery
-    const row = { account_id, id: newId('alr'), code, subject_id, severity, title, body, opened_at: now, sent_at: now }
-    await insertAlert(trx, { ...row, ...recovery })
+    const row = { account_id, id: newId('alr'), code, subject_id, severity, opened_at: now, sent_at: now }
+    await insertAlert(trx, { ...row, ...text, ...recovery })
   }
   return send
 }
 
 export function toSeverity({ severity }: Pick<AlertRow, 'severity'>): AlertSeverity {
   return severity === 'critical' ? 'critical' : 'warning'
-}
-
-function joinBody({ paragraphs }: Pick<AlertText, 'paragraphs'>): string {
-  return paragraphs.join('\n')
 }

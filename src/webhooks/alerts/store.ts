@@ -1,6 +1,13 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { AlertsTable, Database } from '../../platform/db/schema.ts'
 import type { AlertCode } from '../../../contracts/dashboard/alert.ts'
+import { alertFacts } from '../../../contracts/facts/alerts.ts'
+import type { FactParam } from '../../../contracts/facts/fact.ts'
+
+/** What alerts call the number of the WhatsApp account `w`. */
+export const nameOfNumber = sql<FactParam>`coalesce(to_jsonb(w.display_phone_number), jsonb_build_object(
+  'code', ${alertFacts.phoneNumberId({ phoneNumberId: '' }).code}::text,
+  'params', jsonb_build_object('phoneNumberId', w.phone_number_id)))`
 
 export type AlertRow = Selectable<AlertsTable>
 

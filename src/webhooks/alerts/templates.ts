@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { TemplateEvent } from '../../../contracts/events.ts'
+import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { recordEvents } from '../events/store.ts'
@@ -17,6 +18,7 @@ type ChangedTemplate = Omit<
 > & { whatsapp_account_ids: string[] }
 
 const maxRows = 200
+const facts = alertFacts.template
 
 /**
  * Announces review results, pauses and category changes of templates, each once across all nodes, in the log and as
@@ -99,7 +101,6 @@ function listTemplateEvents(row: ChangedTemplate, timestamp: string): CompletedE
 
 /** Returns undefined for a category change, and for the approval of a template that was not stopped. */
 function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertChange | undefined {
-  const name = `${row.name} (${row.language})`
   const about = {
     accountId: row.account_id,
     code: 'template_stopped',
@@ -111,29 +112,23 @@ function toChange(row: ChangedTemplate, { type, data }: CompletedEvent): AlertCh
       return {
         ...about,
         kind: 'raised',
-        text: {
-          title: `WhatsApp rejected the template ${name}`,
-          paragraphs: [`The reason is ${data.reason}.`, 'Change the template and submit it again.'],
-        },
+        title: facts.rejected(row),
+        paragraphs: [facts.reason(data), facts.change()],
       }
     case 'template.paused':
       return {
         ...about,
         kind: 'raised',
-        text: {
-          title: `WhatsApp ${data.status === 'DISABLED' ? 'disabled' : 'paused'} the template ${name}`,
-          paragraphs: [
-            'Recipients block or report it too often. It cannot be sent.',
-            'Send it only to people who expect it, or change it.',
-          ],
-        },
+        title: data.status === 'DISABLED' ? facts.disabled(row) : facts.paused(row),
+        paragraphs: [facts.reported(), facts.sendLess()],
       }
     case 'template.approved':
       if (row.announced_status === null || !stoppedStatuses.has(row.announced_status)) return undefined
       return {
         ...about,
         kind: 'recovered',
-        text: { title: `The template ${name} is approved again`, paragraphs: ['It can be sent.'] },
+        title: facts.approved(row),
+        paragraphs: [facts.sendable()],
       }
     case 'template.category_changed':
       return undefined

@@ -1,3 +1,6 @@
+import { alertFacts } from '../../../contracts/facts/alerts.ts'
+import { allInEnglish, type Fact, type Facts, join } from '../../../contracts/facts/fact.ts'
+import type { AlertRow } from './store.ts'
 import { type AlertCode, alertCodes } from '../../../contracts/dashboard/alert.ts'
 
 /** The text of an alert in an email or a chat. */
@@ -38,7 +41,19 @@ export function linkTo(
   return { label: pages[code].label, url: `${publicUrl}/settings/${accountId}/${pageOf(code, subjectId)}` }
 }
 
-/** Formats a time like `2026-11-22 16:57 UTC`, because alerts have no locale. */
-export function formatTime(iso: string): string {
-  return `${iso.slice(0, 16).replace('T', ' ')} UTC`
+type Text = Pick<AlertRow, 'title' | 'body' | 'facts'>
+
+/** The columns of what an alert says. */
+export function toColumns({ title, paragraphs }: { title: Fact; paragraphs: readonly Fact[] }): Text {
+  const facts = { title, body: join(paragraphs, alertFacts.lines) }
+  const english = allInEnglish(facts)
+  return { ...english, facts: JSON.stringify({ ...facts, english }) }
+}
+
+/** The facts of an alert. Its sentences differ from them once a version without facts has changed it. */
+export function readFacts({ title, body, facts }: Text): { facts?: Facts } {
+  if (facts === null) return {}
+  // Written by `toColumns`.
+  const { english, ...read } = JSON.parse(facts) as { title: Fact; body: Fact; english: Record<string, string> }
+  return english['title'] === title && english['body'] === body ? { facts: read } : {}
 }

@@ -1,5 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { TemplateCategoryChangingEvent } from '../../../contracts/events.ts'
+import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { CategoryCost } from '../../../contracts/pricing.ts'
 import type { z } from 'zod'
 import type { Deps } from '../../deps.ts'
@@ -8,7 +10,6 @@ import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-acc
 import { recordEvents } from '../events/store.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
-import { formatTime } from './text.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
 
@@ -40,6 +41,7 @@ interface Announced {
 }
 
 const maxRows = 50
+const facts = alertFacts.category
 
 /**
  * Reports categories that WhatsApp has announced for templates, each once across all nodes: in the log, as events, as
@@ -139,47 +141,32 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
   return { accountId: row.account_id, type: event.type, messageId, payload: JSON.stringify(event) }
 }
 
-function toRaised({ row, newCategory, cost }: Announced): AlertChange {
-  const { name, language, category_changes_at: at } = row
-  const isRejected = isRejectedInstead(newCategory)
-  const named = `${name} (${language})`
+function toRaised({ row, newCategory: category, cost }: Announced): AlertChange {
+  const { category_changes_at: at } = row
+  const isRejected = isRejectedInstead(category)
   return {
     ...about(row),
     kind: 'raised',
-    text: {
-      title: isRejected
-        ? `WhatsApp will reject the template ${named}`
-        : `WhatsApp will change the category of the template ${named}`,
-      paragraphs: [
-        isRejected ? `It belongs in the category ${newCategory}.` : `The new category is ${newCategory}.`,
-        ...(at ? [`It takes effect at ${formatTime(at.toISOString())}.`] : []),
-        ...(isRejected ? [] : describeCost(cost)),
-        isRejected
-          ? 'Create it again in that category, and send the new one.'
-          : 'To keep the category, change the template before that day, or request a review in WhatsApp Manager.',
-      ],
-    },
+    title: isRejected ? facts.willReject(row) : facts.willChange(row),
+    paragraphs: [
+      isRejected ? facts.belongs({ category }) : facts.next({ category }),
+      ...(at ? [facts.at({ time: timeOf(at) })] : []),
+      ...(isRejected ? [] : [describeCost(cost)]),
+      isRejected ? facts.createAgain() : facts.keep(),
+    ],
   }
 }
 
-function describeCost({ messages, amount, newAmount, currency }: CategoryCost): string[] {
+function describeCost({ messages, amount, newAmount, currency }: CategoryCost): Fact {
   return amount === undefined || newAmount === undefined || currency === undefined
-    ? [`Delivered messages of the last 30 days: ${messages}.`]
-    : [
-        `Delivered messages of the last 30 days: ${messages}. They cost ${amount} ${currency}, and would have cost ${newAmount} ${currency}.`,
-      ]
+    ? facts.messages({ messages })
+    : facts.cost({ messages, amount, newAmount, currency })
 }
 
 function toRecovered(row: Row): AlertChange {
-  const { name, language, category } = row
-  return {
-    ...about(row),
-    kind: 'recovered',
-    text: {
-      title: `The announced change of the template ${name} (${language}) is over`,
-      paragraphs: [`Its category is ${category ?? 'unknown'}.`],
-    },
-  }
+  const { category } = row
+  const present = category === null ? facts.unknown() : facts.present({ category })
+  return { ...about(row), kind: 'recovered', title: facts.over(row), paragraphs: [present] }
 }
 
 function about({ account_id: accountId, whatsapp_template_id: subjectId }: Row) {

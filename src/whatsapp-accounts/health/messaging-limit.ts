@@ -1,4 +1,5 @@
 import { findings } from '../../../contracts/facts/findings.ts'
+import type { FactParam } from '../../../contracts/facts/fact.ts'
 import type { StoredReach } from '../../platform/db/schema.ts'
 import type { Finding } from './finding.ts'
 
@@ -27,9 +28,13 @@ export interface MessagingLimitFacts {
 export function findMessagingLimit({ messagingLimit, reach }: MessagingLimitFacts): Finding[] {
   const limit = readLimit(messagingLimit)
   if (limit === undefined || !reach || reach.people * 100 < limit * nearPercent) return []
-  const people = reach.isComplete ? reach.people : facts.atLeast({ people: reach.people })
+  const people = countPeople(reach)
   const finding = { severity: 'warning', blocksSending: false } as const
   return reach.people >= limit
     ? [{ ...finding, code: 'messaging_limit_reached', message: facts.reached({ people, limit }), fix: facts.wait() }]
     : [{ ...finding, code: 'messaging_limit_near', message: facts.near({ people, limit }), fix: facts.spread() }]
+}
+
+export function countPeople({ people, isComplete }: Pick<StoredReach, 'people' | 'isComplete'>): FactParam {
+  return isComplete ? people : facts.atLeast({ people })
 }

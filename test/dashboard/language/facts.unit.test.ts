@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import { failures } from '../../../contracts/facts/failures.ts'
 import { findings } from '../../../contracts/facts/findings.ts'
-import { withFacts } from '../../../contracts/facts/fact.ts'
+import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
+import { inEnglish, withFacts } from '../../../contracts/facts/fact.ts'
 import { say } from '../../../src/dashboard/language/facts.ts'
 import { activate, i18n } from '../../../src/dashboard/language/i18n.ts'
 import { adviseOnFailure, explainedCodes } from '../../../src/whatsapp/failure-advice.ts'
@@ -56,4 +57,22 @@ test('shows the English sentence to an English reader', () => {
   activate('en', {})
 
   expect(say(withFacts({ meaning: failures.noReason() }), 'meaning')).toBe('WhatsApp gave no reason.')
+})
+
+test.each([
+  ['en', /^Deliveries to crm have failed since Nov \d\d, 2020, \d+:\d8:00\s[AP]M\.$/],
+  ['es', /^Las entregas a crm fallan desde \d\d nov 2020, \d+:\d8:00\.$/],
+])('says times in the language (%s) and the time zone of the reader', (language, reads) => {
+  if (language === 'en') activate('en', {})
+  const body = alertFacts.endpoint.failsSince({ name: 'crm', since: timeOf(new Date('2020-11-19T14:08:00Z')) })
+
+  expect(inEnglish(body)).toBe('Deliveries to crm have failed since 2020-11-19 14:08 UTC.')
+  expect(say(withFacts({ body }), 'body')).toMatch(reads)
+})
+
+test('shows the English sentence if the page has no text of a part of it', () => {
+  activate('en', {})
+  const unknown = alertFacts.inactive.byWhatsApp({ number: '1', reason: { code: 'later.unknown' } })
+
+  expect(say({ body: 'As the server says', facts: { body: unknown } }, 'body')).toBe('As the server says')
 })

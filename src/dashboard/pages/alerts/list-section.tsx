@@ -3,7 +3,10 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { IconBellOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
+// The texts of alerts, to show times in the time zone of the reader in English too.
+import '../../../../contracts/facts/alerts.ts'
+import '../../../../contracts/facts/deliveries.ts'
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -14,7 +17,6 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
-import { describeTimesIn } from '../../ui/time.ts'
 import { alertsKey, useAlerts } from './use-alerts.ts'
 
 export function ListSection() {
@@ -41,22 +43,17 @@ export function ListSection() {
 function AlertItem({ alert }: { alert: Alert }) {
   const { accountId } = useAccount()
   const { page, openedAt, sentAt, acknowledgedBy, acknowledgedAt, recoveredAt } = alert
-  const title = translateServerText(alert.title)
-  const body = alert.body
-    .split('\n')
-    .map((paragraph) => describeTimesIn(translateServerText(paragraph)))
-    .join('\n')
   return (
     <Group component="li" justify="space-between" align="flex-start" gap="md">
       <Stack gap={4} flex={1} miw={240}>
         <Group gap="xs">
           <StateBadge alert={alert} />
           <Anchor component={Link} to={`/${accountId}/${page}`} size="sm" fw={600}>
-            {title}
+            {say(alert, 'title')}
           </Anchor>
         </Group>
         <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
-          {body}
+          {say(alert, 'body')}
         </Text>
         <Text size="xs" c="dimmed" component="div">
           <Trans>
@@ -116,10 +113,10 @@ function StateBadge({ alert: { severity, acknowledgedAt, recoveredAt } }: { aler
   )
 }
 
-function AcknowledgeButton({ alert: { alertId, title } }: { alert: Alert }) {
+function AcknowledgeButton({ alert }: { alert: Alert }) {
   const { accountId } = useAccount()
   const acknowledge = useChange({
-    change: () => api.alert.acknowledge.mutate({ accountId, alertId }),
+    change: () => api.alert.acknowledge.mutate({ accountId, alertId: alert.alertId }),
     invalidates: [alertsKey(accountId)],
     done: t`Alert acknowledged. No further notifications are sent for it until it is resolved.`,
   })
@@ -127,7 +124,7 @@ function AcknowledgeButton({ alert: { alertId, title } }: { alert: Alert }) {
     <ChangeButton
       variant="default"
       size="xs"
-      aria-label={t`Acknowledge: ${translateServerText(title)}`}
+      aria-label={t`Acknowledge: ${say(alert, 'title')}`}
       loading={acknowledge.isPending}
       onClick={() => acknowledge.mutate()}
     >

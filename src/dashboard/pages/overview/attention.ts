@@ -5,7 +5,7 @@ import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import type { listTemplateProblems } from '../../../../contracts/dashboard/template.ts'
 import type { OutputOf } from '../../../../contracts/procedure.ts'
 import { translate } from '../../language/i18n.ts'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import type { Tone } from '../../ui/tone.ts'
 import { describeStatus } from '../templates/template-status.ts'
 import { toSetUpState } from '../whatsapp-accounts/checklist.ts'
@@ -39,7 +39,7 @@ export function listAttention({ alerts, health, templates, overview }: Sources):
     return tone !== 'bad' || !isAlerted(account)
   })
   const stopped = templates.items
-    .filter(({ name, language }) => !open.some(({ title }) => title.includes(`${name} (${language})`)))
+    .filter((template) => !open.some((alert) => isAbout(alert, template)))
     .map(toTemplateItem)
   const more = templates.total - templates.items.length
   const items = [
@@ -64,8 +64,15 @@ export function listAttention({ alerts, health, templates, overview }: Sources):
 
 const urgencies: readonly AttentionItem['tone'][] = ['bad', 'warning', 'neutral']
 
-function toAlertItem({ title, severity, page, acknowledgedAt }: Alert): AttentionItem {
-  const text = translateServerText(title)
+/** Alerts of templates name them. */
+function isAbout({ facts }: Alert, { name, language }: { name: string; language: string }): boolean {
+  const { params } = facts?.['title'] ?? {}
+  return params?.['name'] === name && params['language'] === language
+}
+
+function toAlertItem(alert: Alert): AttentionItem {
+  const { severity, page, acknowledgedAt } = alert
+  const text = say(alert, 'title')
   if (acknowledgedAt !== undefined) return { tone: 'neutral', text: t`${text} (acknowledged)`, page }
   return { tone: severity === 'critical' ? 'bad' : 'warning', text, page }
 }

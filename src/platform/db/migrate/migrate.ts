@@ -23,6 +23,7 @@ import * as auditFacts from '../migrations/0044-audit-facts.ts'
 import * as portfolios from '../migrations/0045-portfolios.ts'
 import * as repliedEvents from '../migrations/0046-replied-events.ts'
 import * as businessApp from '../migrations/0047-business-app.ts'
+import * as alertFacts from '../migrations/0048-alert-facts.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -50,6 +51,7 @@ export const allMigrations: Migrations = {
   '0045-portfolios': portfolios,
   '0046-replied-events': repliedEvents,
   '0047-business-app': businessApp,
+  '0048-alert-facts': alertFacts,
 }
 
 export interface MigrateOptions {

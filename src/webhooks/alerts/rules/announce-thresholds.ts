@@ -2,13 +2,13 @@ import { type Kysely, sql } from 'kysely'
 import type { AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { lockAccount } from '../../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../../deps.ts'
-import type { Database, StoredTraffic } from '../../../platform/db/schema.ts'
+import type { Database } from '../../../platform/db/schema.ts'
 import { type AlertChange, type ReportDeps, reportChanges, toSeverity } from '../report.ts'
 import { oldestDue } from '../../queue/store.ts'
 import { limitedPattern, nearPercent } from '../../../whatsapp-accounts/health/messaging-limit.ts'
 import { findRules } from '../../../accounts/alert-rules.ts'
 import { wakeSenders } from '../send.ts'
-import { findOpenAlerts } from '../store.ts'
+import { findOpenAlerts, nameOfNumber } from '../store.ts'
 import {
   compareFailureRate,
   compareLag,
@@ -94,7 +94,7 @@ async function readFacts(db: Kysely<Database>): Promise<Facts> {
 async function readReaches(db: Kysely<Database>): Promise<ReachFacts[]> {
   const { rows } = await sql<ReachFacts>`
     select w.account_id as "accountId", coalesce(w.portfolio_id, w.waba_id) as "portfolioId",
-      array_agg(coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) order by w.id) as names,
+      jsonb_agg(${nameOfNumber} order by w.id) as names,
       (array_agg(h.messaging_limit order by h.number_checked_at desc nulls last))[1] as "messagingLimit",
       (array_agg(h.reach order by h.number_checked_at desc nulls last))[1] as reach
     from whatsapp_account_health h
@@ -114,14 +114,9 @@ async function readReaches(db: Kysely<Database>): Promise<ReachFacts[]> {
 }
 
 async function readTraffic(db: Kysely<Database>): Promise<TrafficFacts[]> {
-  const { rows } = await sql<{
-    accountId: string
-    whatsAppAccountId: string
-    name: string
-    traffic: StoredTraffic
-  }>`
+  const { rows } = await sql<TrafficFacts>`
     select w.account_id as "accountId", w.id as "whatsAppAccountId", h.traffic,
-      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name
+      ${nameOfNumber} as name
     from whatsapp_account_health h
     join whatsapp_accounts w on w.id = h.whatsapp_account_id
     where h.traffic is not null and ((h.traffic->>'failed')::integer > 0 or exists (
@@ -152,7 +147,7 @@ async function readLags(db: Kysely<Database>): Promise<LagFacts[]> {
 async function readStatuses(db: Kysely<Database>): Promise<StatusFacts[]> {
   const { rows } = await sql<StatusFacts>`
     select w.account_id as "accountId", w.id as "whatsAppAccountId",
-      coalesce(w.display_phone_number, 'phone number ID ' || w.phone_number_id) as name,
+      ${nameOfNumber} as name,
       case when w.switched_off or h.last_status_at >= (h.traffic->'withoutStatus'->>'since')::timestamptz then 0
         else coalesce((h.traffic->'withoutStatus'->>'count')::integer, 0) end as "withoutStatus",
       coalesce(h.last_status_at > a.opened_at, false) as resumed

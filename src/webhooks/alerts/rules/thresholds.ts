@@ -1,7 +1,10 @@
 import type { AlertCode, AlertRules } from '../../../../contracts/dashboard/alert.ts'
 import { toFailurePercent } from '../../../accounts/alert-rules.ts'
 import type { StoredReach, StoredTraffic } from '../../../platform/db/schema.ts'
-import { nearPercent, readLimit } from '../../../whatsapp-accounts/health/messaging-limit.ts'
+import { countPeople, nearPercent, readLimit } from '../../../whatsapp-accounts/health/messaging-limit.ts'
+import { alertFacts } from '../../../../contracts/facts/alerts.ts'
+import { type FactParam, join } from '../../../../contracts/facts/fact.ts'
+import { findings } from '../../../../contracts/facts/findings.ts'
 import type { AlertChange } from '../report.ts'
 
 export const thresholdCodes = [
@@ -16,7 +19,7 @@ export interface TrafficFacts {
   accountId: string
   whatsAppAccountId: string
   /** Display name of the phone number. */
-  name: string
+  name: FactParam
   traffic: Pick<StoredTraffic, 'sent' | 'failed' | 'failures'>
 }
 
@@ -31,7 +34,7 @@ export interface StatusFacts {
   accountId: string
   whatsAppAccountId: string
   /** Display name of the phone number. */
-  name: string
+  name: FactParam
   /** Messages accepted since the last status, and long enough ago that a status should have arrived. */
   withoutStatus: number
   /** Whether a status arrived after the open alert was raised; false if there is no open alert. */
@@ -43,7 +46,7 @@ export interface ReachFacts {
   accountId: string
   portfolioId: string
   /** Display names of the phone numbers. */
-  names: string[]
+  names: FactParam[]
   messagingLimit: string | null
   /** Null if they were not counted. */
   reach: Pick<StoredReach, 'people' | 'isComplete'> | null
@@ -66,6 +69,7 @@ export function compareFailureRate(
 ): AlertChange | undefined {
   if (limit === null) return undefined
   const total = sent + failed
+  const [mostFrequent] = failures
   const percent = toFailurePercent({ sent, failed }, rules)
   const open = findOpen('failure_rate', accountId, whatsAppAccountId)
   const severity = percent >= criticalPercent ? 'critical' : 'warning'
@@ -75,23 +79,21 @@ export function compareFailureRate(
       ...about,
       kind: 'raised',
       severity,
-      text: {
-        title: `${Math.round(percent)}% of the messages of ${name} fail`,
-        paragraphs: [
-          `${failed} of ${total} messages of the last hour failed${failures[0] ? `, most often with code ${failures[0].code}` : ''}.`,
-          'Open a failed message to see what its code means and what to do.',
-        ],
-      },
+      title: alertFacts.failures.title({ percent: Math.round(percent), name }),
+      paragraphs: [
+        mostFrequent
+          ? alertFacts.failures.shareAndCode({ failed, total, code: mostFrequent.code })
+          : alertFacts.failures.share({ failed, total }),
+        alertFacts.failures.open(),
+      ],
     }
   if (open === undefined || percent > limit * recoveryShare) return undefined
   return {
     ...about,
     kind: 'recovered',
     severity: open,
-    text: {
-      title: `The messages of ${name} fail less often`,
-      paragraphs: [`${failed} of ${total} messages of the last hour failed.`],
-    },
+    title: alertFacts.failures.over({ name }),
+    paragraphs: [alertFacts.failures.share({ failed, total })],
   }
 }
 
@@ -108,20 +110,19 @@ export function compareLag(
     return {
       ...about,
       kind: 'raised',
-      text: {
-        title: 'Webhook deliveries are late',
-        paragraphs: [
-          'Messages are still sent; only their status webhooks are late.',
-          `The oldest delivery has been due for ${Math.round(seconds)} seconds.`,
-          'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
-        ],
-      },
+      title: alertFacts.lag.title(),
+      paragraphs: [
+        alertFacts.lag.stillSent(),
+        alertFacts.lag.oldest({ seconds: Math.round(seconds) }),
+        alertFacts.lag.slowEndpoint(),
+      ],
     }
   if (open === undefined || seconds > limit * recoveryShare) return undefined
   return {
     ...about,
     kind: 'recovered',
-    text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
+    title: alertFacts.lag.over(),
+    paragraphs: [alertFacts.lag.none()],
   }
 }
 
@@ -141,25 +142,19 @@ export function compareStatuses(
     return {
       ...about,
       kind: 'raised',
-      text: {
-        title: `No statuses arrive for ${name}`,
-        paragraphs: [
-          withoutStatus === 1
-            ? 'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.'
-            : `WhatsApp accepted ${withoutStatus} messages more than ten minutes ago, and no status has arrived since.`,
-          'Messages are still sent, but Waybill cannot tell whether they arrive.',
-          'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
-        ],
-      },
+      title: alertFacts.statuses.title({ name }),
+      paragraphs: [
+        withoutStatus === 1 ? alertFacts.statuses.one() : alertFacts.statuses.several({ withoutStatus }),
+        alertFacts.statuses.stillSent(),
+        alertFacts.statuses.check(),
+      ],
     }
   if (open === undefined || !resumed) return undefined
   return {
     ...about,
     kind: 'recovered',
-    text: {
-      title: `Statuses arrive again for ${name}`,
-      paragraphs: ['WhatsApp reports the statuses of messages again.'],
-    },
+    title: alertFacts.statuses.over({ name }),
+    paragraphs: [alertFacts.statuses.reported()],
   }
 }
 
@@ -173,35 +168,27 @@ export function compareReach(
   const about = { accountId, code: 'messaging_limit', subjectId: portfolioId } as const
   const percent = limit === undefined || !reach ? 0 : (reach.people * 100) / limit
   const severity = percent >= 100 ? 'critical' : 'warning'
-  const numbers = names.join(', ')
-  const people = `${reach?.isComplete === false ? 'at least ' : ''}${reach?.people}`
+  const name = join(names, alertFacts.names) ?? ''
+  const addressed =
+    limit === undefined || !reach ? [] : [findings.messagingLimit.near({ people: countPeople(reach), limit })]
   if (percent >= nearPercent && (open === undefined || (open === 'warning' && severity === 'critical')))
     return {
       ...about,
       kind: 'raised',
       severity,
-      text: {
-        title:
-          percent >= 100 ? `The messaging limit of ${numbers} is reached` : `The messaging limit of ${numbers} is near`,
-        paragraphs: [
-          `The numbers of this business portfolio addressed ${people} people in the last 24 hours. WhatsApp allows ${limit}.`,
-          ...(percent >= 100 ? ['WhatsApp may not deliver messages to more people.'] : []),
-          'Send to further people later, or raise the limit in WhatsApp Manager.',
-        ],
-      },
+      title: percent >= 100 ? alertFacts.limit.reached({ name }) : alertFacts.limit.near({ name }),
+      paragraphs: [
+        ...addressed,
+        ...(percent >= 100 ? [alertFacts.limit.mayNotDeliver()] : []),
+        findings.messagingLimit.spread(),
+      ],
     }
   if (open === undefined || percent > nearPercent * recoveryShare) return undefined
   return {
     ...about,
     kind: 'recovered',
     severity: open,
-    text: {
-      title: `The messaging limit of ${numbers} is no longer near`,
-      paragraphs: [
-        limit === undefined || !reach
-          ? 'WhatsApp limits the numbers of this business portfolio no longer.'
-          : `The numbers of this business portfolio addressed ${people} people in the last 24 hours. WhatsApp allows ${limit}.`,
-      ],
-    },
+    title: alertFacts.limit.over({ name }),
+    paragraphs: addressed.length === 0 ? [alertFacts.limit.unlimited()] : addressed,
   }
 }

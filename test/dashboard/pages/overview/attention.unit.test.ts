@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
+import { alertFacts } from '../../../../contracts/facts/alerts.ts'
+import { withFacts } from '../../../../contracts/facts/fact.ts'
 import { listAttention, type TemplateProblems } from '../../../../src/dashboard/pages/overview/attention.ts'
 
 const ready: WhatsAppAccountHealth = {
@@ -92,7 +94,7 @@ test('lists a problem once, even if an alert is open for it or two numbers have 
   }
   const alerts: Alert[] = [
     { ...alert, severity: 'critical', page: 'whatsapp-accounts/wa_1', title: '+34 911 23 45 67 cannot send any more' },
-    { ...alert, page: 'templates', title: 'WhatsApp paused the template spring_sale (en)' },
+    { ...alert, page: 'templates', ...withFacts({ title: alertFacts.template.paused(paused) }) },
   ]
   expect(list({ alerts, numbers: [broken], templates: [paused] }).map(({ page }) => page)).toEqual([
     'whatsapp-accounts/wa_1',

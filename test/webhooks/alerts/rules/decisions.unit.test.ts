@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import type { QuietHours } from '../../../../contracts/dashboard/alert.ts'
+import { inEnglish } from '../../../../contracts/facts/fact.ts'
+import type { AlertChange } from '../../../../src/webhooks/alerts/report.ts'
 import { type AlertFacts, decide } from '../../../../src/webhooks/alerts/rules/decide.ts'
 import { findQuietEnd } from '../../../../src/webhooks/alerts/rules/quiet-hours.ts'
 import {
@@ -153,21 +155,18 @@ test.each([
 
 test('describes a failure rate with its most frequent code', () => {
   const traffic = { sent: 79, failed: 21, failures: [{ code: '131026', count: 20 }] }
-  expect(
-    compareFailureRate({ ...number, traffic }, { failureRatePercent: 20, failureRateMinMessages: 20 }, () => undefined),
-  ).toEqual({
+  const rules = { failureRatePercent: 20, failureRateMinMessages: 20 }
+  expect(inWords(compareFailureRate({ ...number, traffic }, rules, () => undefined))).toEqual({
     accountId: 'acc_1',
     code: 'failure_rate',
     subjectId: 'wa_1',
     kind: 'raised',
     severity: 'warning',
-    text: {
-      title: '21% of the messages of +1 555 fail',
-      paragraphs: [
-        '21 of 100 messages of the last hour failed, most often with code 131026.',
-        'Open a failed message to see what its code means and what to do.',
-      ],
-    },
+    title: '21% of the messages of +1 555 fail',
+    paragraphs: [
+      '21 of 100 messages of the last hour failed, most often with code 131026.',
+      'Open a failed message to see what its code means and what to do.',
+    ],
   })
 })
 
@@ -178,7 +177,7 @@ test('describes a failure rate without codes, and its end', () => {
     { failureRatePercent: 20, failureRateMinMessages: 20 },
     () => undefined,
   )
-  expect(raised?.text?.paragraphs[0]).toBe('21 of 100 messages of the last hour failed.')
+  expect(inWords(raised)?.paragraphs[0]).toBe('21 of 100 messages of the last hour failed.')
 
   const queried: string[][] = []
   const recovered = compareFailureRate(
@@ -190,16 +189,14 @@ test('describes a failure rate without codes, and its end', () => {
     },
   )
   expect(queried).toEqual([['failure_rate', 'acc_1', 'wa_1']])
-  expect(recovered).toEqual({
+  expect(inWords(recovered)).toEqual({
     accountId: 'acc_1',
     code: 'failure_rate',
     subjectId: 'wa_1',
     kind: 'recovered',
     severity: 'critical',
-    text: {
-      title: 'The messages of +1 555 fail less often',
-      paragraphs: ['1 of 100 messages of the last hour failed.'],
-    },
+    title: 'The messages of +1 555 fail less often',
+    paragraphs: ['1 of 100 messages of the last hour failed.'],
   })
 })
 
@@ -220,27 +217,28 @@ test.each([
 test('describes a lag and its end', () => {
   const queried: string[][] = []
   const compare = (seconds: number, open: 'warning' | undefined) =>
-    compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: 300 }, (...about) => {
-      queried.push(about)
-      return open
-    })
+    inWords(
+      compareLag({ accountId: 'acc_1', seconds }, { deliveryLagSeconds: 300 }, (...about) => {
+        queried.push(about)
+        return open
+      }),
+    )
   const about = { accountId: 'acc_1', code: 'delivery_lag', subjectId: 'acc_1', severity: 'warning' }
   expect(compare(300.6, undefined)).toEqual({
     ...about,
     kind: 'raised',
-    text: {
-      title: 'Webhook deliveries are late',
-      paragraphs: [
-        'Messages are still sent; only their status webhooks are late.',
-        'The oldest delivery has been due for 301 seconds.',
-        'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
-      ],
-    },
+    title: 'Webhook deliveries are late',
+    paragraphs: [
+      'Messages are still sent; only their status webhooks are late.',
+      'The oldest delivery has been due for 301 seconds.',
+      'A slow endpoint delays its own deliveries. If none is slow, ask your operator whether the workers keep up.',
+    ],
   })
   expect(compare(225, 'warning')).toEqual({
     ...about,
     kind: 'recovered',
-    text: { title: 'Webhook deliveries are on time again', paragraphs: ['No delivery is late.'] },
+    title: 'Webhook deliveries are on time again',
+    paragraphs: ['No delivery is late.'],
   })
   expect(queried).toEqual([
     ['delivery_lag', 'acc_1', 'acc_1'],
@@ -266,37 +264,35 @@ test.each([
 test('describes missing statuses and their end', () => {
   const queried: string[][] = []
   const compare = (withoutStatus: number, open: 'critical' | undefined) =>
-    compareStatuses(
-      { ...number, withoutStatus, resumed: open !== undefined },
-      { noStatusMinMessages: 1 },
-      (...about) => {
-        queried.push(about)
-        return open
-      },
+    inWords(
+      compareStatuses(
+        { ...number, withoutStatus, resumed: open !== undefined },
+        { noStatusMinMessages: 1 },
+        (...about) => {
+          queried.push(about)
+          return open
+        },
+      ),
     )
   const about = { accountId: 'acc_1', code: 'no_statuses', subjectId: 'wa_1', severity: 'critical' }
   expect(compare(12, undefined)).toEqual({
     ...about,
     kind: 'raised',
-    text: {
-      title: 'No statuses arrive for +1 555',
-      paragraphs: [
-        'WhatsApp accepted 12 messages more than ten minutes ago, and no status has arrived since.',
-        'Messages are still sent, but Waybill cannot tell whether they arrive.',
-        'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
-      ],
-    },
+    title: 'No statuses arrive for +1 555',
+    paragraphs: [
+      'WhatsApp accepted 12 messages more than ten minutes ago, and no status has arrived since.',
+      'Messages are still sent, but Waybill cannot tell whether they arrive.',
+      'Check the callback URL of the app and the subscription in the setup of this WhatsApp account. If both are correct, WhatsApp may have an outage.',
+    ],
   })
-  expect(compare(1, undefined)?.text.paragraphs[0]).toBe(
+  expect(compare(1, undefined)?.paragraphs[0]).toBe(
     'WhatsApp accepted a message more than ten minutes ago, and no status has arrived since.',
   )
   expect(compare(0, 'critical')).toEqual({
     ...about,
     kind: 'recovered',
-    text: {
-      title: 'Statuses arrive again for +1 555',
-      paragraphs: ['WhatsApp reports the statuses of messages again.'],
-    },
+    title: 'Statuses arrive again for +1 555',
+    paragraphs: ['WhatsApp reports the statuses of messages again.'],
   })
   expect(queried).toHaveLength(3)
   expect(new Set(queried.map((about) => about.join(' ')))).toEqual(new Set(['no_statuses acc_1 wa_1']))
@@ -305,3 +301,9 @@ test('describes missing statuses and their end', () => {
 test('lists the codes that have thresholds', () => {
   expect(thresholdCodes).toEqual(['failure_rate', 'delivery_lag', 'no_statuses', 'messaging_limit'])
 })
+
+function inWords(change: AlertChange | undefined) {
+  return (
+    change && { ...change, title: inEnglish(change.title), paragraphs: change.paragraphs.map((one) => inEnglish(one)) }
+  )
+}

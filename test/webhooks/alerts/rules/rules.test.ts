@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defaultAlertRules, type Alert } from '../../../../contracts/dashboard/alert.ts'
+import { alertFacts } from '../../../../contracts/facts/alerts.ts'
+import { inEnglish } from '../../../../contracts/facts/fact.ts'
 import { readAccountHealth } from '../../../../src/whatsapp-accounts/health/view.ts'
 import { activateWhatsAppAccount } from '../../../../src/whatsapp-accounts/change.ts'
 import type { AlertText } from '../../../../src/webhooks/alerts/text.ts'
@@ -144,6 +146,22 @@ test('sends a critical alert in quiet hours if the rules say so', async () => {
   await setTraffic({ sent: 70, failed: 30 })
 
   expect(await sent()).toEqual([cannotSend])
+})
+
+test('says an alert as facts, unless an earlier version has changed or opened it', async () => {
+  await setReason('the token has expired')
+
+  const [alert] = await alerts()
+  expect(alert?.title).toBe(cannotSend)
+  expect(alert?.facts?.['title']).toEqual(alertFacts.inactive.title({ number: '+1 555-010-0001' }))
+  expect(alert?.facts?.['body'] && inEnglish(alert.facts['body'])).toBe(alert?.body)
+
+  const { facts: _facts, ...earlier } = { ...alert, body: 'Text of an earlier version.' }
+  const change = server.deps.db.updateTable('alerts').where('id', '=', alert?.alertId ?? '')
+  await change.set({ body: earlier.body }).execute()
+  expect((await alerts())[0]).toEqual(earlier)
+  await change.set({ facts: null }).execute()
+  expect((await alerts())[0]).toEqual(earlier)
 })
 
 test('repeats an alert until a user acknowledges it, and still sends its end', async () => {
