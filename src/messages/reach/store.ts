@@ -101,14 +101,8 @@ export function countStatement(
         ${sql.val(numbers.map(({ accountId }) => accountId))}::text[],
         ${sql.val(numbers.map(({ whatsAppAccountId }) => whatsAppAccountId))}::text[]
       ) as n (account_id, id)
-    ), scanned as materialized (
-      select m.* from (select distinct account_id from number) a
-      cross join lateral (
-        select account_id, whatsapp_account_id, status, pricing, recorded_at, coalesce(wa_id, to_number) as name
-        from messages where account_id = a.account_id and id >= ${firstId} order by id desc limit ${maxScanned}
-      ) m
-    ), reply as materialized (
-      select m.account_id, m.whatsapp_account_id, coalesce(m.wa_id, m.to_number) as name, e.created_at as at
+    ), reply as (
+      select m.account_id, m.whatsapp_account_id, coalesce(m.wa_id, m.to_number) as name, array_agg(e.created_at) as at
       from (select distinct account_id from number) a
       cross join lateral (
         select message_id, created_at from events
@@ -120,25 +114,40 @@ export function countStatement(
         select account_id, whatsapp_account_id, wa_id, to_number from messages
         where account_id = a.account_id and id = e.message_id offset 0
       ) m
+      group by 1, 2, 3
+    ), scanned as materialized (
+      -- One row for each name, so that the messages are read once and not kept.
+      select m.account_id, m.whatsapp_account_id, m.name, count(*) as count, bool_or(
+        m.status in ('sent', 'delivered', 'read')
+        and coalesce(split_part(m.pricing, '/', 2), '') <> all (${sql.val(inWindow)}::text[])
+        and (r.at is null or not exists (
+          select from unnest(r.at) as replied (at)
+          where replied.at <= m.recorded_at and replied.at > m.recorded_at - interval '24 hours'
+        ))
+      ) as is_addressed
+      from (select distinct account_id from number) a
+      cross join lateral (
+        select account_id, whatsapp_account_id, status, pricing, recorded_at, coalesce(wa_id, to_number) as name
+        from messages where account_id = a.account_id and id >= ${firstId} order by id desc limit ${maxScanned}
+      ) m
+      left join reply r on r.account_id = m.account_id and r.whatsapp_account_id = m.whatsapp_account_id and r.name = m.name
+      group by 1, 2, 3
     ), addressed as (
       select m.account_id, m.whatsapp_account_id, m.name
       from scanned m join number n on n.account_id = m.account_id and n.id = m.whatsapp_account_id
-      where m.status in ('sent', 'delivered', 'read')
-        and coalesce(split_part(m.pricing, '/', 2), '') <> all (${sql.val(inWindow)}::text[])
-        and not exists (
-          select from reply r
-          where r.account_id = m.account_id and r.whatsapp_account_id = m.whatsapp_account_id and r.name = m.name
-            and r.at <= m.recorded_at and r.at > m.recorded_at - interval '24 hours'
-        )
-      group by 1, 2, 3
-    ), person as (
-      select distinct m.whatsapp_account_id, ${sql.raw(numberKeySql('coalesce(i.person, m.name)'))} as person
-      from addressed m
+      where m.is_addressed
+    ), person as materialized (
+      select whatsapp_account_id, ${sql.raw(numberKeySql('name'))} as person
+      from addressed where name not like '__.%'
+      union
       -- A user ID whose number is known is the person of that number.
-      left join recipient_identities i on m.name like '__.%' and i.account_id = m.account_id and i.identity = m.name
+      select m.whatsapp_account_id, ${sql.raw(numberKeySql('coalesce(i.person, m.name)'))}
+      from addressed m
+      left join recipient_identities i on i.account_id = m.account_id and i.identity = m.name
+      where m.name like '__.%'
     ), size as (
       select coalesce(sum(count), 0)::integer as scanned, coalesce(max(count), 0)::integer as largest
-      from (select count(*) from scanned group by account_id) c
+      from (select sum(count) as count from scanned group by account_id) c
     )
     select whatsapp_account_id as "whatsAppAccountId", count(*)::integer as people, 0 as scanned, 0 as largest
     from person group by 1
