@@ -127,6 +127,8 @@ export interface WhatsApp extends Onboarding, TemplateManagement {
   uploadMedia(sender: Sender, file: MediaUpload): Promise<MediaOutcome>
   /** Returns whether the file no longer exists at WhatsApp. */
   deleteMedia(sender: Sender, waMediaId: string): Promise<boolean>
+  /** Deletes a user from the contact book of the sender's business portfolio. Returns whether there was an entry. */
+  deleteContact(sender: Sender, userId: string): Promise<ReadOutcome<boolean>>
   /** Reads all pages. */
   listTemplates(waba: { wabaId: string; accessToken: string }): Promise<ReadOutcome<ListedTemplate[]>>
   getPhoneNumber(sender: Sender): Promise<ReadOutcome<PhoneNumberInfo>>

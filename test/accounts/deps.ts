@@ -29,6 +29,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       getPhoneNumber: () => Promise.resolve({ ok: true, value: {} }),
       uploadMedia: () => Promise.reject(new Error('no test uploads')),
       deleteMedia: () => Promise.resolve(true),
+      deleteContact: () => Promise.resolve({ ok: true, value: false }),
       hasPhoneNumber: () => Promise.resolve({ ok: true, value: true }),
       ...onboarding,
       ...noTemplateChanges,

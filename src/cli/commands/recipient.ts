@@ -19,7 +19,7 @@ export const recipientErase = dataCommand({
     },
   },
   notes: [
-    'The numbers and user IDs under which WhatsApp knows the person are erased too. Messages remain without a recipient: the\nAPI shows "erased", and counts do not change. A person who opted out stays on the suppression list, as "erased", with a\nkeyed hash in place of each name. Stop sending to the person first, because a later send stores the name again. If the\ncommand is interrupted, run it again.',
+    'The numbers and user IDs under which WhatsApp knows the person are erased too, and their entries in the contact book that\nMeta keeps for the business. Messages remain without a recipient: the API shows "erased", and counts do not change. A\nperson who opted out stays on the suppression list, as "erased", with a keyed hash in place of each name. Stop sending to\nthe person first, because a later send stores the name again. If the command is interrupted, run it again.',
     'PostgreSQL keeps old versions of changed rows on disk until it vacuums the tables. With --rewrite they are removed at\nonce. Backups, and on a PostgreSQL server the archive of its write-ahead log, keep the number until they expire.',
   ],
   examples: ['waybill recipient erase 34600111222', 'waybill recipient erase 34600111222 --account acc_… --rewrite'],
@@ -62,7 +62,7 @@ function parseRecipient(given: string): string {
 }
 
 function describe(
-  { accountIds, messages, rows, complete }: Erased,
+  { accountIds, messages, rows, contactBook, complete }: Erased,
   { rewritten, isEmbedded }: { rewritten: boolean; isEmbedded: boolean },
 ): string {
   const others = Object.entries(rows).map(([table, count]) => `${count} in ${table}`)
@@ -70,6 +70,12 @@ function describe(
     messages === 0 && others.length === 0
       ? 'The recipient is not stored.'
       : `Erased the recipient from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
+    ...(contactBook.deleted === 0 ? [] : [`Deleted ${contactBook.deleted} from Meta's contact book.`]),
+    ...(contactBook.failed === 0
+      ? []
+      : [
+          `Could not delete ${contactBook.failed} from Meta's contact book: WhatsApp did not answer, or rejected the access token.`,
+        ]),
     ...(accountIds.length === 0 ? [] : [`Accounts: ${accountIds.join(', ')}.`]),
     ...(complete
       ? []

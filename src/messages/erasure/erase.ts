@@ -5,10 +5,11 @@ import type { Deps } from '../../deps.ts'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
 import { eraseFromContents } from '../contents/erase.ts'
-import { findKeysOf } from '../recipients/store.ts'
+import { findIdentities, findKeysOf } from '../recipients/store.ts'
 import { eraseNames, findAccountsWithNames } from '../suppressions/erased-store.ts'
 import { readHashKey } from '../suppressions/recipient-hash.ts'
 import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
+import { type ContactBookResult, deleteContacts } from './contact-book.ts'
 import { matchNames } from './number.ts'
 import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
 import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
@@ -27,6 +28,7 @@ export interface Erased {
   messages: number
   /** Other rows about the person, by table. */
   rows: ErasedRows
+  contactBook: ContactBookResult
   /** Whether the last search found no trace of the person. */
   complete: boolean
 }
@@ -48,7 +50,7 @@ const maxSearches = 5
  * message that is requested afterwards is kept.
  */
 export async function eraseRecipient(
-  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log' | 'whatsapp'>,
   { recipient, accountId }: Erasure,
   { report, audited }: ErasureHooks,
 ): Promise<Erased> {
@@ -58,6 +60,7 @@ export async function eraseRecipient(
   await findNames()
   const rows: ErasedRows = {}
   const recorded = new Set<string>()
+  const contactBook = { deleted: 0, failed: 0 }
   let messages = 0
 
   /** A recipient can reply under another name than the one that messages were sent to. */
@@ -108,6 +111,11 @@ export async function eraseRecipient(
   for (let search = 1; search <= maxSearches; search += 1) {
     const named = await findNames()
     for (const id of named) {
+      // First, because the user IDs are not known afterwards.
+      const references = [...names].map((identity) => ({ accountId: id, identity }))
+      const contacts = await deleteContacts(deps, id, await findIdentities(db, references))
+      contactBook.deleted += contacts.deleted
+      contactBook.failed += contacts.failed
       const erased = await retryLocked(() => eraseNames(db, hashKey, { accountId: id, names: [...names] }))
       add('suppressions', erased.suppressions)
       add('recipient_identities', erased.identities)
@@ -124,7 +132,7 @@ export async function eraseRecipient(
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
     const found = named.length + swept.accountIds.size + inContents.erased + late
     const isClean = found === 0 && settled
-    if (isClean) return { accountIds: [...recorded].sort(), messages, rows, complete: true }
+    if (isClean) return { accountIds: [...recorded].sort(), messages, rows, contactBook, complete: true }
   }
-  return { accountIds: [...recorded].sort(), messages, rows, complete: false }
+  return { accountIds: [...recorded].sort(), messages, rows, contactBook, complete: false }
 }

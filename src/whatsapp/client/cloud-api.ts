@@ -12,7 +12,7 @@ import { listTemplates, parseResponse, type ReadPage, readPages } from './read.t
 import { createTemplateManagement, type UploadCall } from './template-management.ts'
 import { readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
 import { traceExchange } from './traced-exchange.ts'
-import { ListedNumber, Page, PhoneNumber } from './wire.ts'
+import { DeletedContact, ListedNumber, Page, PhoneNumber } from './wire.ts'
 
 export interface CloudApiOptions {
   /** Base URL of the Graph API; a path in it is kept. */
@@ -185,6 +185,12 @@ export function createCloudApi({
     deleteMedia: async ({ phoneNumberId, accessToken }, waMediaId) => {
       const path = `${encodeURIComponent(waMediaId)}?phone_number_id=${encodeURIComponent(phoneNumberId)}`
       return readDeletion(await call('DELETE', path, accessToken))
+    },
+    deleteContact: async ({ phoneNumberId, accessToken }, userId) => {
+      const query = new URLSearchParams({ messaging_product: 'whatsapp', bsuid: userId }).toString()
+      const response = await call('DELETE', `${encodeURIComponent(phoneNumberId)}/contact_book?${query}`, accessToken)
+      const outcome = parseResponse(response, DeletedContact, accessToken)
+      return outcome.ok ? { ok: true, value: outcome.value.deleted } : outcome
     },
     listTemplates: ({ wabaId, accessToken }) =>
       listTemplates(async (query) => {

@@ -116,3 +116,6 @@ function makeStorable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [toStorable(key), makeStorable(item)]))
 }
+
+/** The answer to a deletion from the contact book (autumn reference, section 2.6). */
+export const DeletedContact = z.object({ success: z.literal(true), deleted: z.boolean() })

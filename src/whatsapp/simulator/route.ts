@@ -1,3 +1,4 @@
+import { deleteContact } from './contact-book.ts'
 import { failWith, unknownObject, unknownPath } from './errors.ts'
 import { handleMedia, uploadMedia } from './media/media.ts'
 import { sendMessage } from './messages/messages.ts'
@@ -104,6 +105,8 @@ function routeNumberEdge(
     case 'POST media':
       if (!access.token.scopes.includes('whatsapp_business_messaging')) return failOnboarding(10)
       return uploadMedia(state, number, request.body)
+    case 'DELETE contact_book':
+      return findRefusal(access, call, 'whatsapp_business_messaging') ?? deleteContact(state, number, request)
     case 'POST register':
       return findRefusal(access, call) ?? registerNumber(number, request)
     case 'POST deregister':

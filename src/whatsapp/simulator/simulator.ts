@@ -105,6 +105,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     uploads: new Map(),
     samples: new Map(),
     deletedTemplates: new Set(),
+    contacts: new Map(),
     reviewer: new TemplateReviewer((wabaId, field) => findCallbackTarget(state, wabaId, field)),
     now: () => Date.now(),
     randomBytes,

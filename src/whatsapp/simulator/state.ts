@@ -98,6 +98,8 @@ export interface SimulatorState {
   marketing: Map<string, MarketingState>
   /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */
   subscriptions: Map<string, Map<string, { overrideCallbackUrl?: string }>>
+  /** The contact books, by WABA ID: the user IDs of people whose number is known to the business. */
+  contacts: Map<string, Set<string>>
   /** Uploaded files by ID. */
   media: Map<string, SimulatedMedia>
   nextMediaId: () => string

@@ -98,7 +98,13 @@ test('erases a number everywhere and keeps its messages', async () => {
   }
   expect(items.length).toBe(2)
   expect(JSON.stringify(items)).toContain('"to":"erased"')
-  expect(await erase(number)).toEqual({ accountIds: [], messages: 0, rows: {}, complete: true })
+  expect(await erase(number)).toEqual({
+    accountIds: [],
+    messages: 0,
+    rows: {},
+    contactBook: { deleted: 0, failed: 0 },
+    complete: true,
+  })
   await worker.stop({ graceMilliseconds: 0 })
 })
 

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { exportAccount } from '../../../src/cli/account-data/export.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
+import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
+import { userOfNumber } from '../../../src/whatsapp/simulator/messages/users.ts'
 import { changeCallback, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
@@ -314,6 +316,38 @@ test.each(['to', 'userId'] as const)('erases every name of a person, given the %
   expect(await isSuppressed(person.to)).toBe(true)
   await prefer('stop', { user_id: person.userId })
   expect((await listRecorded(server, account)).filter(({ type }) => type === 'recipient.opted_out')).toHaveLength(1)
+})
+
+const contactBookCalls = () => server.simulator.requests.filter(({ path }) => path.endsWith('/contact_book'))
+
+test("deletes a person's entries from the contact book at Meta, by each user ID", async () => {
+  const { to } = newPerson()
+  const waMessageIds = [(await sendOne(account, { to })).waMessageId, (await sendOne(account, { to })).waMessageId]
+  const userId = userOfNumber(to, account.wabaId).userId
+  const others = { recipient_id: to, recipient_user_id: userId, recipient_parent_user_id: 'ES.ENT.90' }
+  await report(server, account, [status('delivered', waMessageIds[0] ?? '', { recipient: others, at: replyTime })])
+  const before = contactBookCalls().length
+
+  expect(await eraseAll(to)).toMatchObject({ contactBook: { deleted: 1, failed: 0 }, complete: true })
+
+  const calls = contactBookCalls().slice(before)
+  expect(calls).toMatchObject([{ method: 'DELETE', path: `/${account.phoneNumberId}/contact_book` }])
+  expect(Object.fromEntries(calls[0]?.query ?? [])).toEqual({ messaging_product: 'whatsapp', bsuid: userId })
+})
+
+test.each([
+  { answer: failWith(190), what: 'rejects the token' },
+  { answer: { kind: 'drop' as const }, what: 'does not answer' },
+])('erases a person although WhatsApp $what, and says that an entry may remain at Meta', async ({ answer }) => {
+  const person = newPerson()
+  await teach(person)
+  server.simulator.intercept(({ path }) => (path.endsWith('/contact_book') ? answer : undefined))
+
+  const erased = await eraseAll(person.to)
+  server.simulator.intercept(undefined)
+
+  expect(erased).toMatchObject({ contactBook: { deleted: 0, failed: 1 }, complete: true })
+  expect(await readNames()).not.toContain(person.to)
 })
 
 test('exports the names of recipients', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addContact } from '../contact-book.ts'
 import { fail, failWith } from '../errors.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
@@ -94,6 +95,7 @@ function sendTemplate(
   const media = checkMedia(state, from, components)
   if (media && 'kind' in media) return media
 
+  if (!isToUserId) addContact(state, from, user.userId)
   const waMessageId = createWamid(waId, state.randomBytes(9))
   const messageStatus = behaviour.messageStatus ?? 'accepted'
   state.onAccepted({
