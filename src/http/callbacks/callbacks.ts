@@ -10,6 +10,8 @@ import { handleCallback } from '../../messages/status/handle-callback.ts'
 import { watchMissingMessages } from '../../messages/status/missing-messages.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
+import { toCodeLabel } from '../ops/whatsapp-metrics.ts'
+import { watchErrors } from './error-watch.ts'
 import { watchSignatures } from './signature-watch.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
 import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/path.ts'
@@ -85,6 +87,7 @@ export async function registerCallbacks(
     ...deps,
     recordCallbackTimes: createCallbackTimeRecorder(deps),
     noteMissing: watchMissingMessages(deps, (statuses) => counters.missing.inc(statuses)),
+    noteErrors: watchErrors(deps.log, (code) => counters.errors.inc({ code: toCodeLabel(code) })),
   }
   metrics.registerMetric(
     new Gauge({
@@ -198,6 +201,12 @@ function createCounters(metrics: Registry) {
     missing: new Counter({
       name: 'waybill_whatsapp_statuses_missing_total',
       help: 'Statuses of messages that Waybill sent within the last day and that the database does not have. After a failover or a restore, these messages are lost.',
+      registers,
+    }),
+    errors: new Counter({
+      name: 'waybill_whatsapp_callback_errors_total',
+      help: "Errors that callbacks report beside their messages, by WhatsApp's error code.",
+      labelNames: ['code'] as const,
       registers,
     }),
     replies: new Counter({

@@ -4,7 +4,7 @@ import { countTemplates } from '../../templates/count-store.ts'
 import { rules } from '../../whatsapp/error-codes.ts'
 import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 
-/** Wraps the client so that its sends are counted. Only known codes become labels, so that their number is bounded. */
+/** Wraps the client so that its sends are counted. */
 export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
   const counter = new Counter({
     name: 'waybill_whatsapp_sends_total',
@@ -16,13 +16,14 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
   for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
     counter.inc({ outcome, code: '' }, 0)
   const count = (outcome: SendOutcome) => {
-    counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? labelOf(outcome.error.code) : '' })
+    counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? toCodeLabel(outcome.error.code) : '' })
     return outcome
   }
   return { ...whatsapp, sendTemplate: (sender, message) => whatsapp.sendTemplate(sender, message).then(count) }
 }
 
-function labelOf(code: number): string {
+/** Only known codes become labels, so that their number is bounded. */
+export function toCodeLabel(code: number): string {
   return Object.hasOwn(rules, code) ? String(code) : 'other'
 }
 

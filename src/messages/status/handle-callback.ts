@@ -2,7 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import { type CallbackSender, findCallbackSenders, type SenderIds } from '../../whatsapp-accounts/callback-senders.ts'
 import type { RecordCallbackTimes } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
-import { type Inbound, readCallback, type StatusUpdate } from '../../whatsapp/callbacks/read-callback.ts'
+import {
+  type Inbound,
+  readCallback,
+  type ReportedError,
+  type StatusUpdate,
+} from '../../whatsapp/callbacks/read-callback.ts'
 import type { IdentityChange } from '../../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import { applyReplies, type FromUser, isChoice } from '../replies/apply-replies.ts'
@@ -23,7 +28,11 @@ type CallbackDeps = Pick<
 > & {
   recordCallbackTimes: RecordCallbackTimes
   noteMissing: NoteMissing
+  noteErrors: NoteErrors
 }
+
+/** Receives the errors of a callback that belong to no message, with the WhatsApp account if the signing app has it. */
+export type NoteErrors = (errors: readonly (ReportedError & { whatsAppAccountId: string | undefined })[]) => void
 
 export interface AppSecrets {
   /** Secret of the app that signed the callback. */
@@ -81,10 +90,16 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, { withStatuses: known.length > 0 })
   if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senders))
+  if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senders))
   // After the statuses, because a reply can refer to a wamid that only they report.
   const replies = await applyFromUsers(deps, part, senders)
   await applyUpdates(deps, part, senders)
   return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
+}
+
+function withSenders(errors: ReportedError[], senders: CallbackSender[]) {
+  const idOf = new Map(senders.map(({ phoneNumberId, whatsAppAccountId }) => [phoneNumberId, whatsAppAccountId]))
+  return errors.map((error) => ({ ...error, whatsAppAccountId: idOf.get(error.phoneNumberId) }))
 }
 
 async function applyFromUsers(
@@ -134,11 +149,11 @@ function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: Sen
   }
 }
 
-function listSenderIds({ statuses, replies, preferences, identityChanges, templates, accounts }: Inbound): SenderIds {
+function listSenderIds({ templates, accounts, ...ofNumbers }: Inbound): SenderIds {
+  const { statuses, replies, preferences, identityChanges, errors } = ofNumbers
+  const items = [...statuses, ...replies, ...preferences, ...identityChanges, ...errors]
   return {
-    phoneNumberIds: [
-      ...new Set([...statuses, ...replies, ...preferences, ...identityChanges].map((item) => item.phoneNumberId)),
-    ],
+    phoneNumberIds: [...new Set(items.map(({ phoneNumberId }) => phoneNumberId))],
     ownerIds: [...new Set([...templates.map(({ wabaId }) => wabaId), ...accounts.map(({ ownerId }) => ownerId)])],
   }
 }

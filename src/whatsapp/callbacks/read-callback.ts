@@ -9,7 +9,9 @@ import {
   type WhatsAppIdentity,
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
+import { cut } from '../wire-values.ts'
 import {
+  CallbackError,
   Change,
   Entry,
   MessagesValue,
@@ -32,6 +34,13 @@ export interface StatusUpdate {
   /** What WhatsApp charges for the message, as returned by `toPriceClass`. */
   pricing: string | undefined
   error: { code: string; message: string } | undefined
+}
+
+/** An error that belongs to no message, for example because WhatsApp cannot pass one on. */
+export interface ReportedError {
+  phoneNumberId: string
+  code: number
+  title: string | undefined
 }
 
 /** A change of a template. `resync` means that the event does not contain the new status. */
@@ -61,6 +70,7 @@ export interface Inbound {
   identityChanges: IdentityChange[]
   templates: TemplateUpdate[]
   accounts: AccountUpdate[]
+  errors: ReportedError[]
   /** Number of unknown or unused items, such as incoming media. */
   ignored: number
 }
@@ -72,6 +82,7 @@ type Item =
   | { identityChange: IdentityChange }
   | { template: TemplateUpdate }
   | { account: AccountUpdate }
+  | { error: ReportedError }
   | { ignored: number }
 
 /** Parsing this many items takes a few milliseconds. */
@@ -95,13 +106,23 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
     else if ('identityChange' in item) part.identityChanges.push(item.identityChange)
     else if ('template' in item) part.templates.push(item.template)
     else if ('account' in item) part.accounts.push(item.account)
+    else if ('error' in item) part.errors.push(item.error)
     else part.ignored += item.ignored
   }
   yield part
 }
 
 function emptyInbound(): Inbound {
-  return { statuses: [], replies: [], preferences: [], identityChanges: [], templates: [], accounts: [], ignored: 0 }
+  return {
+    statuses: [],
+    replies: [],
+    preferences: [],
+    identityChanges: [],
+    templates: [],
+    accounts: [],
+    errors: [],
+    ignored: 0,
+  }
 }
 
 /** Iterates over lists without a schema, which would parse a million items before the first one is used. */
@@ -167,6 +188,15 @@ function* readMessages(value: unknown): Generator<Item, void, void> {
     const update = status?.success ? toUpdate(status.data, phoneNumberId, complete) : undefined
     yield update ? { status: update } : { ignored: 1 }
   }
+  for (const item of listAt(value, 'errors') ?? []) yield readError(item, phoneNumberId)
+}
+
+const maxTitleLength = 200
+
+function readError(item: unknown, phoneNumberId: string): Item {
+  const error = CallbackError.safeParse(item).data
+  if (!error) return { ignored: 1 }
+  return { error: { phoneNumberId, code: error.code, title: error.title && cut(error.title, maxTitleLength) } }
 }
 
 function readUserMessage(item: unknown, phoneNumberId: string, complete: CompleteIdentity): Item {

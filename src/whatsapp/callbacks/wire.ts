@@ -117,6 +117,9 @@ export const SystemMessage = z.object({
   }),
 })
 
+/** An item of `errors` beside the messages of a callback. */
+export const CallbackError = z.object({ code: WireNumber, title: lenient(Text) })
+
 export const TemplateStatusValue = z.object({
   event: Text,
   message_template_name: Text,

@@ -41,7 +41,7 @@ test('ignores a change whose account is null', () => {
   const change = { field: 'account_update', value: { event: 'PARTNER_REMOVED' } }
   const [part] = readCallback({ entry: [{ id: null, changes: [change] }] })
 
-  expect(part).toMatchObject({ accounts: [], ignored: 1 })
+  expect(part).toMatchObject({ accounts: [], errors: [], ignored: 1 })
 })
 
 test.each([
@@ -61,7 +61,16 @@ test.each([
   const parts = [...readCallback({ entry: [{ id: '1', changes: [{ field, value }] }] })]
 
   expect(parts).toEqual([
-    { statuses: [], replies: [], preferences: [], templates: [], accounts: [], identityChanges: [], ignored: 1 },
+    {
+      statuses: [],
+      replies: [],
+      preferences: [],
+      templates: [],
+      accounts: [],
+      errors: [],
+      identityChanges: [],
+      ignored: 1,
+    },
   ])
 })
 
