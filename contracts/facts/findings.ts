@@ -107,6 +107,16 @@ export const findings = defineFacts('finding', {
     spread: 'Send to further people later, or raise the limit in WhatsApp Manager.',
     wait: 'Wait until fewer people were addressed in 24 hours, or raise the limit in WhatsApp Manager. Messages to people who wrote to you in the last 24 hours are still delivered.',
   },
+  paymentMissing: {
+    message:
+      'WhatsApp names no payment method of this business account. It may not deliver messages that it charges for.',
+    fix: 'Add a payment method to the business account in WhatsApp Manager.',
+  },
+  conversationsElsewhere: {
+    message:
+      'Another app, or Meta Business Agent, answers conversations of this number. Waybill may get no statuses of messages in them.',
+    fix: 'In Meta Business Suite, check which apps answer the conversations of this number.',
+  },
   notices: {
     restricted: 'WhatsApp has restricted this account: {notices}.',
     warned: 'WhatsApp has warned this account: {notices}.',

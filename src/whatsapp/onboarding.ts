@@ -51,12 +51,14 @@ export interface HealthEntity {
   reasons: { description: string; solution?: string; code?: number }[]
 }
 
-/** What decides whether a WABA sends marketing templates by their own endpoint (autumn reference, section 1.2). */
+/** Whether a WABA sends marketing templates by their own endpoint, and can pay for them (autumn reference, section 1.2). */
 export interface MarketingAccess {
   /** `ONBOARDED`, or why it is not; undefined if WhatsApp does not say. */
   onboardingStatus: string | undefined
   /** Whether `/messages` rejects marketing templates; undefined if WhatsApp does not say. */
   isOffCloudApi: boolean | undefined
+  /** Undefined if WhatsApp does not say. Without one, it may not deliver messages that it charges for (section 3.2). */
+  hasPaymentMethod: boolean | undefined
 }
 
 /** The callback URL of an app and the fields that are sent to it. */

@@ -79,7 +79,10 @@ const onboarding: Onboarding = {
   listBusinessAccounts: () => Promise.resolve({ ok: true, value: [] }),
   listPhoneNumbers: () => Promise.resolve({ ok: true, value: [] }),
   getMarketingAccess: () =>
-    Promise.resolve({ ok: true, value: { onboardingStatus: undefined, isOffCloudApi: undefined } }),
+    Promise.resolve({
+      ok: true,
+      value: { onboardingStatus: undefined, isOffCloudApi: undefined, hasPaymentMethod: undefined },
+    }),
   getNumberDetails: ({ phoneNumberId }) => Promise.resolve({ ok: true, value: { phoneNumberId, status: 'CONNECTED' } }),
   isOnBusinessApp: () => Promise.resolve({ ok: true, value: false }),
   registerNumber: () => Promise.resolve({ ok: true, value: undefined }),

@@ -258,6 +258,7 @@ const phoneNumber = {
   verified_name: 'Chaos',
   // Any node of the Graph API gets this answer, the business account as well.
   marketing_messages_onboarding_status: 'ONBOARDED',
+  primary_funding_id: '1',
   status: 'CONNECTED',
 }
 

@@ -88,8 +88,15 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   const { known, unknown } = splitStatuses(part.statuses, senders)
   const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const counts = await applyStatuses(deps, known)
-  deps.recordCallbackTimes(ids, { withStatuses: known.length > 0 })
+  deps.recordCallbackTimes(ids, known.length > 0 ? 'statuses' : 'other')
   if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senders))
+  if (part.standby.length > 0) {
+    const onStandby = senders.filter(({ phoneNumberId }) => part.standby.includes(phoneNumberId))
+    deps.recordCallbackTimes(
+      onStandby.map(({ whatsAppAccountId }) => whatsAppAccountId),
+      'standby',
+    )
+  }
   if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senders))
   // After the statuses, because a reply can refer to a wamid that only they report.
   const replies = await applyFromUsers(deps, part, senders)
@@ -150,10 +157,10 @@ function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: Sen
 }
 
 function listSenderIds({ templates, accounts, ...ofNumbers }: Inbound): SenderIds {
-  const { statuses, replies, preferences, identityChanges, errors } = ofNumbers
+  const { statuses, replies, preferences, identityChanges, errors, standby } = ofNumbers
   const items = [...statuses, ...replies, ...preferences, ...identityChanges, ...errors]
   return {
-    phoneNumberIds: [...new Set(items.map(({ phoneNumberId }) => phoneNumberId))],
+    phoneNumberIds: [...new Set([...items.map(({ phoneNumberId }) => phoneNumberId), ...standby])],
     ownerIds: [...new Set([...templates.map(({ wabaId }) => wabaId), ...accounts.map(({ ownerId }) => ownerId)])],
   }
 }

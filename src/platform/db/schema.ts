@@ -117,6 +117,8 @@ export interface WhatsAppAccountHealthTable {
   /** When the facts of the WABA about marketing messages were read last, which are columns of the account. */
   marketing_checked_at: Date | null
   has_marketing_templates: boolean | null
+  /** Whether WhatsApp names a payment method of the WABA; null if not known. */
+  has_payment_method: boolean | null
   /** The templates of its WABA whose category will change. */
   upcoming_categories: ColumnType<UpcomingCategory[], string | undefined, string>
   /** What WhatsApp reported about the account, the latest report of each kind. */
@@ -128,6 +130,8 @@ export interface WhatsAppAccountHealthTable {
   next_reach_at: Generated<Date>
   last_callback_at: Date | null
   last_status_at: Date | null
+  /** When the last callback about a conversation arrived that another app answers. */
+  last_standby_at: Date | null
   next_check_at: Generated<Date>
   announced_active: Generated<boolean>
   /** When it was announced as inactive; null while it is active. */

@@ -94,7 +94,7 @@ function toChanges(results: CheckResults, { known, hasMarketingTemplates, at }: 
   const { token, number, marketing } = results
   return {
     has_marketing_templates: hasMarketingTemplates,
-    ...(marketing.ok && { marketing_checked_at: at }),
+    ...(marketing.ok && { marketing_checked_at: at, has_payment_method: marketing.value.hasPaymentMethod ?? null }),
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
     ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),

@@ -47,6 +47,8 @@ export function toFacts(
     callbackProblem: health?.callback_problem ?? undefined,
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
     lastStatusAt: health?.last_status_at ?? undefined,
+    lastStandbyAt: health?.last_standby_at ?? undefined,
+    hasPaymentMethod: health?.has_payment_method ?? undefined,
     traffic: traffic ?? undefined,
     missing: toMissing(health),
     failureRatePercent,

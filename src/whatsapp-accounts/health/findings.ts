@@ -47,6 +47,9 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   /** The callback URL of this server; undefined if its own address is not known. */
   expectedCallbackUrl: string | undefined
   lastStatusAt: Date | undefined
+  /** When WhatsApp last reported a conversation that another app answers. */
+  lastStandbyAt?: Date | undefined
+  hasPaymentMethod?: boolean | undefined
   /** The messages of the last hour. */
   traffic: StoredTraffic | undefined
   /** Statuses of messages that the database does not have; undefined if there were none. */
@@ -74,6 +77,8 @@ export function findProblems(health: HealthFacts, now: Date): Finding[] {
         ...findCallbackProblems(health),
         ...findNotices(health.notices ?? [], now),
         ...findMessagingLimit(health),
+        ...findPaymentProblems(health),
+        ...findOtherApps(health, now),
         ...findVersionProblems(health, now),
         ...findMarketingProblems(health),
         ...findUpcomingCategories(health.upcomingCategories ?? []),
@@ -273,6 +278,23 @@ function findSubscriptionProblems(health: HealthFacts): Finding[] {
         : []),
   ]
 }
+
+function findPaymentProblems({ hasPaymentMethod }: HealthFacts): Finding[] {
+  if (hasPaymentMethod !== false) return []
+  const { message, fix } = facts.paymentMissing
+  return [warning('payment_method_missing', message(), fix())]
+}
+
+/** Statuses of messages in a conversation that another app answers may not arrive (autumn reference, section 5.4). */
+function findOtherApps({ lastStandbyAt }: HealthFacts, now: Date): Finding[] {
+  if (!lastStandbyAt || daysUntil(now, lastStandbyAt) >= standbyKeptDays) return []
+  return [
+    warning('conversations_elsewhere', facts.conversationsElsewhere.message(), facts.conversationsElsewhere.fix()),
+  ]
+}
+
+/** How long it is reported after its last callback. */
+const standbyKeptDays = 1
 
 /** Days before the end of a version of the Graph API at which it is reported. */
 const versionEndDays = 92

@@ -11,6 +11,7 @@ export type HealthChanges = Omit<
   | 'account_id'
   | 'last_callback_at'
   | 'last_status_at'
+  | 'last_standby_at'
   | 'next_check_at'
   | 'announced_active'
   | 'inactive_since'
@@ -152,19 +153,24 @@ export async function scheduleCheck(
     .execute()
 }
 
+/** What a callback was about: statuses of messages, conversations that another app answers, or something else. */
+export type CallbackKind = 'statuses' | 'standby' | 'other'
+
 /** Records that callbacks arrived. Reads all accounts: one callback can concern several. */
 export async function recordCallbacks(
   db: Kysely<Database>,
   whatsAppAccountIds: readonly string[],
-  { withStatuses }: { withStatuses: boolean },
+  kind: CallbackKind,
 ): Promise<void> {
   await sql`
-    insert into whatsapp_account_health (whatsapp_account_id, account_id, last_callback_at, last_status_at)
-    select id, account_id, now(), case when ${withStatuses}::boolean then now() end
+    insert into whatsapp_account_health (whatsapp_account_id, account_id, last_callback_at, last_status_at, last_standby_at)
+    select id, account_id, now(), case when ${kind === 'statuses'}::boolean then now() end,
+      case when ${kind === 'standby'}::boolean then now() end
     from whatsapp_accounts where id = any (${sql.val([...whatsAppAccountIds])}::text[]) order by id
     on conflict (whatsapp_account_id) do update set
       last_callback_at = excluded.last_callback_at,
-      last_status_at = coalesce(excluded.last_status_at, whatsapp_account_health.last_status_at)`.execute(db)
+      last_status_at = coalesce(excluded.last_status_at, whatsapp_account_health.last_status_at),
+      last_standby_at = coalesce(excluded.last_standby_at, whatsapp_account_health.last_standby_at)`.execute(db)
 }
 
 /** Returns false if another node has already announced the change. */
@@ -207,8 +213,8 @@ export async function shiftChecks(db: Kysely<Database>, seconds: number): Promis
       token_refresh_due_at = case
         when token_refresh_due_at > now() then token_refresh_due_at - ${shift} else token_refresh_due_at end,
       last_callback_at = least(last_callback_at, now()),
-      last_status_at = least(last_status_at, now())
-    where greatest(next_check_at, next_traffic_at, next_reach_at, token_refresh_due_at, last_callback_at, last_status_at) > now()`.execute(
-    db,
-  )
+      last_status_at = least(last_status_at, now()),
+      last_standby_at = least(last_standby_at, now())
+    where greatest(next_check_at, next_traffic_at, next_reach_at, token_refresh_due_at, last_callback_at, last_status_at,
+      last_standby_at) > now()`.execute(db)
 }

@@ -105,7 +105,9 @@ function readNotices(account: AccountValue, at: Date | undefined): ReportedNotic
     const until = toTime(expiration)
     return [{ type: cut(restriction_type, maxTextLength), ...(until && { until }) }]
   })
-  return [{ ...notice, key: `${kind} ${type}`, kind, restrictions: listed, isOver: false }]
+  const remediation = restrictions.find((one) => one.remediation !== undefined)?.remediation
+  const description = remediation === undefined ? {} : { description: cut(remediation, maxTextLength) }
+  return [{ ...notice, ...description, key: `${kind} ${type}`, kind, restrictions: listed, isOver: false }]
 }
 
 function readBan(

@@ -71,6 +71,8 @@ export interface Inbound {
   templates: TemplateUpdate[]
   accounts: AccountUpdate[]
   errors: ReportedError[]
+  /** The numbers of callbacks about conversations that another app answers. */
+  standby: string[]
   /** Number of unknown or unused items, such as incoming media. */
   ignored: number
 }
@@ -83,6 +85,7 @@ type Item =
   | { template: TemplateUpdate }
   | { account: AccountUpdate }
   | { error: ReportedError }
+  | { standby: string }
   | { ignored: number }
 
 /** Parsing this many items takes a few milliseconds. */
@@ -107,6 +110,7 @@ export function* readCallback(body: unknown): Generator<Inbound, void, void> {
     else if ('template' in item) part.templates.push(item.template)
     else if ('account' in item) part.accounts.push(item.account)
     else if ('error' in item) part.errors.push(item.error)
+    else if ('standby' in item) part.standby.push(item.standby)
     else part.ignored += item.ignored
   }
   yield part
@@ -121,6 +125,7 @@ function emptyInbound(): Inbound {
     templates: [],
     accounts: [],
     errors: [],
+    standby: [],
     ignored: 0,
   }
 }
@@ -134,6 +139,7 @@ function* readItems(body: unknown): Generator<Item, void, void> {
       if (!source || !change) yield { ignored: 1 }
       else if (change.field === 'messages') yield* readMessages(change.value)
       else if (change.field === 'user_preferences') yield* readPreferences(change.value)
+      else if (change.field === 'standby') yield* readStandby(change.value)
       else yield readChange(source, change)
     }
   }
@@ -189,6 +195,13 @@ function* readMessages(value: unknown): Generator<Item, void, void> {
     yield update ? { status: update } : { ignored: 1 }
   }
   for (const item of listAt(value, 'errors') ?? []) yield readError(item, phoneNumberId)
+}
+
+/** Their messages and statuses are copies for the apps that do not answer (autumn reference, section 5.4). */
+function* readStandby(value: unknown): Generator<Item, void, void> {
+  const phoneNumberId = MessagesValue.safeParse(value).data?.metadata.phone_number_id
+  if (phoneNumberId !== undefined) yield { standby: phoneNumberId }
+  yield { ignored: 1 }
 }
 
 const maxTitleLength = 200

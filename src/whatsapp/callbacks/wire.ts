@@ -159,7 +159,7 @@ export const AccountValue = z.object({
   restriction_info: lenient(
     z.preprocess(
       (list) => (Array.isArray(list) ? list.slice(0, maxRestrictions) : list),
-      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(Id) })),
+      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(Id), remediation: lenient(Text) })),
     ),
   ),
   /** Why a number was removed. */

@@ -26,6 +26,7 @@ export const BusinessAccountNode = z.object({ id: Id, name: lenient(Text) })
 export const MarketingNode = z.object({
   marketing_messages_onboarding_status: lenient(Text),
   disable_marketing_messages_on_cloud_api: lenient(z.boolean()),
+  primary_funding_id: lenient(Id),
 })
 
 const HealthStatus = z.object({

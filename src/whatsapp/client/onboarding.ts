@@ -40,7 +40,8 @@ const numberFields =
 /** The second one for versions without `platform_type` (autumn reference, section 5.1). */
 const appUseFields = ['id,is_on_biz_app,platform_type', 'id,is_on_biz_app'] as const
 
-const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
+const marketingFields =
+  'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api,primary_funding_id'
 
 export function createOnboarding(call: GraphCall): Onboarding {
   const get = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
@@ -139,6 +140,10 @@ export function createOnboarding(call: GraphCall): Onboarding {
         (node) => ({
           onboardingStatus: node.marketing_messages_onboarding_status,
           isOffCloudApi: node.disable_marketing_messages_on_cloud_api,
+          // A provider whose API resembles WhatsApp's names neither.
+          hasPaymentMethod:
+            node.primary_funding_id !== undefined ||
+            (node.marketing_messages_onboarding_status === undefined ? undefined : false),
         }),
       ),
     registerNumber: ({ phoneNumberId, accessToken, pin }) =>

@@ -63,6 +63,8 @@ export interface Simulator {
   addToken(accessToken: string, token: Partial<SimulatedToken>): void
   /** Adds a Meta app, or replaces it. The demo app is `300000000000001`. */
   addApp(app: SimulatedApp): void
+  /** Names a WABA, and says whether it has a payment method. */
+  setBusinessAccount(wabaId: string, account: { name: string; withoutPayment?: true }): void
   /** Changes how a WABA sends marketing templates. */
   setMarketing(wabaId: string, marketing: Partial<MarketingState>): void
   /** The apps that are subscribed to a WABA. */
@@ -171,7 +173,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       addToken(accessToken, properties)
       if (!number) continue
       addPhoneNumber(number)
-      state.businessAccounts.set(number.wabaId, { name: number.verifiedName })
+      state.businessAccounts.set(number.wabaId, {
+        name: number.verifiedName,
+        ...(token.withoutPayment && { withoutPayment: true }),
+      })
       if (token.marketing) state.marketing.set(number.wabaId, token.marketing)
       for (const template of demoTemplates) templatesOf(number.wabaId).add(template)
     }
@@ -188,6 +193,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     addPhoneNumber,
     addToken,
     addApp: (app) => void state.apps.set(app.id, app),
+    setBusinessAccount: (id, account) => void state.businessAccounts.set(id, account),
     setMarketing: (id, marketing) => void state.marketing.set(id, { ...marketingOf(state, id), ...marketing }),
     subscribedApps: (id) => [...(state.subscriptions.get(id)?.keys() ?? [])],
     callbackOf: (appId) => state.apps.get(appId)?.subscription,

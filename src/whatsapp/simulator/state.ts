@@ -93,7 +93,7 @@ export interface SimulatorState {
   /** Tokens with properties of their own. Every other token of a number belongs to the demo app. */
   tokens: Map<string, SimulatedToken>
   /** Names by WABA ID. */
-  businessAccounts: Map<string, { name: string }>
+  businessAccounts: Map<string, { name: string; withoutPayment?: true }>
   /** How WABAs send marketing templates, by WABA ID; others are onboarded. */
   marketing: Map<string, MarketingState>
   /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */

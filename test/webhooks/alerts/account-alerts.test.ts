@@ -225,7 +225,7 @@ test('reports missing statuses in log, metric and health findings until the next
   expect(await metric()).toMatch(/ 0$/)
   expect(logged('no status has arrived since')).toHaveLength(1)
 
-  await recordCallbacks(server.deps.db, [account.whatsAppAccountId], { withStatuses: true })
+  await recordCallbacks(server.deps.db, [account.whatsAppAccountId], 'statuses')
   expect(await findingCodes()).not.toContain('no_statuses')
 })
 

@@ -80,6 +80,11 @@ test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', 
   { facts: { missingPermissions: ['whatsapp_business_messaging'] }, finding: ['permission_missing', 'error', true] },
   { facts: { missingPermissions: ['whatsapp_business_management'] }, finding: ['permission_missing', 'error', false] },
   { facts: { numberStatus: 'PENDING' }, finding: ['number_pending', 'error', true] },
+  { facts: { hasPaymentMethod: false }, finding: ['payment_method_missing', 'warning', false] },
+  {
+    facts: { lastStandbyAt: new Date('2026-11-19T13:00:00Z') },
+    finding: ['conversations_elsewhere', 'warning', false],
+  },
   { facts: { numberStatus: 'PENDING', onBusinessApp: true }, finding: ['number_not_linked', 'error', true] },
   { facts: { numberStatus: 'BANNED', onBusinessApp: true }, finding: ['number_banned', 'error', true] },
   { facts: { numberStatus: 'BANNED' }, finding: ['number_banned', 'error', true] },
@@ -143,6 +148,10 @@ test('lists errors first, and those that block sending before the others', () =>
   const found = codes({ tokenExpiresAt: inDays(3), subscribed: false, numberStatus: 'BANNED' })
 
   expect(found.map(([code]) => code)).toEqual(['number_banned', 'not_subscribed', 'token_expiring'])
+})
+
+test('reports no other app a day after its last conversation', () => {
+  expect(codes({ lastStandbyAt: new Date('2026-11-19T12:00:00Z'), hasPaymentMethod: true })).toEqual([])
 })
 
 test('gives advice for every finding', () => {

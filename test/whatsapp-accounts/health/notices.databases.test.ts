@@ -3,7 +3,8 @@ import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { listActive, mergeNotices } from '../../../src/whatsapp-accounts/health/notices.ts'
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
-import { appSecret, callbackPath, post, sendOne } from '../../support/callbacks.ts'
+import { ok } from '../../../src/whatsapp/simulator/response.ts'
+import { appSecret, callbackPath, getMessage, post, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
@@ -98,6 +99,64 @@ test('reports a restriction of the portfolio for all its numbers, with one alert
   await receive(restrict('SPAM_UNBAN'))
   expect(await listFindings()).toEqual([])
   expect(await listAlerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
+})
+
+test('says what WhatsApp advises to do about a restriction', async () => {
+  const until = nowInSeconds() + day
+  const restriction = { restriction_type: 'RESTRICTED_UTILITY_TEMPLATES', expiration: until, remediation: 'Appeal.' }
+  await receive({ ...restrict('UTILITY_TEMPLATE_ABUSE'), restriction_info: [restriction, { remediation: 'Not this' }] })
+
+  expect(await listFindings()).toMatchObject([
+    { code: 'account_restricted', message: expect.stringContaining('UTILITY_TEMPLATE_ABUSE: Appeal, RESTRICTED_') },
+  ])
+})
+
+test.each([
+  {
+    field: 'account_update',
+    value: { event: 'VOLUME_BASED_PRICING_TIER_UPDATE', volume_tier_info: { tier: '100001' } },
+  },
+  { field: 'security', value: { display_phone_number: '15550100', event: 'PIN_CHANGED', requester: '1' } },
+  { field: 'history', value: { history: [{ metadata: { phase: 0 } }] } },
+])('reports no problem because of $field $value.event', async ({ field, value }) => {
+  await receive(value, { field, id: account.wabaId })
+
+  const { whatsAppAccounts } = await account.trpc.account.health.query({})
+  expect(whatsAppAccounts).toMatchObject([{ active: true, healthy: true, canSend: true }])
+  expect(await listFindings()).toEqual([])
+})
+
+test('reports that another app answers conversations, and applies nothing of them', async () => {
+  const { messageId, waMessageId } = await sendOne(account, { to: '15558000008' })
+  const metadata = { display_phone_number: '15550100', phone_number_id: account.phoneNumberId }
+  const delivered = { id: waMessageId, status: 'delivered', timestamp: String(nowInSeconds()) }
+  await receive({ metadata, statuses: [delivered] }, { field: 'standby', id: account.wabaId })
+
+  const listCodes = async () => {
+    const { whatsAppAccounts } = await account.trpc.account.health.query({})
+    return whatsAppAccounts.flatMap(({ findings }) => findings.map(({ code }) => code))
+  }
+  await eventually(async () => expect(await listCodes()).toContain('conversations_elsewhere'))
+  expect(await getMessage(account, messageId)).toMatchObject({ status: 'sent' })
+
+  now = new Date(now.getTime() + 25 * 3_600_000)
+  expect(await listCodes()).not.toContain('conversations_elsewhere')
+})
+
+test('reports a business account without a payment method', async () => {
+  server.simulator.setBusinessAccount(account.wabaId, { name: 'Shop', withoutPayment: true })
+  await check(account)
+  const readHealth = async () => (await account.trpc.account.health.query({})).whatsAppAccounts[0]
+  expect(await readHealth()).toMatchObject({ healthy: true, findings: [{ code: 'payment_method_missing' }] })
+
+  server.simulator.setBusinessAccount(account.wabaId, { name: 'Shop' })
+  await check(account)
+  expect(await readHealth()).toMatchObject({ findings: [] })
+
+  // A provider with an API of its own names neither.
+  server.simulator.intercept(({ path }) => (path === `/${account.wabaId}` ? ok({ id: account.wabaId }) : undefined))
+  await check(account)
+  expect(await readHealth()).toMatchObject({ findings: [] })
 })
 
 test('stores texts that end within an emoji', async () => {

@@ -69,6 +69,7 @@ test.each([
       accounts: [],
       errors: [],
       identityChanges: [],
+      standby: field === 'standby' ? ['1'] : [],
       ignored: 1,
     },
   ])

@@ -172,6 +172,6 @@ test('reads whether a business account is onboarded', async () => {
 
   expect(await whatsapp.getMarketingAccess(simulator)).toEqual({
     ok: true,
-    value: { onboardingStatus: 'ELIGIBLE', isOffCloudApi: true },
+    value: { onboardingStatus: 'ELIGIBLE', isOffCloudApi: true, hasPaymentMethod: true },
   })
 })

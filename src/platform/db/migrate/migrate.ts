@@ -24,6 +24,7 @@ import * as portfolios from '../migrations/0045-portfolios.ts'
 import * as repliedEvents from '../migrations/0046-replied-events.ts'
 import * as businessApp from '../migrations/0047-business-app.ts'
 import * as alertFacts from '../migrations/0048-alert-facts.ts'
+import * as standbyAndPayment from '../migrations/0049-standby-and-payment.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -52,6 +53,7 @@ export const allMigrations: Migrations = {
   '0046-replied-events': repliedEvents,
   '0047-business-app': businessApp,
   '0048-alert-facts': alertFacts,
+  '0049-standby-and-payment': standbyAndPayment,
 }
 
 export interface MigrateOptions {

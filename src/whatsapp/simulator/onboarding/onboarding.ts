@@ -39,7 +39,7 @@ export function getBusinessAccount(state: SimulatorState, wabaId: string, query:
     subscribed_apps: { data: listSubscribedApps(state, wabaId) },
     marketing_messages_onboarding_status: marketingOf(state, wabaId).onboardingStatus,
     disable_marketing_messages_on_cloud_api: marketingOf(state, wabaId).offCloudApi,
-    primary_funding_id: `7${wabaId.slice(1)}`,
+    ...(state.businessAccounts.get(wabaId)?.withoutPayment !== true && { primary_funding_id: `7${wabaId.slice(1)}` }),
   }
   return ok(pickFields(account, query, defaultAccountFields))
 }

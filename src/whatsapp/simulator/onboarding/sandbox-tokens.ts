@@ -17,6 +17,8 @@ export interface SandboxToken {
   withoutAccounts?: true
   /** The number of its business account; by default one that is not registered and has no PIN. */
   number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true; onBusinessApp?: true }
+  /** True if its business account has no payment method. */
+  withoutPayment?: true
   refuses?: Partial<Record<string, OnboardingErrorCode>>
   /** By default, its business account is onboarded to the Marketing Messages API. */
   marketing?: MarketingState
@@ -140,5 +142,11 @@ export const sandboxTokens: readonly SandboxToken[] = [
     token: 'sandbox-token-business-app',
     does: 'Works. The number is also used in the WhatsApp Business app, so it is not registered',
     number: { status: 'CONNECTED', onBusinessApp: true },
+  },
+  {
+    token: 'sandbox-token-no-payment',
+    does: 'Works, but the business account has no payment method',
+    number: { status: 'CONNECTED' },
+    withoutPayment: true,
   },
 ]
