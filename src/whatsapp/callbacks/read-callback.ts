@@ -195,6 +195,7 @@ function* readMessages(value: unknown): Generator<Item, void, void> {
     yield update ? { status: update } : { ignored: 1 }
   }
   for (const item of listAt(value, 'errors') ?? []) yield readError(item, phoneNumberId)
+  for (const _click of listAt(value, 'user_actions') ?? []) yield { ignored: 1 }
 }
 
 /** Their messages and statuses are copies for the apps that do not answer (autumn reference, section 5.4). */

@@ -3,6 +3,7 @@ export type AccountReport =
   | { kind: 'limit'; tier: string; people: number }
   | { kind: 'throughput' }
   | { kind: 'alert'; type: string; severity: 'WARNING' | 'INFORMATIONAL'; description: string }
+  | { kind: 'ban'; state: 'SCHEDULE_FOR_DISABLE' | 'REINSTATE' }
   | { kind: 'restriction'; violation?: string; restrictions: string[]; ofPortfolio?: true }
 
 /** A change of the callback, and the entry that it belongs to. */
@@ -58,6 +59,14 @@ export function writeReport(
           entity_id: portfolioId,
           alert_info: { ...alert, alert_description: description },
         },
+      }
+    }
+    case 'ban': {
+      const date = new Date((now + restrictionSeconds) * 1000).toISOString().slice(0, 10)
+      return {
+        field: 'account_update',
+        entryId: wabaId,
+        value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: report.state, waba_ban_date: date } },
       }
     }
     case 'restriction': {

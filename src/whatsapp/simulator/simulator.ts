@@ -101,6 +101,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     tokens: new Map(),
     businessAccounts: new Map(),
     marketing: new Map(),
+    addressed: new Map(),
     subscriptions: new Map(),
     media: new Map(),
     nextMediaId: countFrom(1_100_000_000_000_001),
@@ -257,7 +258,14 @@ function createSandboxNumber(sandboxToken: SandboxToken, index: number, now: num
     withoutAccounts,
     refuses,
   } = sandboxToken
-  const { pin, status = 'PENDING', nameStatus = 'APPROVED', blocked, onBusinessApp } = sandboxToken.number ?? {}
+  const {
+    pin,
+    status = 'PENDING',
+    nameStatus = 'APPROVED',
+    blocked,
+    onBusinessApp,
+    messagingLimit,
+  } = sandboxToken.number ?? {}
   const suffix = String(index).padStart(2, '0')
   const wabaId = `2000000000000${suffix}`
   const number = {
@@ -270,6 +278,7 @@ function createSandboxNumber(sandboxToken: SandboxToken, index: number, now: num
     nameStatus,
     ...(pin !== undefined && { pin }),
     ...(onBusinessApp && { onBusinessApp }),
+    ...(messagingLimit !== undefined && { messagingLimit, enforcesLimit: true }),
     ...(blocked && {
       blockedBy: {
         error_code: 141006,

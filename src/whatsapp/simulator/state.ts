@@ -29,6 +29,8 @@ export interface SimulatedNumber {
   onBusinessApp?: boolean
   /** What recipients see of the business. */
   profile?: BusinessProfile
+  /** True if people beyond the messaging limit get nothing. */
+  enforcesLimit?: boolean
   registrations: number
   wrongPins: number
 }
@@ -62,6 +64,8 @@ export interface MarketingState {
   offCloudApi: boolean
 }
 
+export type FreeReason = 'free_entry_point' | 'paid_exempt'
+
 /** An accepted message, from which its statuses are created. */
 export interface AcceptedMessage {
   waMessageId: string
@@ -75,8 +79,10 @@ export interface AcceptedMessage {
   messageStatus: 'accepted' | 'held_for_quality_assessment'
   /** Sent by the Marketing Messages API, which its `pricing` shows. */
   isMarketingApi: boolean
-  /** Whether its price is part of a free entry window. */
-  isFreeEntry: boolean
+  /** Why the message is free of charge. */
+  freeBecause?: FreeReason
+  /** Whether another app answers the conversation, so that statuses are copies. */
+  isStandby: boolean
   /** The statuses that follow. */
   plan: Plan
   /** What the recipient does after that. */
@@ -96,6 +102,8 @@ export interface SimulatorState {
   businessAccounts: Map<string, { name: string; withoutPayment?: true }>
   /** How WABAs send marketing templates, by WABA ID; others are onboarded. */
   marketing: Map<string, MarketingState>
+  /** When each person was last addressed, by user ID, of each WABA: the simulated WABAs have portfolios of their own. */
+  addressed: Map<string, Map<string, number>>
   /** Subscribed apps by WABA ID, with the callback URL that overrides the app's own. */
   subscriptions: Map<string, Map<string, { overrideCallbackUrl?: string }>>
   /** The contact books, by WABA ID: the user IDs of people whose number is known to the business. */

@@ -75,10 +75,10 @@ test.each([
   ])
 })
 
-test('ignores clicks of the Marketing Messages API, which name no message', () => {
+test('counts clicks of the Marketing Messages API, which name no message, as ignored', () => {
   const action = { action_type: 'marketing_messages_link_click', timestamp: '1800000000' }
   const value = { metadata: { phone_number_id: '1' }, user_actions: [action] }
   const parts = [...readCallback({ entry: [{ id: '1', changes: [{ field: 'messages', value }] }] })]
 
-  expect(parts).toMatchObject([{ statuses: [], replies: [], ignored: 0 }])
+  expect(parts).toMatchObject([{ statuses: [], replies: [], ignored: 1 }])
 })

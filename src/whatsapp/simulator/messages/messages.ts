@@ -4,6 +4,7 @@ import { fail, failWith } from '../errors.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
 import { checkEndpoint, isCarriedByMarketingApi, marketingOf, type SimulatedEndpoint } from './endpoint.ts'
+import { address } from './messaging-limit.ts'
 import { behaviourOf, type SimpleBehaviour } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
 import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
@@ -98,6 +99,7 @@ function sendTemplate(
   if (!isToUserId) addContact(state, from, user.userId)
   const waMessageId = createWamid(waId, state.randomBytes(9))
   const messageStatus = behaviour.messageStatus ?? 'accepted'
+  const isBeyondLimit = from.enforcesLimit === true && !address(state, from, user.userId)
   state.onAccepted({
     waMessageId,
     waId,
@@ -106,9 +108,10 @@ function sendTemplate(
     template,
     messageStatus,
     isMarketingApi: isCarriedByMarketingApi(state, from, endpoint),
-    isFreeEntry: behaviour.isFreeEntry === true,
-    plan: media?.plan ?? behaviour.plan,
-    actions: behaviour.actions ?? [],
+    ...(behaviour.freeBecause && { freeBecause: behaviour.freeBecause }),
+    isStandby: behaviour.isStandby === true,
+    plan: isBeyondLimit ? 'beyondLimit' : (media?.plan ?? behaviour.plan),
+    actions: (isBeyondLimit ? undefined : behaviour.actions) ?? [],
     buttonValues: readButtonValues(components),
     ...(message.biz_opaque_callback_data === undefined ? {} : { callbackData: message.biz_opaque_callback_data }),
   })

@@ -28,6 +28,8 @@ export const plans = {
   readAtOnce: [sent, { ...read, afterMs: 400 }],
   undeliverable: [sent, { status: 'failed', afterMs: 600, code: 131026 }],
   withheld: [{ status: 'failed', afterMs: 600, code: 131049 }],
+  /** Not documented; 131048 is the likeliest code (autumn reference, section 3.2). */
+  beyondLimit: [{ status: 'failed', afterMs: 600, code: 131048 }],
   droppedAfterHold: [{ status: 'failed', afterMs: 1_500, code: 132015 }],
   backwards: [
     { ...read, afterMs: 150 },
@@ -60,6 +62,12 @@ export interface PlannedAction {
     | { kind: 'preference'; value: 'stop' | 'resume' }
     /** Gets a new user ID, and with `number` also another number. */
     | { kind: 'change'; number?: string }
+    /** Opens the link of a message of the Marketing Messages API. */
+    | { kind: 'click' }
+    /** WhatsApp sends chats of the WhatsApp Business app. */
+    | { kind: 'history' }
+    /** WhatsApp reports an error that belongs to no message. */
+    | { kind: 'error'; code: keyof typeof failures }
     /** WhatsApp reports something about the business. */
     | { kind: 'report'; report: AccountReport }
   /** How often WhatsApp sends the callback; once by default. */

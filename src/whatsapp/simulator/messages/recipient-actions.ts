@@ -1,12 +1,13 @@
 import type { AcceptedMessage } from '../state.ts'
 import { createWamid } from './wamid.ts'
+import { failures } from '../errors.ts'
 import type { PlannedAction } from './plans.ts'
 import type { SimulatedUser } from './users.ts'
 
 /** An item of a callback: the list that it belongs to, and the field of the callback. */
 export interface CallbackItem {
-  field: 'messages' | 'user_preferences'
-  list: 'statuses' | 'messages' | 'user_preferences'
+  field: 'messages' | 'user_preferences' | 'standby' | 'history'
+  list: 'statuses' | 'messages' | 'user_preferences' | 'user_actions' | 'history' | 'errors'
   value: object
 }
 
@@ -21,6 +22,9 @@ export function writeAction(
 ): CallbackItem | undefined {
   if (action.kind === 'preference') return writePreference(message, action.value)
   if (action.kind === 'change') return writeChange(message, action, randomBytes)
+  if (action.kind === 'click') return writeClick()
+  if (action.kind === 'history') return writeHistory(message, randomBytes)
+  if (action.kind === 'error') return writeError(action.code)
   const content = writeContent(message, action)
   if (!content) return undefined
   const isReply = action.kind !== 'text' || action.isReply !== false
@@ -37,7 +41,7 @@ export function writeAction(
   }
 }
 
-type Content = Exclude<RecipientAction, { kind: 'preference' | 'change' }>
+type Content = Exclude<RecipientAction, { kind: 'preference' | 'change' | 'click' | 'history' | 'error' }>
 
 function writeContent(message: AcceptedMessage, action: Content): object | undefined {
   switch (action.kind) {
@@ -96,6 +100,43 @@ function writeChange(
       system: { ...system, user_id: userId, previous_user_id: user.userId },
     },
   }
+}
+
+/** Names neither person nor message (autumn reference, section 1.6). */
+function writeClick(): CallbackItem {
+  const click = { click_component: 'cta', product_id: '', click_id: '1', tracking_token: 'token' }
+  return {
+    field: 'messages',
+    list: 'user_actions',
+    value: {
+      action_type: 'marketing_messages_link_click',
+      timestamp: String(nowInSeconds()),
+      marketing_messages_link_click_data: click,
+    },
+  }
+}
+
+/** A part of the chats that a number had in the app before it was connected. */
+function writeHistory({ waId, from }: AcceptedMessage, randomBytes: (size: number) => Uint8Array): CallbackItem {
+  const old = {
+    from: digitsOf(from.displayPhoneNumber),
+    to: waId,
+    id: createWamid(waId, randomBytes(9)),
+    timestamp: String(nowInSeconds() - 86_400),
+    type: 'text',
+    text: { body: 'From the app' },
+    history_context: { status: 'READ' },
+  }
+  return {
+    field: 'history',
+    list: 'history',
+    value: { metadata: { phase: 0, chunk_order: 1, progress: 100 }, threads: [{ id: waId, messages: [old] }] },
+  }
+}
+
+function writeError(code: Extract<RecipientAction, { kind: 'error' }>['code']): CallbackItem {
+  const { title } = failures[code]
+  return { field: 'messages', list: 'errors', value: { code, title, message: title, error_data: { details: title } } }
 }
 
 function writePreference({ user }: AcceptedMessage, value: 'stop' | 'resume'): CallbackItem {

@@ -3,10 +3,11 @@ import { outcomes } from '../../../../contracts/facts/outcomes.ts'
 import type { AccountReport } from '../account-reports.ts'
 import type { failures } from '../errors.ts'
 import type { SimulatedResponse } from '../response.ts'
+import type { FreeReason } from '../state.ts'
 import type { SimulatedEndpoint } from './endpoint.ts'
 import type { Plan, PlannedAction } from './plans.ts'
 import { spellLikeWhatsApp } from './spelling.ts'
-import { shownUser } from './users.ts'
+import { shownUser, userWithName } from './users.ts'
 
 /** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {
@@ -30,8 +31,10 @@ type Behaviour =
       response?: SimulatedResponse
       /** The statuses that follow. */
       plan: Plan
-      /** WhatsApp prices the message as part of a free entry window. */
-      isFreeEntry?: true
+      /** Why WhatsApp does not charge for the message. */
+      freeBecause?: FreeReason
+      /** Another app answers the conversation, so that the statuses are copies. */
+      isStandby?: true
       /** What the recipient does after reading. */
       actions?: readonly PlannedAction[]
     }
@@ -208,8 +211,15 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
   {
     to: '15558000009',
     does: outcomes.freeEntry(),
-    behaviour: { kind: 'accept', plan: 'usual', isFreeEntry: true },
+    behaviour: { kind: 'accept', plan: 'usual', freeBecause: 'free_entry_point' },
   },
+  {
+    to: '15558000010',
+    does: outcomes.exempt(),
+    behaviour: { kind: 'accept', plan: 'usual', freeBecause: 'paid_exempt' },
+  },
+  accepting(userWithName.waId, outcomes.username(), 'usual'),
+  { to: '15558000012', does: outcomes.standby(), behaviour: { kind: 'accept', plan: 'usual', isStandby: true } },
   acting('15557000001', outcomes.tapsFirst(), {
     action: { kind: 'tap', button: 'first' },
   }),
@@ -255,6 +265,9 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     { action: { kind: 'change' } },
     { action: { kind: 'preference', value: 'stop' } },
   ),
+  acting('15557000014', outcomes.clicks(), { action: { kind: 'click' } }),
+  acting('15557000015', outcomes.history(), { action: { kind: 'history' } }),
+  acting('15557000016', outcomes.errorWithoutMessage(), { action: { kind: 'error', code: 131000 } }),
   reporting('15556000001', outcomes.limitRaised(), { kind: 'limit', tier: 'TIER_2K', people: 2000 }),
   reporting('15556000002', outcomes.limitLowered(), { kind: 'limit', tier: 'TIER_50', people: 50 }),
   reporting('15556000003', outcomes.throughputRaised(), { kind: 'throughput' }),
@@ -301,6 +314,8 @@ export const sandboxRecipients: readonly SandboxRecipient[] = [
     restrictions: [],
     ofPortfolio: true,
   }),
+  reporting('15556000011', outcomes.banScheduled(), { kind: 'ban', state: 'SCHEDULE_FOR_DISABLE' }),
+  reporting('15556000012', outcomes.banLifted(), { kind: 'ban', state: 'REINSTATE' }),
   accepting('525512340001', outcomes.mexico(), 'usual'),
   accepting('541155550001', outcomes.argentina(), 'usual'),
   accepting('5551987650001', outcomes.brazil(), 'usual'),

@@ -95,7 +95,10 @@ export class StatusReporter {
   }
 
   #flush(): void {
-    const byCallback = Map.groupBy(this.#due, ({ message, item }) => `${message.from.phoneNumberId} ${item.list}`)
+    const byCallback = Map.groupBy(
+      this.#due,
+      ({ message, item }) => `${message.from.phoneNumberId} ${item.field} ${item.list}`,
+    )
     this.#due = []
     for (const due of byCallback.values())
       for (let start = 0; start < due.length; start += maxBatch) void this.#post(due.slice(start, start + maxBatch), 0)
@@ -103,7 +106,7 @@ export class StatusReporter {
 
   async #post(batch: Due[], attempt: number): Promise<void> {
     const [first] = batch
-    const target = first && this.#targetOf(first.message.from, first.item.field)
+    const target = first && this.#targetOf(first.message.from, subscribedField(first.item))
     if (!target || this.#isStopped) return
     if (await postCallback(target, toCallback(batch))) {
       for (const { message, status } of batch) if (status) target.onCallbackAccepted?.({ status, message })
@@ -112,6 +115,11 @@ export class StatusReporter {
     const wait = retryMs[attempt]
     if (wait !== undefined) this.#after(wait, () => void this.#post(batch, attempt + 1))
   }
+}
+
+/** So that the sandbox shows what Waybill does with fields that it does not subscribe to. */
+function subscribedField({ field }: CallbackItem): string {
+  return field === 'user_preferences' ? field : 'messages'
 }
 
 /** Reference, section 4.3. A batch only has items of one list and one number. */
@@ -144,16 +152,24 @@ function toCallback(batch: Due[]): object {
   }
 }
 
-/** Absent for failures and system messages (reference 3, sections 2.2 and 2.4). */
+const listsWithoutContacts: ReadonlySet<string> = new Set(['user_actions', 'history', 'errors'])
+
+/** Absent for failures and system messages (reference 3, sections 2.2 and 2.4), and where no message is. */
 function listContacts(batch: Due[]): { contacts?: object[] } {
   const users = new Map(
     batch.flatMap(({ message: { user }, item, status }) =>
-      status === 'failed' || ('type' in item.value && item.value.type === 'system') ? [] : [[user.userId, user]],
+      status === 'failed' ||
+      listsWithoutContacts.has(item.list) ||
+      ('type' in item.value && item.value.type === 'system')
+        ? []
+        : [[user.userId, user]],
     ),
   )
   if (users.size === 0) return {}
-  const contacts = Array.from(users.values(), ({ waId, userId }) => ({
-    profile: { name: 'Ada' },
+  // Usernames are shown with these only.
+  const isSeen = batch.some(({ status }) => status === 'delivered' || status === 'read')
+  const contacts = Array.from(users.values(), ({ waId, userId, username }) => ({
+    profile: { name: 'Ada', ...(isSeen && username !== undefined && { username }) },
     ...(waId !== undefined && { wa_id: waId }),
     user_id: userId,
   }))
@@ -171,7 +187,7 @@ function toStatus(message: AcceptedMessage, report: PlannedStatus): CallbackItem
     ...(message.callbackData !== undefined && { biz_opaque_callback_data: message.callbackData }),
     ...(report.status === 'failed' ? { errors: [toError(report)] } : { pricing: toPricing(message) }),
   }
-  return { field: 'messages', list: 'statuses', value }
+  return { field: message.isStandby ? 'standby' : 'messages', list: 'statuses', value }
 }
 
 function toError({ code = 131026, details }: PlannedStatus): object {
@@ -186,15 +202,11 @@ function toError({ code = 131026, details }: PlannedStatus): object {
 }
 
 /** A message of the Marketing Messages API has a category of its own, and no `type` (autumn reference, section 1.6). */
-function toPricing({ template, isMarketingApi, isFreeEntry }: AcceptedMessage): object {
-  if (isFreeEntry)
-    return {
-      billable: false,
-      pricing_model: 'PMP',
-      type: 'free_entry_point',
-      category: template.category.toLowerCase(),
-    }
+function toPricing({ template, isMarketingApi, freeBecause }: AcceptedMessage): object {
+  const category = template.category.toLowerCase()
+  if (freeBecause === 'free_entry_point') return { billable: false, pricing_model: 'PMP', type: freeBecause, category }
   const pricing = { billable: true, pricing_model: 'PMP' }
+  if (freeBecause) return { ...pricing, type: 'regular', category, subtype: freeBecause }
   if (isMarketingApi) return { ...pricing, category: 'marketing_lite' }
-  return { ...pricing, type: 'regular', category: template.category.toLowerCase() }
+  return { ...pricing, type: 'regular', category }
 }

@@ -16,7 +16,15 @@ export interface SandboxToken {
   /** True if no business account is assigned to it. */
   withoutAccounts?: true
   /** The number of its business account; by default one that is not registered and has no PIN. */
-  number?: { status?: string; pin?: string; nameStatus?: string; blocked?: true; onBusinessApp?: true }
+  number?: {
+    status?: string
+    pin?: string
+    nameStatus?: string
+    blocked?: true
+    onBusinessApp?: true
+    /** Enforced, unlike that of other numbers. */
+    messagingLimit?: string
+  }
   /** True if its business account has no payment method. */
   withoutPayment?: true
   refuses?: Partial<Record<string, OnboardingErrorCode>>
@@ -148,5 +156,10 @@ export const sandboxTokens: readonly SandboxToken[] = [
     does: 'Works, but the business account has no payment method',
     number: { status: 'CONNECTED' },
     withoutPayment: true,
+  },
+  {
+    token: 'sandbox-token-limit',
+    does: 'Works, with a messaging limit of 2 people in 24 hours: messages to others are accepted, then fail (131048)',
+    number: { status: 'CONNECTED', messagingLimit: 'TIER_2' },
   },
 ]
