@@ -191,6 +191,27 @@ test('shows in a preview what the message would cost', async () => {
   expect(await preview('254700111222')).not.toHaveProperty('costEstimate')
 })
 
+test.each([
+  { who: 'New York', to: { to: '12125550100' }, market: 'North America' },
+  { who: 'Toronto', to: { to: '14165550100' }, market: 'North America' },
+  { who: 'San Juan', to: { to: '17875550100' }, market: 'Rest of Latin America' },
+  { who: 'Santo Domingo', to: { to: '18095550100' }, market: 'Rest of Latin America' },
+  { who: 'Kingston', to: { to: '18765550100' }, market: 'Rest of Latin America' },
+  { who: 'a user ID of the United States', to: { recipient: 'US.2041776300912345' }, market: 'North America' },
+  { who: 'a user ID of Spain', to: { recipient: 'ES.2041776300912345' }, market: 'Spain' },
+  { who: 'a parent user ID of Spain', to: { recipient: 'ES.ENT.2041776300912345' }, market: 'Spain' },
+])('estimates a message to $who at the rate of $market', async ({ to, market }) => {
+  await importRows(
+    '2026-01-01,USD,North America,US CA,0.025,0.0034',
+    '2026-01-01,USD,Rest of Latin America,PR DO JM,0.074,0.0113',
+    '2026-01-01,USD,Spain,ES,0.0615,0.02',
+  )
+
+  const response = await account.post('/api/v1/message/preview', { ...exampleSend, to: undefined, ...to })
+
+  expect(response.json().data).toMatchObject({ costEstimate: { market } })
+})
+
 test('estimates the cost of a message for members of the account only', async () => {
   const { accountId } = account
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })

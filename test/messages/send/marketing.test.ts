@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { setMarketing } from '../../../src/whatsapp-accounts/change.ts'
-import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
+import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { changeCallback, post, report, status } from '../../support/callbacks.ts'
@@ -171,6 +171,18 @@ test('finds out that /messages rejects marketing templates, and uses their endpo
     .where('whatsapp_account_id', '=', account.whatsAppAccountId)
     .executeTakeFirstOrThrow()
   expect(next_check_at.getTime()).toBeLessThanOrEqual(Date.now())
+})
+
+test('checks the onboarding at once when WhatsApp reports that the terms were accepted', async () => {
+  await customer({ onboardingStatus: 'ELIGIBLE' })
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ONBOARDED' })
+  const terms = { event: 'MM_LITE_TERMS_SIGNED', waba_info: { waba_id: account.wabaId, owner_business_id: '506' } }
+
+  expect((await post(server, changeCallback('506', 'account_update', terms))).statusCode).toBe(200)
+
+  await checkDueAccounts(server.deps)
+  await send()
+  expect(edges()).toEqual(['marketing_messages'])
 })
 
 test('keeps the outcome unknown if the answer of the second endpoint is lost, until a status settles it', async () => {
