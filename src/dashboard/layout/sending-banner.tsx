@@ -8,6 +8,7 @@ import { stepOf } from '../pages/whatsapp-accounts/step-names.ts'
 import { findSendingProblem, lacksDefault, useHealth } from '../pages/whatsapp-accounts/use-health.ts'
 import { useAccount } from '../session/session.ts'
 import { LogTime } from '../ui/date-time.tsx'
+import { nameNumber } from '../ui/phone-number.ts'
 
 /** Shown on every page while nothing can be sent from the default WhatsApp account. */
 export function SendingBanner() {
@@ -22,7 +23,7 @@ export function SendingBanner() {
   const page = `/${accountId}/whatsapp-accounts/${problem.accountId}`
   // Another number can still send.
   const otherSends = health?.whatsAppAccounts.some(({ canSend }) => canSend)
-  const number = problem.displayPhoneNumber ?? problem.phoneNumberId
+  const number = nameNumber(problem)
   // The pages of WhatsApp accounts say themselves what is wrong.
   const isExplained = pathname.startsWith(`/${accountId}/whatsapp-accounts`)
   return (
@@ -46,8 +47,7 @@ export function SendingBanner() {
           <Trans>Requests that don’t set accountId are rejected, because it is the default WhatsApp account.</Trans>
         ) : (
           <Trans>
-            Requests that don’t set accountId are rejected, because {problem.displayPhoneNumber} is the default WhatsApp
-            account.
+            Requests that don’t set accountId are rejected, because {number} is the default WhatsApp account.
           </Trans>
         )}
       </Text>

@@ -1,3 +1,5 @@
+import { toInternational } from '../../../contracts/fields.ts'
+
 /** Full-width forms of ASCII, which keyboards of East Asia write. */
 const fullWidth = /[\uff01-\uff5e]/g
 /** Marks of direction and joining, which contacts put around a number. They are invisible. */
@@ -22,4 +24,15 @@ export function withoutPunctuation(number: string): string {
   const [, whole, fraction] = /^\+?(\d{7,15})\.(\d*)$/.exec(text) ?? []
   if (whole !== undefined && fraction !== undefined) return /^0{0,3}$/.test(fraction) ? whole : number
   return otherDigits.test(text) ? number : text.replaceAll(/^\+|[\s().\p{Pd}/]/gu, '')
+}
+
+/** The name of a number that sends: its ID as long as WhatsApp has not reported the number. */
+export function nameNumber({
+  displayPhoneNumber,
+  phoneNumberId,
+}: {
+  displayPhoneNumber?: string | undefined
+  phoneNumberId: string
+}): string {
+  return displayPhoneNumber === undefined ? phoneNumberId : toInternational(displayPhoneNumber)
 }

@@ -4,7 +4,7 @@ import type { Funnel, getOverview as contract, Overview, Share } from '../../../
 import { errors } from '../../../contracts/errors.ts'
 import { withFacts } from '../../../contracts/facts/fact.ts'
 import { failures } from '../../../contracts/facts/failures.ts'
-import { noReason } from '../../../contracts/fields.ts'
+import { noReason, toInternational } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { findWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
@@ -199,7 +199,7 @@ export async function getOverview({ db, now }: Pick<Deps, 'db' | 'now'>, input: 
     countOutcomeUnknown(db, accountId, period),
   ])
   const names = new Map(
-    numbers.flatMap((row) => (row.display_phone_number ? [[row.id, row.display_phone_number]] : [])),
+    numbers.flatMap((row) => (row.display_phone_number ? [[row.id, toInternational(row.display_phone_number)]] : [])),
   )
   return {
     unit: period.unit,

@@ -1,11 +1,12 @@
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
+import { toInternational } from '../../../contracts/fields.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
 import type { AlertChange } from './report.ts'
 
 /** Returns the alert for an event of a WhatsApp account. */
 export function toAccountChange(accountId: string, event: WhatsAppAccountEvent): AlertChange {
-  const number = event.data.displayPhoneNumber ?? alertFacts.phoneNumberId(event.data)
+  const number = nameNumber(event.data.displayPhoneNumber, event.data.phoneNumberId)
   const about = { accountId, subjectId: event.data.accountId }
   switch (event.type) {
     case 'whatsapp_account.inactive': {
@@ -70,7 +71,7 @@ export function toTokenRenewed(
   accountId: string,
   row: { id: string; phone_number_id: string; display_phone_number: string | null },
 ): AlertChange {
-  const number = row.display_phone_number ?? alertFacts.phoneNumberId({ phoneNumberId: row.phone_number_id })
+  const number = nameNumber(row.display_phone_number, row.phone_number_id)
   return {
     accountId,
     subjectId: row.id,
@@ -80,4 +81,8 @@ export function toTokenRenewed(
     title: alertFacts.tokenRenewed.title({ number }),
     paragraphs: [alertFacts.tokenRenewed.body({ number })],
   }
+}
+
+function nameNumber(display: string | null | undefined, phoneNumberId: string): string | Fact {
+  return display ? toInternational(display) : alertFacts.phoneNumberId({ phoneNumberId })
 }

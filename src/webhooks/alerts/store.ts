@@ -5,7 +5,7 @@ import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { FactParam } from '../../../contracts/facts/fact.ts'
 
 /** What alerts call the number of the WhatsApp account `w`. */
-export const nameOfNumber = sql<FactParam>`coalesce(to_jsonb(w.display_phone_number), jsonb_build_object(
+export const nameOfNumber = sql<FactParam>`coalesce(to_jsonb('+' || regexp_replace(w.display_phone_number, '\\D', '', 'g')), jsonb_build_object(
   'code', ${alertFacts.phoneNumberId({ phoneNumberId: '' }).code}::text,
   'params', jsonb_build_object('phoneNumberId', w.phone_number_id)))`
 

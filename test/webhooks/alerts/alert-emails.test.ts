@@ -47,7 +47,7 @@ test('mails each alert once to every member, and its end once', async () => {
   const other = await server.account()
   await signedInOwner(server, other.accountId)
   // The display number that the simulator returns for every number.
-  const number = '+1 555-010-0001'
+  const number = '+15550100001'
 
   await sql`update whatsapp_accounts set inactive_reason = 'the token has expired'
     where id = ${whatsAppAccountId}`.execute(server.deps.db)
@@ -85,7 +85,7 @@ test('mails members about a token that is revoked during sends', async () => {
 
   await eventually(() =>
     expect(subjects().filter((subject) => subject.startsWith(email))).toEqual([
-      `${email}: +1 555-010-0001 can no longer send`,
+      `${email}: +15550100001 can no longer send`,
     ]),
   )
 })
@@ -120,7 +120,7 @@ test('mails a change of the quality rating', async () => {
   await rate('YELLOW')
   await announce()
 
-  await eventually(() => expect(subjects()).toEqual([`${email}: The quality rating of +1 555-010-0001 is now YELLOW`]))
+  await eventually(() => expect(subjects()).toEqual([`${email}: The quality rating of +15550100001 is now YELLOW`]))
 })
 
 test('mails the members of an account that lost its phone number to another account', async () => {

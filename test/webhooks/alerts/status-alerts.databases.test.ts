@@ -101,7 +101,7 @@ test('alerts once when no status arrives, and once more when one does', async ()
   await check()
   expect(await alerts()).toMatchObject([
     {
-      title: 'No statuses arrive for +1 555-010-0001',
+      title: 'No statuses arrive for +15550100001',
       severity: 'critical',
       body: expect.stringContaining('WhatsApp accepted 10 messages more than ten minutes ago'),
       page: `whatsapp-accounts/${account.whatsAppAccountId}`,
@@ -170,7 +170,7 @@ test('does not resolve an alert when sending stops', async () => {
   now = new Date(Date.now() + 2 * 3_600_000)
   await check()
 
-  expect(await alerts()).toMatchObject([{ title: 'No statuses arrive for +1 555-010-0001' }])
+  expect(await alerts()).toMatchObject([{ title: 'No statuses arrive for +15550100001' }])
   expect((await alerts())[0]?.recoveredAt).toBeUndefined()
 })
 

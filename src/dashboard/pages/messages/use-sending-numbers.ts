@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
+import { toInternational } from '../../../../contracts/fields.ts'
 
 export interface SendingNumber {
   whatsAppAccountId: string
@@ -12,7 +13,10 @@ export function useSendingNumbers(selected: string): SendingNumber[] {
   const { data = [] } = useWhatsAppAccounts()
   const numbers = data.map((account) => ({
     whatsAppAccountId: account.whatsAppAccountId,
-    name: account.displayPhoneNumber ?? t`Phone number ID ${account.phoneNumberId}`,
+    name:
+      account.displayPhoneNumber === undefined
+        ? t`Phone number ID ${account.phoneNumberId}`
+        : toInternational(account.displayPhoneNumber),
   }))
   const isListed = selected === '' || numbers.some(({ whatsAppAccountId }) => whatsAppAccountId === selected)
   return isListed ? numbers : [...numbers, { whatsAppAccountId: selected, name: selected }]

@@ -12,6 +12,7 @@ import { toSetUpState } from '../whatsapp-accounts/checklist.ts'
 import { describeFinding } from '../whatsapp-accounts/describe-finding.ts'
 import { stepOf, stepTitles } from '../whatsapp-accounts/step-names.ts'
 import { listUnknown } from './statistics.ts'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 export type TemplateProblems = OutputOf<typeof listTemplateProblems>
 
@@ -89,7 +90,7 @@ function toUnknownItem(overview: Sources['overview']): AttentionItem[] {
 
 /** The problem of a WhatsApp account that does not work, or whose setup is incomplete. */
 function toAccountItem(health: WhatsAppAccountHealth): AttentionItem[] {
-  const number = health.displayPhoneNumber ?? health.phoneNumberId
+  const number = nameNumber(health)
   const page = `whatsapp-accounts/${health.accountId}`
   const finding = health.findings.find(({ severity }) => severity === 'error')
   // Deactivated by a user.

@@ -6,6 +6,7 @@ import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts
 import { useAccount } from '../../session/session.ts'
 import { describeAddressed } from '../whatsapp-accounts/describe-addressed.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 /** How much of the messaging limit each business portfolio has used. Empty without a limit. */
 export function MessagingLimitSection() {
@@ -29,7 +30,7 @@ function PortfolioLimit({ numbers, isOnly }: { numbers: Numbers; isOnly: boolean
   const { accountId } = useAccount()
   const { addressed } = numbers[0].number
   if (!addressed) return null
-  const names = numbers.map(({ displayPhoneNumber, phoneNumberId }) => displayPhoneNumber ?? phoneNumberId)
+  const names = numbers.map(nameNumber)
   const percent = Math.min(100, (addressed.people * 100) / addressed.limit)
   return (
     <Paper component="section" aria-label={t`Messaging limit`} withBorder px="md" py="xs" mb="lg">

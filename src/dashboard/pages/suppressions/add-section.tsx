@@ -33,7 +33,7 @@ export function AddSection() {
     if (recipients.length === 0) setRefused(t`Enter at least one recipient.`)
     else if (malformed !== undefined)
       setRefused(
-        t`${malformed} is not a valid number or user ID. Enter the country code and the number, such as +34 600 111 222.`,
+        t`${malformed} is not a valid number or user ID. Enter the country code and the number, such as +34600111222.`,
       )
     else add.mutate(recipients)
   }
@@ -49,7 +49,7 @@ export function AddSection() {
             maw={520}
             label={t`Recipients to add`}
             description={t`Numbers with the country code, or user IDs, one per line or separated by commas.`}
-            placeholder="+34 600 111 222"
+            placeholder="+34600111222"
             autosize
             minRows={2}
             maxRows={10}

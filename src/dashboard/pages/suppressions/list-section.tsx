@@ -51,7 +51,7 @@ export function ListSection() {
         maw={360}
         mb="md"
         aria-label={t`Find a recipient`}
-        placeholder={t`Find a recipient, such as +34 600 111 222`}
+        placeholder={t`Find a recipient, such as +34600111222`}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={search}
         error={

@@ -43,7 +43,7 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
       <Stack gap="sm" align="stretch">
         <TextInput
           label={t`Your phone number`}
-          description={t`With the country code, such as +34 600 111 222.`}
+          description={t`With the country code, such as +34600111222.`}
           type="tel"
           autoComplete="tel"
           disabled={!canChange || !sendable}

@@ -21,6 +21,7 @@ import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
 import { healthKey } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 import { ViewerNotice } from './viewer-notice.tsx'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 interface Inspected {
   accessToken: string
@@ -271,7 +272,7 @@ function NumberLabel({ number, account }: NumberLabelProps) {
   return (
     <Group gap="xs">
       <Text component="span" size="sm" fw={600}>
-        {number.displayPhoneNumber ?? number.phoneNumberId}
+        {nameNumber(number)}
       </Text>
       <Text component="span" size="sm" c="dimmed">
         {[number.verifiedName, account.name].filter((name) => name !== undefined).join(' · ')}

@@ -16,6 +16,7 @@ import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
+import { toInternational } from '../../../../contracts/fields.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 
@@ -55,7 +56,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
 function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean; onClose: () => void }) {
   const { displayPhoneNumber, verifiedName, qualityRating, throughputLevel } = test
   const details = [
-    ...(displayPhoneNumber === undefined ? [] : [{ name: t`Number`, value: displayPhoneNumber }]),
+    ...(displayPhoneNumber === undefined ? [] : [{ name: t`Number`, value: toInternational(displayPhoneNumber) }]),
     ...(verifiedName === undefined ? [] : [{ name: t`Verified name`, value: verifiedName }]),
     { name: t`Quality`, value: <QualityBadge quality={qualityRating} /> },
     ...(throughputLevel === undefined ? [] : [{ name: t`Throughput`, value: describeThroughput(throughputLevel) }]),

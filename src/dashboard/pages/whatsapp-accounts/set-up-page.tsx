@@ -28,6 +28,7 @@ import { TestStep } from './test-step.tsx'
 import { healthKey, useHealth } from './use-health.ts'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 import { ViewerNotice } from './viewer-notice.tsx'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 /** The setup checklist of a connected number, and its health. */
 export function SetUpPage() {
@@ -42,7 +43,7 @@ export function SetUpPage() {
   return (
     <>
       <PageHeader
-        title={account.displayPhoneNumber ?? account.phoneNumberId}
+        title={nameNumber(account)}
         description={t`Setup and health of this WhatsApp account. Each step can be repeated.`}
         actions={<CheckNowButton whatsAppAccountId={account.accountId} />}
       />

@@ -85,7 +85,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
         <Group gap="sm" align="flex-start">
           <TextInput
             label={t`Your phone number`}
-            description={t`With the country code, such as +34 600 111 222.`}
+            description={t`With the country code, such as +34600111222.`}
             type="tel"
             autoComplete="tel"
             disabled={!canChange}

@@ -25,6 +25,7 @@ import { SetUpBadge } from './set-up-badge.tsx'
 import { stepTitles } from './step-names.ts'
 import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
   const [replacing, { open, close }] = useDisclosure()
@@ -47,7 +48,7 @@ export function WhatsAppAccountCard({ account }: { account: WhatsAppAccount }) {
             <Text component="span" display="block" size="xs" fw={400} c="dimmed">
               {account.verifiedName ?? t`Phone number ID`}
             </Text>
-            {account.displayPhoneNumber ?? account.phoneNumberId}
+            {nameNumber(account)}
           </Title>
           <Group gap={6} mt={6}>
             <State account={account} />

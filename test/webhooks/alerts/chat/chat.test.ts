@@ -92,14 +92,14 @@ test('posts each alert once to Slack, and once more when it is over', async () =
   const [alert, recovery] = posted()
   const url = `https://waybill.example.com/settings/${account.accountId}/whatsapp-accounts/${account.whatsAppAccountId}`
   expect(alert).toEqual({
-    text: '+1 555-010-0001 can no longer send',
+    text: '+15550100001 can no longer send',
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: '+1 555-010-0001 can no longer send', emoji: false } },
+      { type: 'header', text: { type: 'plain_text', text: '+15550100001 can no longer send', emoji: false } },
       {
         type: 'section',
         text: {
           type: 'plain_text',
-          text: 'WhatsApp rejected the WhatsApp account +1 555-010-0001: the token <!channel> has expired & more',
+          text: 'WhatsApp rejected the WhatsApp account +15550100001: the token <!channel> has expired & more',
           emoji: false,
         },
       },
@@ -114,7 +114,7 @@ test('posts each alert once to Slack, and once more when it is over', async () =
       { type: 'section', text: { type: 'mrkdwn', text: `<${url}|Open the WhatsApp account>` } },
     ],
   })
-  expect(recovery).toMatchObject({ text: '+1 555-010-0001 can send again' })
+  expect(recovery).toMatchObject({ text: '+15550100001 can send again' })
   expect(chat.at(path)[0]?.headers).toMatchObject({ 'content-type': 'application/json' })
   expect(chat.at(path)[0]?.headers['webhook-signature']).toBeUndefined()
   await eventually(() => expect(outcomes).toEqual(['posted', 'posted']))
@@ -142,16 +142,14 @@ test('posts an Adaptive Card to Teams', async () => {
           body: [
             {
               type: 'RichTextBlock',
-              inlines: [
-                { type: 'TextRun', text: '+1 555-010-0001 can no longer send', size: 'Medium', weight: 'Bolder' },
-              ],
+              inlines: [{ type: 'TextRun', text: '+15550100001 can no longer send', size: 'Medium', weight: 'Bolder' }],
             },
             {
               type: 'RichTextBlock',
               inlines: [
                 {
                   type: 'TextRun',
-                  text: 'WhatsApp rejected the WhatsApp account +1 555-010-0001: **no** [link](https://example.com)',
+                  text: 'WhatsApp rejected the WhatsApp account +15550100001: **no** [link](https://example.com)',
                 },
               ],
             },

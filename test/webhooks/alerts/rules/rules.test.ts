@@ -101,8 +101,8 @@ async function alerts(): Promise<Alert[]> {
   return (await owner.query<{ items: Alert[] }>('alert.list', { accountId: account.accountId })).data.items
 }
 
-const cannotSend = '+1 555-010-0001 can no longer send'
-const canSend = '+1 555-010-0001 can send again'
+const cannotSend = '+15550100001 can no longer send'
+const canSend = '+15550100001 can send again'
 
 test('holds an alert in quiet hours, and sends it once when they end', async () => {
   await beQuiet()
@@ -153,7 +153,7 @@ test('says an alert as facts, unless an earlier version has changed or opened it
 
   const [alert] = await alerts()
   expect(alert?.title).toBe(cannotSend)
-  expect(alert?.facts?.['title']).toEqual(alertFacts.inactive.title({ number: '+1 555-010-0001' }))
+  expect(alert?.facts?.['title']).toEqual(alertFacts.inactive.title({ number: '+15550100001' }))
   expect(alert?.facts?.['body'] && inEnglish(alert.facts['body'])).toBe(alert?.body)
 
   const { facts: _facts, ...earlier } = { ...alert, body: 'Text of an earlier version.' }
@@ -209,9 +209,9 @@ test('sends nothing about an acknowledged token until it is about to expire', as
   await expireIn(60)
 
   expect(await sent()).toEqual([
-    'The access token of +1 555-010-0001 expires in 13 days',
-    'The access token of +1 555-010-0001 expires in 1 day',
-    'The access token of +1 555-010-0001 was renewed',
+    'The access token of +15550100001 expires in 13 days',
+    'The access token of +15550100001 expires in 1 day',
+    'The access token of +15550100001 was renewed',
   ])
 })
 
@@ -225,8 +225,8 @@ test('alerts once when more messages fail than the threshold allows, and when fe
   await setTraffic({ sent: 99, failed: 1 })
 
   expect(await sent()).toEqual([
-    '15% of the messages of +1 555-010-0001 fail',
-    'The messages of +1 555-010-0001 fail less often',
+    '15% of the messages of +15550100001 fail',
+    'The messages of +15550100001 fail less often',
   ])
 })
 
@@ -237,7 +237,7 @@ test('compares the failure rate only above the minimum number of messages of the
   await setRules({ failureRateMinMessages: 5 })
   await setTraffic({ sent: 2, failed: 3 })
 
-  expect(await sent()).toEqual(['60% of the messages of +1 555-010-0001 fail'])
+  expect(await sent()).toEqual(['60% of the messages of +15550100001 fail'])
   expect(await failureFindings()).toEqual(['failures_frequent'])
 })
 

@@ -9,6 +9,7 @@ import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
 import { RequestOfMessage } from '../request-of-message.tsx'
+import { toInternational } from '../../../../../contracts/fields.ts'
 
 export function MessageDetails({ message }: { message: Message }) {
   const { messageId, waMessageId, to, waId, userId, template, language, externalId } = message
@@ -64,7 +65,9 @@ function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
     )
   return (
     <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} inherit>
-      {account.displayPhoneNumber ?? t`Phone number ID ${account.phoneNumberId}`}
+      {account.displayPhoneNumber === undefined
+        ? t`Phone number ID ${account.phoneNumberId}`
+        : toInternational(account.displayPhoneNumber)}
     </Anchor>
   )
 }
