@@ -65,7 +65,7 @@ export const WhatsAppAccountHealth = z
     token: z
       .object({
         valid: z.boolean().optional().describe('Whether WhatsApp accepts the access token.'),
-        expiresAt: Timestamp.optional().describe('When it expires; absent if it does not.'),
+        expiresAt: Timestamp.optional().describe('When it expires; absent if no expiry is known.'),
         missingPermissions: z.array(z.string()).describe('Required permissions that it lacks.'),
         checkedAt,
       })

@@ -181,7 +181,7 @@ function TokenExpiry({ health: { token } }: { health: WhatsAppAccountHealth }) {
     <Text size="sm" c="dimmed">
       {token.expiresAt === undefined ? (
         token.valid === true ? (
-          t`It does not expire.`
+          t`WhatsApp reports no expiry date.`
         ) : (
           t`WhatsApp has not said yet when it expires.`
         )
