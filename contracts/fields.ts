@@ -123,9 +123,12 @@ export function toInternational(displayPhoneNumber: string): string {
   return `+${displayPhoneNumber.replaceAll(/\D/g, '')}`
 }
 
+/** The number of the sandbox has this ID, so that the examples of the document can be sent there as they are. */
+export const exampleAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
+
 export const AccountId = line(64)
   .describe('ID of the WhatsApp account. When absent, the default account is used.')
-  .meta({ examples: ['wa_01kah39zr4e8m5n6p7q8s9t0vw'] })
+  .meta({ examples: [exampleAccountId] })
 
 export const MessageId = line(64)
   .describe('Message ID of this service.')

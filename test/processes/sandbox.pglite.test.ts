@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
+import { z } from 'zod'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { buildDashboard } from '../../src/packaging/build-dashboard.ts'
 import { openCookieBrowser, type CookieBrowser } from '../support/cookie-browser.ts'
@@ -15,6 +16,14 @@ const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECR
 
 // Like `npm start`; built once and reused.
 beforeAll(buildDashboard)
+
+const Parameter = z.object({
+  name: z.string(),
+  examples: z.object({ default: z.object({ value: z.unknown() }) }).optional(),
+})
+const Document = z.object({
+  paths: z.object({ '/api/v1/template': z.object({ get: z.object({ parameters: z.array(Parameter) }) }) }),
+})
 
 /** The sandbox has its own database, so it behaves the same in both projects. */
 describe.runIf(isEmbedded)('a new sandbox', () => {
@@ -34,6 +43,20 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
       expect(server.stdout()).toContain(`${server.url}${page}\n`)
       expect((await fetch(server.url + page)).status).toBe(200)
     }
+  })
+
+  test('answers requests with the account ID of the examples', async () => {
+    const [apiKey = ''] = /wb_live_[0-9a-f]{64}/.exec(server.stdout()) ?? []
+    const openapi = Document.parse(await (await fetch(`${server.url}/openapi.json`)).json())
+    const { parameters } = openapi.paths['/api/v1/template'].get
+    const accountId = parameters.find(({ name }) => name === 'accountId')?.examples?.default.value
+
+    expect(accountId).toMatch(/^wa_/)
+    const listed = await fetch(`${server.url}/api/v1/template?accountId=${String(accountId)}`, {
+      headers: { 'x-api-key': apiKey },
+    })
+
+    expect(await listed.json()).toMatchObject({ success: true })
   })
 
   test('prints the address of the simulated Cloud API, which other clients can call', async () => {

@@ -1,4 +1,5 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { exampleAccountId } from '../../../contracts/fields.ts'
 import { createAccount, requireAccount, updateAccount } from '../../accounts/account.ts'
 import { generateKey } from '../../accounts/api-key.ts'
 import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
@@ -41,7 +42,7 @@ async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> 
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
   await updateAccount(deps, accountId, { templateChangesEnabled: true, mcpEnabled: true })
-  await addWhatsAppAccount(deps, accountId, number)
+  await addWhatsAppAccount({ ...deps, newId: () => exampleAccountId }, accountId, number)
   return { accountId, apiKey, keyStart: start }
 }
 
