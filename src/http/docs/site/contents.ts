@@ -118,11 +118,11 @@ export const contents: readonly Group[] = [
     title: 'Operators',
     collapsed: true,
     pages: [
-      { slug: 'deploying', file: 'operating/deploying.md', summary: 'Install and run Waybill.' },
+      { slug: 'deploying', file: 'operating/deploying.md', summary: 'From an empty machine to the first message.' },
       {
         slug: 'kubernetes',
         file: 'operating/kubernetes.md',
-        summary: 'Helm chart, Kustomize base, systemd units and cloud databases.',
+        summary: 'Helm chart, Kustomize base and cloud databases.',
       },
       { slug: 'configuration', file: 'operating/configuration.md', summary: 'Every environment variable.' },
       { slug: 'commands', file: 'operating/commands.md', summary: 'The command line.' },
