@@ -21,6 +21,7 @@ const onPGlite = '*.pglite.test.ts'
 const folders = [
   'browser',
   'clients',
+  'cluster',
   'deploy',
   'faults',
   'fresh',
@@ -140,6 +141,7 @@ export default defineConfig({
         maxWorkers: 2,
         globalSetup: pglite,
       }),
+      project('cluster', 8, { include: ['test/cluster/**/*.test.ts'], testTimeout: 900_000 }),
       // Builds Helm and Kustomize first.
       project('deploy', 8, { include: ['test/deploy/**/*.test.ts'], hookTimeout: 900_000 }),
       project('fresh', 8, {

@@ -15,7 +15,7 @@ import {
 } from '../support/webhook-receiver.ts'
 import { check, type Violation } from './check.ts'
 import { startFaultyPostgres } from './database.ts'
-import { causeFaults, type FaultKind } from './faults.ts'
+import { causeFaults, type FaultKind, type FaultyParts } from './faults.ts'
 import { type Entry, type LedgerWriter, openLedger, readLedger, type WebhookAnswer } from './ledger.ts'
 import { type Load, readEndState, startLoad } from './load.ts'
 import { ChaosNode, choosePort } from './node.ts'
@@ -47,23 +47,64 @@ const sender = { phoneNumberId: '100000000000001', wabaId: '200000000000001', ac
 const appSecret = 'chaos-app-secret'
 /** Roles of the processes that share PostgreSQL: most installations run `all`; `api` delivers no webhooks. */
 const roles = ['all', 'api', 'all'] as const
+const alone = ['all'] as const
 
 type Nodes = [ChaosNode, ...ChaosNode[]]
 
 /** Runs one service on its own database, injects faults, waits until it is idle and checks the ledger. */
 export async function runRound(options: RoundOptions): Promise<Round> {
-  const { database, seed } = options
+  const { database, seed, faults } = options
   await using resources = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), `waybill-chaos-${database}-${seed}-`))
+  const clock = faults.includes('clock')
+  const postgres = database === 'postgres' ? await startFaultyPostgres(folder, { clock }) : undefined
+  if (postgres) resources.defer(() => postgres.stop())
+  const goal = { kills: options.kills, endsAt: Date.now() + options.minutes * 60_000 }
+  const service = {
+    folder,
+    seed,
+    databaseUrl: postgres?.url,
+    roles: postgres ? roles : alone,
+    clocksJump: clock,
+    settleSeconds: options.settleSeconds,
+  }
+  const { result: kills, ...observed } = await runUnderLoad(service, (parts) =>
+    causeFaults({ ...parts, postgres }, faults, goal),
+  )
+  if (observed.violations.length === 0 && !options.keep)
+    resources.defer(() => rm(folder, { recursive: true, force: true }))
+  return { folder, kills, ...observed }
+}
+
+export interface ServiceOptions {
+  /** Gets the ledger, and the data of the processes. */
+  folder: string
+  seed: number
+  /** Undefined for the embedded database. */
+  databaseUrl: string | undefined
+  /** Of each process. The first has an API. */
+  roles: readonly ['all' | 'api', ...('all' | 'api' | 'worker')[]]
+  clocksJump: boolean
+  /** The longest wait for progress after the faults. Anything unfinished after it is a violation. */
+  settleSeconds: number
+}
+
+export interface ServiceParts extends Omit<FaultyParts, 'postgres'> {
+  load: Load
+}
+
+/** Runs a service under load while `act` does something to it, waits until it is idle and checks the ledger. */
+export async function runUnderLoad<Result>(
+  { folder, seed, databaseUrl, roles, clocksJump, settleSeconds }: ServiceOptions,
+  act: (parts: ServiceParts) => Promise<Result>,
+): Promise<Pick<Round, 'entries' | 'violations'> & { result: Result }> {
+  await using resources = new AsyncDisposableStack()
   const ledgerFolder = path.join(folder, 'ledger')
   const dataDir = path.join(folder, 'data')
   for (const each of [ledgerFolder, dataDir]) await mkdir(each)
   const random = createRandom(seed)
   const ledger = openLedger(ledgerFolder, 'campaign')
 
-  const postgres =
-    database === 'postgres' ? await startFaultyPostgres(folder, { clock: options.faults.includes('clock') }) : undefined
-  if (postgres) resources.defer(() => postgres.stop())
   const nodeClockFile = path.join(folder, 'node-clock')
   await writeFile(nodeClockFile, '0')
   const upstreamPort = await choosePort(random)
@@ -75,36 +116,30 @@ export async function runRound(options: RoundOptions): Promise<Round> {
     WEBHOOK_RETRY_SCHEDULE: Array.from({ length: 60 }, () => '1s').join(','),
     WAYBILL_SECRET_KEY: secretKey,
     WAYBILL_DATA_DIR: dataDir,
-    ...(postgres && { DATABASE_URL: postgres.url }),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
   const receiver = await startWebhookReceiver()
   resources.defer(() => receiver.close())
-  const nodes = await createNodes({
-    environment,
-    nodeClockFile,
-    ledgerFolder,
-    shared: postgres !== undefined,
-    ledger,
-    random,
-  })
-  resources.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => {}))
+  const { all, withApi } = await createNodes({ environment, nodeClockFile, ledgerFolder, roles, ledger, random })
+  resources.defer(() => Promise.all(all.map((node) => node.stop())).then(() => {}))
+  const [first, ...others] = withApi
   const upstream = await startUpstream({
     seed,
     port: upstreamPort,
     folder: ledgerFolder,
     appSecret,
     sender,
-    callbackOrigins: [nodes[0].url, ...nodes.slice(1).map(({ url }) => url)],
+    callbackOrigins: [first.url, ...others.map(({ url }) => url)],
   })
   resources.defer(() => upstream.close())
   const { apiKey, secret } = await setUp(environment, receiver.url)
   const webhooks = new Set<string>()
-  const note = noteWebhook({ secret, ledger, webhooks, clocksJump: options.faults.includes('clock') })
+  const note = noteWebhook({ secret, ledger, webhooks, clocksJump })
   receiver.behave(receiveWebhook(note, createRandom(seed + 1)))
 
-  await Promise.all(nodes.map((node) => node.start()))
+  await Promise.all(all.map((node) => node.start()))
   const load = startLoad({
-    nodes,
+    nodes: withApi,
     apiKey,
     ledger,
     random: createRandom(seed + 2),
@@ -112,44 +147,37 @@ export async function runRound(options: RoundOptions): Promise<Round> {
     pauseMilliseconds: 400,
   })
   resources.defer(() => load.stop())
-  const parts = { nodes, upstream, postgres, nodeClockFile, ledger, random }
-  const kills = await causeFaults(parts, options.faults, {
-    kills: options.kills,
-    endsAt: Date.now() + options.minutes * 60_000,
-  })
+  const result = await act({ nodes: all, load, upstream, nodeClockFile, ledger, random })
 
   load.stopSending()
-  await settle({ nodes, load, upstream, webhooks }, options.settleSeconds)
+  await settle({ nodes: all, load, upstream, webhooks }, settleSeconds)
   await load.stop()
   await upstream.close()
-  await readEndState({ url: nodes[0].url, apiKey, ledger }, load)
-  for (const node of nodes) await node.stop()
+  await readEndState({ url: first.url, apiKey, ledger }, load)
+  for (const node of all) await node.stop()
   await ledger.close()
 
   const entries = readLedger(ledgerFolder)
-  const violations = check(entries)
-  if (violations.length === 0 && !options.keep) resources.defer(() => rm(folder, { recursive: true, force: true }))
-  return { folder, kills, entries, violations }
+  return { entries, violations: check(entries), result }
 }
 
-interface NodeOptions {
+interface NodeOptions extends Pick<ServiceOptions, 'roles'> {
   environment: Record<string, string>
   nodeClockFile: string
   ledgerFolder: string
-  /** Several processes share one PostgreSQL; an embedded database has one. */
-  shared: boolean
   ledger: LedgerWriter
   random: Random
 }
 
+/** Those with an API come first. */
 async function createNodes({
   environment,
   nodeClockFile,
   ledgerFolder,
-  shared,
+  roles,
   ledger,
   random,
-}: NodeOptions): Promise<Nodes> {
+}: NodeOptions): Promise<{ all: Nodes; withApi: Nodes }> {
   const create = async (role: string, index: number) => {
     const own = {
       NODE_OPTIONS: ['note-answers.ts', 'jumping-clock.ts']
@@ -160,8 +188,11 @@ async function createNodes({
     }
     return new ChaosNode(index, await choosePort(random), { ...environment, ...own }, ['--role', role], ledger)
   }
-  const first = await create(roles[0], 0)
-  return shared ? [first, await create(roles[1], 1), await create(roles[2], 2)] : [first]
+  const [role, ...otherRoles] = roles
+  const first = await create(role, 0)
+  const others: ChaosNode[] = []
+  for (const each of otherRoles) others.push(await create(each, others.length + 1))
+  return { all: [first, ...others], withApi: [first, ...others.filter((_, index) => otherRoles[index] !== 'worker')] }
 }
 
 async function setUp(environment: Record<string, string>, url: string): Promise<{ apiKey: string; secret: string }> {

@@ -1,7 +1,8 @@
 import { existsSync, globSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { signalTree } from '../support/signal-tree.ts'
 import { run, startPostgres, type RunningPostgres } from '../support/postgres.ts'
 
 /** A PostgreSQL server into which faults can be injected. */
@@ -47,14 +48,14 @@ export async function startFaultyPostgres(folder: string, { clock }: { clock: bo
       await start()
     },
     crash: async () => {
-      const pids = await signalAll(postgres, 'SIGKILL')
-      for (const pid of pids) while (isRunning(pid)) await delay(10)
+      await signalTree(await postgres.readPid(), 'SIGKILL')
       await start()
     },
     freeze: async (milliseconds) => {
-      const pids = await signalAll(postgres, 'SIGSTOP')
+      const pid = await postgres.readPid()
+      await signalTree(pid, 'SIGSTOP')
       await delay(milliseconds)
-      for (const pid of pids) signal(pid, 'SIGCONT')
+      await signalTree(pid, 'SIGCONT')
     },
     ...(hasClock && { shiftClock }),
     stop: postgres.stop,
@@ -74,28 +75,5 @@ async function startWithClock(postgres: RunningPostgres, library: string, clockF
     await postgres.resume()
   } finally {
     for (const name of Object.keys(added)) delete process.env[name]
-  }
-}
-
-/** Stops the first process before listing the others, so that it cannot start new ones. */
-async function signalAll(postgres: RunningPostgres, name: NodeJS.Signals): Promise<number[]> {
-  const first = await postgres.readPid()
-  signal(first, 'SIGSTOP')
-  const children = (await readFile(`/proc/${first}/task/${first}/children`, 'utf8')).trim().split(' ').map(Number)
-  const pids = [first, ...children].filter((pid) => pid > 0)
-  for (const pid of pids) signal(pid, name)
-  return pids
-}
-
-/** A process that has exited needs no signal. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  if (isRunning(pid)) process.kill(pid, name)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
   }
 }

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { runUnderLoad, type ServiceParts } from '../chaos/campaign.ts'
+import { countFigures, toReport } from '../chaos/report.ts'
+import { reportMissing } from '../support/required-programs.ts'
+import { type Cluster, type LeaderFault, startCluster } from './cluster.ts'
+
+const faults = ['kill', 'pause', 'cut off', 'kill', 'cut off'] as const satisfies LeaderFault[]
+/** Messages of the load before the next fault. */
+const messagesBetween = 200
+
+test.skipIf(!isInstalled())('loses and doubles nothing while the leaders of a cluster fail', async () => {
+  await using resources = new AsyncDisposableStack()
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-failovers-'))
+  resources.defer(() => rm(folder, { recursive: true, force: true }))
+  const cluster = resources.use(await startCluster())
+
+  const { entries, violations, result } = await runUnderLoad(
+    {
+      folder,
+      seed: 1,
+      databaseUrl: cluster.url,
+      roles: ['api', 'api', 'worker', 'worker'],
+      clocksJump: false,
+      settleSeconds: 60,
+    },
+    (parts) => failLeaders(cluster, parts),
+  )
+
+  console.log(toReport(countFigures(entries), violations))
+  console.log('Seconds after the promotion:')
+  for (const { fault, committed, sent } of result)
+    console.log(`${fault}: PostgreSQL committed ${committed}, sent ${sent}`)
+  expect(violations).toEqual([])
+  expect(result).toHaveLength(faults.length)
+})
+
+interface Resumed {
+  fault: LeaderFault
+  /** Seconds from the promotion until the new leader could commit, and until a send was acknowledged. */
+  committed: string
+  sent: string
+}
+
+async function failLeaders(cluster: Cluster, { load, ledger }: ServiceParts): Promise<Resumed[]> {
+  const resumed: Resumed[] = []
+  const waitForSends = async (count: number) => {
+    const before = load.answered.size
+    while (load.answered.size < before + count) await delay(10)
+  }
+  for (const fault of faults) {
+    await waitForSends(messagesBetween)
+    // As in the campaign, a process may fail to start while the database is away.
+    ledger.write({ kind: 'fault', fault: 'database', phase: 'begin', detail: fault })
+    const { hasCommitted, restore } = await cluster.failLeader(fault)
+    const promotedAt = performance.now()
+    const since = () => ((performance.now() - promotedAt) / 1000).toFixed(1)
+    const [committed, sent] = await Promise.all([hasCommitted.then(since), waitForSends(1).then(since)])
+    resumed.push({ fault, committed, sent })
+    ledger.write({ kind: 'fault', fault: 'database', phase: 'end', detail: fault })
+    await restore()
+  }
+  await waitForSends(messagesBetween)
+  return resumed
+}
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('patroni', ['--version'])
+    execFileSync('etcd', ['--version'])
+    return process.getuid?.() === 0
+  } catch {
+    reportMissing('The test of a cluster', 'root, and the Debian packages patroni, etcd-server and postgresql-15')
+    return false
+  }
+}

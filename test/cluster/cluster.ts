@@ -1,0 +1,156 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { request } from 'undici'
+import { freePort, run } from '../support/postgres.ts'
+import { Member, superuser } from './member.ts'
+
+export type LeaderFault = 'kill' | 'pause' | 'cut off'
+
+/** Three PostgreSQL servers that Patroni manages, with synchronous replication. */
+export interface Cluster extends AsyncDisposable {
+  /** Lists all servers. */
+  url: string
+  /** Takes the leader away, and resolves when another one is promoted. */
+  failLeader(fault: LeaderFault): Promise<Failover>
+}
+
+interface Failover {
+  /** Resolves when the new leader has committed a transaction, for which it needs a synchronous standby. */
+  hasCommitted: Promise<void>
+  /** Brings the old leader back, and resolves when all members work. */
+  restore: () => Promise<void>
+}
+
+const names = ['one', 'two', 'three']
+/** An election ends within the lease of a leader, 20 seconds, and a few rounds of Patroni. */
+const patience = 120_000
+
+export async function startCluster(): Promise<Cluster> {
+  await using resources = new AsyncDisposableStack()
+  const user = await findUser('postgres')
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-cluster-'))
+  resources.defer(() => rm(folder, { recursive: true, force: true }))
+  const etcdPort = await startEtcd(folder, resources)
+  const members: Member[] = []
+  for (const name of names) members.push(resources.use(await Member.create({ name, folder, etcdPort, user })))
+  await promisify(execFile)('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+  for (const member of members) member.start()
+  await waitUntilWhole(members)
+  const kept = resources.move()
+  const hosts = members.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  return {
+    url: `postgres://${superuser.username}:${superuser.password}@${hosts}/postgres?target_session_attrs=read-write`,
+    failLeader: async (fault) => {
+      const leader = await findLeader(members)
+      const others = members.filter((member) => member !== leader)
+      await begin(leader, fault)
+      await until('another leader', async () => (await findLeaders(others)).length === 1)
+      return {
+        hasCommitted: commitOn(await findLeader(others)),
+        restore: async () => {
+          await end(leader, fault)
+          await waitUntilWhole(members)
+        },
+      }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function findUser(name: string): Promise<{ uid: number; gid: number }> {
+  const read = async (option: string) => Number((await promisify(execFile)('id', [option, name])).stdout)
+  return { uid: await read('-u'), gid: await read('-g') }
+}
+
+async function startEtcd(folder: string, resources: AsyncDisposableStack): Promise<number> {
+  const [port, peerPort] = [await freePort(), await freePort()]
+  const [url, peerUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`]
+  const options = {
+    name: 'etcd',
+    'data-dir': path.join(folder, 'etcd'),
+    'listen-client-urls': url,
+    'advertise-client-urls': url,
+    'listen-peer-urls': peerUrl,
+    'initial-advertise-peer-urls': peerUrl,
+    'initial-cluster': `etcd=${peerUrl}`,
+  }
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const etcd = spawn('etcd', args, { stdio: 'ignore' })
+  const exited = once(etcd, 'exit')
+  resources.defer(async () => {
+    etcd.kill('SIGKILL')
+    await exited
+  })
+  await until('etcd', () =>
+    request(`${url}/health`).then(
+      ({ statusCode }) => statusCode === 200,
+      () => false,
+    ),
+  )
+  return port
+}
+
+async function findLeaders(members: readonly Member[]): Promise<Member[]> {
+  const statuses = await Promise.all(members.map((member) => member.readStatus()))
+  return members.filter((_, index) => {
+    const status = statuses[index]
+    return status?.role === 'master' && status.state === 'running'
+  })
+}
+
+async function findLeader(members: readonly Member[]): Promise<Member> {
+  const [leader] = await findLeaders(members)
+  if (!leader) throw new Error('the cluster has no leader')
+  return leader
+}
+
+/** One leads, and the others follow it, one of them synchronously and with the right to be promoted. */
+async function waitUntilWhole(members: readonly Member[]): Promise<void> {
+  await until('a leader and two standbys', async () => {
+    const [leader, ...others] = await findLeaders(members)
+    if (!leader || others.length > 0) return false
+    const { replication = [] } = (await leader.readStatus()) ?? {}
+    const roles = await leader.readRoles()
+    return replication.filter(({ state }) => state === 'streaming').length === 2 && roles.includes('sync_standby')
+  })
+}
+
+async function commitOn({ port }: Member): Promise<void> {
+  const url = `postgres://${superuser.username}:${superuser.password}@127.0.0.1:${port}/postgres`
+  await run(url, `select pg_logical_emit_message(true, 'cluster', 'committed')`)
+}
+
+async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const endsAt = Date.now() + patience
+  while (!(await isTrue())) {
+    if (Date.now() > endsAt) throw new Error(`the cluster did not get ${what}`)
+    await delay(50)
+  }
+}
+
+async function begin(leader: Member, fault: LeaderFault): Promise<void> {
+  switch (fault) {
+    case 'kill':
+      return leader.kill()
+    case 'pause':
+      return leader.pause()
+    case 'cut off':
+      return leader.cutOff()
+  }
+}
+
+async function end(leader: Member, fault: LeaderFault): Promise<void> {
+  switch (fault) {
+    case 'kill':
+      return leader.start()
+    case 'pause':
+      return leader.resume()
+    case 'cut off':
+      return leader.reconnect()
+  }
+}
