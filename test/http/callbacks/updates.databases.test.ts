@@ -70,6 +70,28 @@ test('corrects a template status on the next sync after an unknown or lost event
   expect(row).toMatchObject({ quality_rating: 'GREEN', active: true })
 })
 
+test('syncs the templates of an account after WhatsApp reports that one was edited', async () => {
+  const customer = await server.account()
+  const components = [{ type: 'BODY', text: 'Your order is on its way.' }]
+  server.simulator.templatesOf(customer.wabaId).set('order_shipped', 'en', { components })
+  await server.deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ next_sync_at: new Date('2100-01-01') })
+    .execute()
+  const edited = {
+    ...templateUpdate('EDITED'),
+    message_template_element: 'Your order is on its way.',
+    message_template_buttons: [{ message_template_button_type: 'VOICE_CALL', message_template_button_text: 'Call' }],
+  }
+
+  expect(
+    (await post(server, changeCallback(customer.wabaId, 'message_template_components_update', edited))).statusCode,
+  ).toBe(200)
+
+  expect(await syncDueTemplates(server.deps)).toBe(1)
+  expect((await customer.get('/api/v1/template/order_shipped/en')).json().data).toMatchObject({ components })
+})
+
 test('syncs templates whose texts, keys or reasons cannot be stored as they are', async () => {
   const customer = await server.account()
   const templates = server.simulator.templatesOf(customer.wabaId)
