@@ -99,7 +99,9 @@ function AccountSwitcher({ accountId }: { accountId: string | undefined }) {
           aria-label={t`Account: ${current.name}. Switch account`}
           styles={{ root: { minWidth: 0 } }}
         >
-          {current.name}
+          <Text span inherit truncate>
+            {current.name}
+          </Text>
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>

@@ -1,5 +1,6 @@
-import { Box, Group, Stack, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Box, Text } from '@mantine/core'
+import { Fragment, type ReactNode } from 'react'
+import styles from './description-list.module.css'
 
 interface Item {
   /** Needed if two items have the same name. */
@@ -8,20 +9,20 @@ interface Item {
   value: ReactNode
 }
 
-/** A list of names and values. */
+/** A list of names and values. The names are as wide as the longest one, up to three tenths of the list. */
 export function DescriptionList({ items }: { items: Item[] }) {
   return (
-    <Stack component="dl" gap="xs" m={0}>
+    <Box component="dl" m={0} className={styles['list']}>
       {items.map(({ name, value, id = name }) => (
-        <Group key={id} gap="md" wrap="nowrap" align="baseline">
-          <Text component="dt" size="sm" c="dimmed" w={96} style={{ flexShrink: 0 }}>
+        <Fragment key={id}>
+          <Text component="dt" size="sm" c="dimmed">
             {name}
           </Text>
           <Box component="dd" m={0} fz="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
             {value}
           </Box>
-        </Group>
+        </Fragment>
       ))}
-    </Stack>
+    </Box>
   )
 }

@@ -68,7 +68,7 @@ test('shows the templates of another WhatsApp account', async () => {
   await page.getByText('Synced 17 templates from WhatsApp, 15 approved.').waitFor()
 
   await page.getByRole('combobox', { name: 'WhatsApp account' }).click()
-  await page.getByRole('option', { name: `6${account.phoneNumberId}` }).click()
+  await page.getByRole('option', { name: '+15550100001', exact: true }).click()
 
   await page.getByRole('link', { name: 'of_the_other' }).click()
   await page.getByRole('figure').getByText('Other.').waitFor()

@@ -38,7 +38,7 @@ export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) 
             <Table.Th w={76}>
               <Trans>Status</Trans>
             </Table.Th>
-            <Table.Th w="30%">
+            <Table.Th w="22%">
               <Trans>Error</Trans>
             </Table.Th>
             <Table.Th w={92} ta="right">

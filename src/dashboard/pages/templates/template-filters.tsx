@@ -5,6 +5,7 @@ import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
 import { describeStatus } from './template-status.ts'
+import { nameNumber } from '../../ui/phone-number.ts'
 
 /** Lower case, so that it cannot be a WhatsApp status. */
 const all = 'all'
@@ -55,10 +56,10 @@ function AccountSelect({ accounts, chosen, onChoose }: Pick<TemplateFiltersProps
   return (
     <Select
       label={t`WhatsApp account`}
-      data={accounts.map(({ whatsAppAccountId, phoneNumberId, isDefault }) => ({
-        value: whatsAppAccountId,
-        label: isDefault ? t`${phoneNumberId} (default)` : phoneNumberId,
-      }))}
+      data={accounts.map((account) => {
+        const name = nameNumber(account)
+        return { value: account.whatsAppAccountId, label: account.isDefault ? t`${name} (default)` : name }
+      })}
       value={chosen ?? accounts.find(({ isDefault }) => isDefault)?.whatsAppAccountId ?? null}
       onChange={(id) => id !== null && onChoose(id)}
       allowDeselect={false}
