@@ -7,6 +7,7 @@ import packageJson from '../../src/client/package.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/postgres.ts'
 import { installToolchains, type Toolchains, typescriptVersions, type TypeScriptVersion } from './compilers.ts'
+import { compareDocumented } from '../support/documented-sizes.ts'
 import { measureMegabytes, repository, run } from './run.ts'
 import { type Server, startServer } from './server.ts'
 
@@ -186,7 +187,8 @@ test('installs tRPC, zod and standardwebhooks, and nothing of the server', async
     'zod',
   ])
   expect(Object.values(packages).filter((each) => each.hasInstallScript)).toEqual([])
-  console.log(`The client installs ${installed.length} packages, ${await measureMegabytes(customer)} MB.`)
+  const sizes = [installed.length, await measureMegabytes(customer)]
+  expect(await compareDocumented('guides/typescript.md', 'it installs {} packages with {} MB', sizes)).toEqual([])
 })
 
 describe('a program of a customer', () => {

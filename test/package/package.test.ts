@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import { writeManifest } from '../../src/packaging/manifest.ts'
+import { compareDocumented } from '../support/documented-sizes.ts'
 import { freePort } from '../support/postgres.ts'
 import { measureMegabytes, repository, run } from './run.ts'
 import { startServer, type Server } from './server.ts'
@@ -119,7 +120,16 @@ describe('an installation', () => {
     expect(modules.filter((name) => /^node-|^@scalar$|^vue$|^trpc-to-openapi$|^@redocly$/.test(name))).toEqual([])
     // Others are bundled.
     expect(modules.filter((name) => /^(fastify|pg|kysely|better-auth|undici|pino)$/.test(name))).toEqual([])
-    console.log(`The archive takes ${packed.size} bytes, what it installs ${await measureMegabytes(folder)} MB.`)
+  })
+
+  test('takes what the documentation says', async () => {
+    const megabytes = [
+      Math.round(packed.size / 100_000) / 10,
+      await measureMegabytes(path.join(folder, 'node_modules')),
+    ]
+    expect(
+      await compareDocumented('operating/deploying.md', 'It takes {} MB, and {} MB with its dependencies', megabytes),
+    ).toEqual([])
   })
 
   test('has the command with its help', async () => {
