@@ -111,8 +111,10 @@ function hold({ migrations, name, observer, traffic }: Scene, state: State, prob
     up: async (trx) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
       state.pid = rows[0]?.pid ?? 0
+      const earlier = await countScans(trx)
       await migration.up(trx)
-      problems.push(...(await listScans(trx)))
+      for (const [table, scans] of await countScans(trx))
+        if (scans > (earlier.get(table) ?? 0)) problems.push(`reads the whole table ${table}`)
       state.isHeld = true
       const before = traffic.sent.length
       await waitUntil(async () => traffic.sent.length > before + 8 || (await blocksOthers(observer, state.pid)))
@@ -120,11 +122,16 @@ function hold({ migrations, name, observer, traffic }: Scene, state: State, prob
   }
 }
 
-/** The growing tables that this transaction has read as a whole. */
-async function listScans(trx: Kysely<unknown>): Promise<string[]> {
-  const { rows } = await sql<{ table: string }>`
-    select relname::text as table from pg_stat_xact_user_tables where seq_scan > 0`.execute(trx)
-  return rows.flatMap(({ table }) => (growing.test(table) ? [`reads the whole table ${table}`] : []))
+/**
+ * How often growing tables were read as a whole. PostgreSQL counts for a transaction also what earlier ones of its
+ * connection did within the last second, such as the migration before.
+ */
+async function countScans(trx: Kysely<unknown>): Promise<Map<string, number>> {
+  const { rows } = await sql<{ table: string; scans: number }>`
+    select relname::text as table, seq_scan::integer as scans from pg_stat_xact_user_tables where seq_scan > 0`.execute(
+    trx,
+  )
+  return new Map(rows.flatMap(({ table, scans }) => (growing.test(table) ? [[table, scans] as const] : [])))
 }
 
 async function waits(client: pg.Client, pid: number): Promise<boolean> {
