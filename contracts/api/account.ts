@@ -45,6 +45,9 @@ const checkedAt = Timestamp.optional().describe('When WhatsApp was asked last; a
 export const marketingSettings = ['automatic', 'cloud_api'] as const
 export type MarketingSetting = (typeof marketingSettings)[number]
 
+export const messagingAccountSettings = ['omit', 'send'] as const
+export type MessagingAccountSetting = (typeof messagingAccountSettings)[number]
+
 export const WhatsAppAccountHealth = z
   .object({
     accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),

@@ -101,6 +101,7 @@ import {
   replaceSecrets,
   setDefaultWhatsAppAccount,
   setMarketing,
+  setMessagingAccount,
   testWhatsAppAccount,
 } from './whatsapp-account.ts'
 
@@ -151,6 +152,7 @@ export const dashboardContracts = {
       replaceSecrets,
       setDefault: setDefaultWhatsAppAccount,
       setMarketing,
+      setMessagingAccount,
       activate: activateWhatsAppAccount,
       deactivate: deactivateWhatsAppAccount,
       remove: removeWhatsAppAccount,

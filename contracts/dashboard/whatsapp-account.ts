@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
-import { marketingSettings } from '../api/account.ts'
+import { marketingSettings, messagingAccountSettings } from '../api/account.ts'
 import { changes } from '../facts/changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
@@ -36,6 +36,7 @@ export const WhatsAppAccount = z.object({
   /** `STANDARD` or `HIGH`, as WhatsApp reported it last; absent until then. */
   throughputLevel: z.string().optional(),
   marketingSetting: z.enum(marketingSettings),
+  messagingAccountSetting: z.enum(messagingAccountSettings),
   createdAt: Timestamp,
 })
 export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
@@ -164,6 +165,16 @@ export const setMarketing = dashboardProcedure({
   input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(marketingSettings) }),
   output: WhatsAppAccount,
   audit: changes.setMarketing,
+})
+
+export const setMessagingAccount = dashboardProcedure({
+  kind: 'mutation',
+  budget: 'changes',
+  allowed: 'owner',
+  summary: 'Set whether sends of this WhatsApp account name its WABA as the messaging account that pays',
+  input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(messagingAccountSettings) }),
+  output: WhatsAppAccount,
+  audit: changes.setMessagingAccount,
 })
 
 export const removeWhatsAppAccount = dashboardProcedure({

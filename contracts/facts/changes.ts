@@ -56,6 +56,7 @@ export const changes = defineFacts('change', {
   activate: 'activated {whatsAppAccountId}',
   deactivate: 'deactivated {whatsAppAccountId}',
   setMarketing: 'set the marketing endpoint of {whatsAppAccountId} to {setting}',
+  setMessagingAccount: 'set the messaging account of {whatsAppAccountId} to {setting}',
   removeWhatsAppAccount: 'removed {whatsAppAccountId}',
   loseNumber:
     'removed {whatsAppAccountId}: WhatsApp rejected its token, and another account verified ownership of the phone number',

@@ -1,6 +1,6 @@
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
-import type { MarketingSetting } from '../../contracts/api/account.ts'
+import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
@@ -67,6 +67,16 @@ export async function setMarketing(
   setting: MarketingSetting,
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { marketing_setting: setting })
+  return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
+}
+
+/** Takes effect with the next send. */
+export async function setMessagingAccount(
+  deps: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+  setting: MessagingAccountSetting,
+): Promise<WhatsAppAccount> {
+  const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, { messaging_account_setting: setting })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }
 

@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { MarketingSetting } from '../../contracts/api/account.ts'
+import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
 import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
 
 /** Identifies a WhatsApp account and the account that it belongs to. */
@@ -139,6 +139,7 @@ export interface WhatsAppAccountChanges {
   marketing_onboarding_status?: string | null
   marketing_off_cloud_api?: boolean | null
   marketing_setting?: MarketingSetting
+  messaging_account_setting?: MessagingAccountSetting
 }
 
 export function changeWhatsAppAccount(

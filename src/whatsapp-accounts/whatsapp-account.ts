@@ -20,6 +20,7 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
     ...(row.quality_rating !== null && { qualityRating: row.quality_rating }),
     ...(row.throughput_level !== null && { throughputLevel: row.throughput_level }),
     marketingSetting: row.marketing_setting,
+    messagingAccountSetting: row.messaging_account_setting,
     createdAt: row.created_at.toISOString(),
   }
 }

@@ -9,6 +9,8 @@ import type { ListedTemplate, TemplateManagement } from './template-management.t
 export interface Sender {
   phoneNumberId: string
   accessToken: string
+  /** Names the account that pays, if the token reaches several on the number (autumn reference, section 3.3). */
+  messagingAccountId?: string | undefined
 }
 
 /**

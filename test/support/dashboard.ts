@@ -126,6 +126,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'whatsAppAccount.replaceSecrets': { whatsAppAccountId, accessToken: 'EAAB' },
     'whatsAppAccount.setDefault': { whatsAppAccountId },
     'whatsAppAccount.setMarketing': { whatsAppAccountId, setting: 'cloud_api' },
+    'whatsAppAccount.setMessagingAccount': { whatsAppAccountId, setting: 'omit' },
     'whatsAppAccount.activate': { whatsAppAccountId },
     'whatsAppAccount.deactivate': { whatsAppAccountId },
     'whatsAppAccount.remove': { whatsAppAccountId },

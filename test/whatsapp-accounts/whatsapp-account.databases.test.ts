@@ -57,6 +57,7 @@ test('encrypts the token and app secret, binds them to their row and does not li
       active: true,
       hasAppSecret: true,
       marketingSetting: 'automatic',
+      messagingAccountSetting: 'omit',
       createdAt: expect.any(String),
     },
   ])

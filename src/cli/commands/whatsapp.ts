@@ -7,6 +7,7 @@ import {
   replaceSecrets,
   setDefaultWhatsAppAccount,
   setMarketing,
+  setMessagingAccount,
   type UpdatedWhatsAppAccount,
   type WhatsAppAccount,
 } from '../../../contracts/dashboard/whatsapp-account.ts'
@@ -132,6 +133,20 @@ export const whatsappCommands = [
     ],
     examples: ['waybill whatsapp set-marketing wa_… --endpoint cloud_api'],
     text: ({ marketingSetting }, { WA }) => `${WA}: ${describeMarketingSetting(marketingSetting)}`,
+  }),
+  contractCommand(setMessagingAccount, {
+    name: 'whatsapp set-messaging-account',
+    summary: 'Set whether sends name the messaging account that pays',
+    args: { WA: 'whatsAppAccountId' },
+    options: { id: { value: 'S', help: 'send: the ID of its WABA; omit: none', field: 'setting' } },
+    notes: [
+      'Use send if the access token reaches several messaging accounts (WABAs) on the number: otherwise WhatsApp decides\nwhich of them pays. With omit, which is the default, WhatsApp decides.',
+    ],
+    examples: ['waybill whatsapp set-messaging-account wa_… --id send'],
+    text: ({ messagingAccountSetting, wabaId }, { WA }) =>
+      messagingAccountSetting === 'send'
+        ? `${WA}: sends name the messaging account ${wabaId}, which pays.`
+        : `${WA}: sends name no messaging account.`,
   }),
   contractCommand(removeWhatsAppAccount, {
     name: 'whatsapp remove',

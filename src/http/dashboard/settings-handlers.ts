@@ -14,6 +14,7 @@ import {
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
   setMarketing,
+  setMessagingAccount,
 } from '../../whatsapp-accounts/change.ts'
 import { checkNow } from '../../whatsapp-accounts/health/check.ts'
 import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
@@ -257,6 +258,8 @@ const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
     setDefaultWhatsAppAccount(deps, accountId, whatsAppAccountId),
   setMarketing: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
     setMarketing(deps, { accountId, whatsAppAccountId }, setting),
+  setMessagingAccount: (deps, _call, { accountId, whatsAppAccountId, setting }) =>
+    setMessagingAccount(deps, { accountId, whatsAppAccountId }, setting),
   activate: (deps, _call, { accountId, whatsAppAccountId }) =>
     activateWhatsAppAccount(deps, accountId, whatsAppAccountId),
   deactivate: (deps, _call, { accountId, whatsAppAccountId }) =>

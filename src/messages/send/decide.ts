@@ -29,6 +29,8 @@ export interface SendingAccount {
   accessTokenEncrypted: string
   /** Undefined if the account is active. */
   inactiveReason: string | undefined
+  /** The messaging account that pays; undefined if WhatsApp decides. */
+  messagingAccountId?: string | undefined
 }
 
 export interface SendableTemplate {

@@ -26,6 +26,7 @@ interface SendFactsRow {
   stops_all_messages: boolean
   stores_content: boolean
   route: keyof typeof routes
+  messaging_account_id: string | null
 }
 
 /** The routes of a send. None is allocated per send. */
@@ -63,7 +64,8 @@ const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id,
     case when wa.marketing_setting = 'cloud_api' then 'cloud_api_only'
       when t.category = 'MARKETING' and (wa.marketing_onboarding_status = 'ONBOARDED' or wa.marketing_off_cloud_api)
         then 'marketing'
-      else 'cloud_api' end as route`
+      else 'cloud_api' end as route,
+    case when wa.messaging_account_setting = 'send' then wa.waba_id end as messaging_account_id`
 
 const findOneFacts = statement<SendFactsQuery, SendFactsRow>(
   'find_send_facts',
@@ -138,6 +140,7 @@ function toSendFacts(row: SendFactsRow | undefined): SendFacts {
       wabaId: row.waba_id,
       accessTokenEncrypted: row.access_token_encrypted,
       inactiveReason: whyInactive(row),
+      messagingAccountId: row.messaging_account_id ?? undefined,
     },
     template: row.template_status === null ? undefined : toTemplate(row.template_status, row),
   }

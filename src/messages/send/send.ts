@@ -100,7 +100,7 @@ export async function dispatch(
   // The request does not count towards the limit of concurrent ones while it waits for WhatsApp.
   slot?.pause()
   const outcome = await deps.whatsapp.sendTemplate(
-    { phoneNumberId: from.phoneNumberId, accessToken },
+    { phoneNumberId: from.phoneNumberId, accessToken, messagingAccountId: from.messagingAccountId },
     {
       to,
       name,

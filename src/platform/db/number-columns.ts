@@ -146,6 +146,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     portfolio_id: whatsAppId,
     marketing_onboarding_status: meta,
     marketing_setting: word,
+    messaging_account_setting: word,
   },
   whatsapp_account_health: {
     whatsapp_account_id: id,

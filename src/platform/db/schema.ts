@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { MarketingSetting } from '../../../contracts/api/account.ts'
+import type { MarketingSetting, MessagingAccountSetting } from '../../../contracts/api/account.ts'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { CategoryCost } from '../../../contracts/pricing.ts'
 import type { SuppressionReason } from '../../../contracts/api/suppression.ts'
@@ -83,6 +83,8 @@ export interface WhatsAppAccountsTable {
   marketing_off_cloud_api: Generated<boolean | null>
   /** `automatic`, or `cloud_api` to never use the endpoint for marketing messages. */
   marketing_setting: Generated<MarketingSetting>
+  /** `send` to name its WABA in every send as the messaging account that pays. */
+  messaging_account_setting: Generated<MessagingAccountSetting>
   /** Time of the next sync of templates and numbers. */
   next_sync_at: Generated<Date>
   created_at: Generated<Date>

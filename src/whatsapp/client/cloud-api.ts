@@ -160,7 +160,7 @@ export function createCloudApi({
         accept: 'application/json',
         'content-type': 'application/json',
       },
-      body: JSON.stringify(toSendBody(message, endpoint)),
+      body: JSON.stringify(toSendBody(message, endpoint, sender.messagingAccountId)),
     }
   }
 

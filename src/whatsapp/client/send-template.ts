@@ -10,13 +10,13 @@ import { parseJson, SendResponse } from './wire.ts'
  * Returns the body of a send. The policy is Meta's default, written out: if the account is no longer onboarded, WhatsApp
  * itself sends the message through the Cloud API, within the same call (autumn reference, section 1.3).
  */
-export function toSendBody(message: OutgoingTemplate, endpoint: Endpoint): object {
-  const body = toMessage(message)
+export function toSendBody(message: OutgoingTemplate, endpoint: Endpoint, messagingAccountId?: string): object {
+  const body = toMessage(message, messagingAccountId)
   return endpoint === 'messages' ? body : { ...body, product_policy: 'CLOUD_API_FALLBACK' }
 }
 
 /** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
-function toMessage(message: OutgoingTemplate): object {
+function toMessage(message: OutgoingTemplate, messagingAccountId: string | undefined): object {
   const components = toComponents(message)
   return {
     messaging_product: 'whatsapp',
@@ -25,6 +25,8 @@ function toMessage(message: OutgoingTemplate): object {
     ...(userIdPattern.test(message.to) ? { recipient: message.to } : { to: `+${message.to}` }),
     type: 'template',
     biz_opaque_callback_data: message.callbackData,
+    // `JSON.stringify` leaves out undefined.
+    messaging_account_id: messagingAccountId,
     template: {
       name: message.name,
       language: { code: message.language },

@@ -1,7 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Menu, Stack } from '@mantine/core'
-import { IconDots, IconPlayerPause, IconPlayerPlay, IconSpeakerphone, IconStar, IconTrash } from '@tabler/icons-react'
+import {
+  IconDots,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconReceipt,
+  IconSpeakerphone,
+  IconStar,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
 import { api } from '../../api/client.ts'
@@ -34,6 +42,11 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
     change: (named) => api.whatsAppAccount.setMarketing.mutate({ ...named, setting: other }),
     done: t`Endpoint of marketing messages changed.`,
   })
+  const otherAccount = account.messagingAccountSetting === 'omit' ? 'send' : 'omit'
+  const setMessagingAccount = useWhatsAppAccountChange(account.whatsAppAccountId, {
+    change: (named) => api.whatsAppAccount.setMessagingAccount.mutate({ ...named, setting: otherAccount }),
+    done: t`Messaging account of sends changed.`,
+  })
   const button = (
     <ChangeButton variant="default" leftSection={<IconDots size={16} />}>
       <Trans>More</Trans>
@@ -53,6 +66,9 @@ export function MoreMenu({ account, onChanged }: MoreMenuProps) {
           )}
           <Menu.Item leftSection={<IconSpeakerphone size={16} />} onClick={() => setMarketing.mutate()}>
             {other === 'cloud_api' ? t`Send marketing by Cloud API` : t`Choose marketing API automatically`}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconReceipt size={16} />} onClick={() => setMessagingAccount.mutate()}>
+            {otherAccount === 'send' ? t`Name this WABA as payer` : t`Let WhatsApp choose the payer`}
           </Menu.Item>
           {account.active ? (
             <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => setConfirming('deactivate')}>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { addContact } from '../contact-book.ts'
-import { fail, failWith } from '../errors.ts'
+import { fail, failPlainParameter, failWith } from '../errors.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
 import { checkMedia } from '../media/media.ts'
 import { checkEndpoint, isCarriedByMarketingApi, marketingOf, type SimulatedEndpoint } from './endpoint.ts'
@@ -21,6 +21,7 @@ const Message = z.object({
   type: z.string().default('text'),
   biz_opaque_callback_data: z.string().max(512).optional(),
   template: z.unknown().optional(),
+  messaging_account_id: z.string().optional(),
   product_policy: z.enum(['CLOUD_API_FALLBACK', 'STRICT']).default('CLOUD_API_FALLBACK'),
 })
 type Message = z.infer<typeof Message>
@@ -88,6 +89,8 @@ function sendTemplate(
     .find((one) => one.name === name && one.language === language.code)
   if (!template) return templateMissing(name, language.code)
   if (isToUserId && template.category === 'AUTHENTICATION') return failWith(131062)
+  const payer = message.messaging_account_id
+  if (payer !== undefined && payer !== from.wabaId) return failPlainParameter('messaging_account_id')
   const policy = message.product_policy
   const mismatch =
     checkEndpoint(marketingOf(state, from.wabaId), template, { endpoint, policy }) ??
