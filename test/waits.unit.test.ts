@@ -37,6 +37,9 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       'migrations',
       // It ends when its process does.
       'server',
+      // They watch processes of others, in campaigns without Vitest too.
+      'cluster',
+      'signal-tree',
       // Clients pause between their sends.
       'failover',
       'traffic',

@@ -28,7 +28,7 @@ const dateOf = (time: Date) => time.toISOString().slice(0, 10)
 const daysAgo = (days: number) => new Date(Date.now() - days * day)
 const range = (from: number, until: number) => ({ from: dateOf(daysAgo(from)), until: dateOf(daysAgo(until)) })
 
-/** Adds several counts for each quarter of an hour of the last days. */
+/** Adds several counts for each quarter of an hour of the last days, until `now`: as many at any time of the day. */
 async function fillDays(days: number): Promise<void> {
   await sql`
     insert into message_count_buckets (account_id, start, status, accepted, error_code, delivery_seconds,
@@ -38,7 +38,7 @@ async function fillDays(days: number): Promise<void> {
       case when status in ('delivered', 'read') then template % 3 else -1 end,
       ${account.whatsAppAccountId}, 'template_' || template, country, case when status = 'read' then 'utility' else '' end,
       1 + (extract(epoch from quarter)::bigint / 900 * 7 + template * 3 + length(status)) % 5
-    from generate_series(date_bin('15 minutes', now(), 'epoch') - ${days} * interval '1 day', now(), interval '15 minutes') quarter,
+    from generate_series(date_bin('15 minutes', ${now}::timestamptz, 'epoch') - ${days} * interval '1 day', ${now}, interval '15 minutes') quarter,
       generate_series(1, 4) template,
       unnest(array['ES', 'FR']) country,
       unnest(array['sent', 'delivered', 'read', 'failed']) status`.execute(server.deps.db)
