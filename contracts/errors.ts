@@ -1,3 +1,4 @@
+import { failureFacts } from './facts/errors.ts'
 import { type Fact, type Facts, inEnglish, type Sentence } from './facts/fact.ts'
 
 interface ErrorDefinition {
@@ -304,7 +305,7 @@ export class ServiceError extends Error {
 
 /** Creates the error for one invalid field. `problem` is a sentence without its subject, such as `must be a number.` */
 export function invalidField(field: string, problem: Sentence): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `${field}: ${inEnglish(problem)}`, { fields: { [field]: problem } })
+  return new ServiceError('VALIDATION_ERROR', failureFacts.field({ field, problem }), { fields: { [field]: problem } })
 }
 
 /** Formats the path of a field for messages: `['buttons', 0, 'url']` becomes `buttons[0].url`. */

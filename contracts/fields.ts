@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from './facts/problems.ts'
 
 /**
  * PostgreSQL cannot store NUL, and no reference or name needs the other control characters. Patterns use `\x00` because
@@ -10,9 +11,9 @@ export const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 export function line(maxLength: number) {
   return z
     .string()
-    .min(1, 'must not be empty')
-    .max(maxLength, `must have at most ${maxLength} characters`)
-    .regex(noControlCharacters, 'must not contain control characters')
+    .min(1, problems.empty())
+    .max(maxLength, problems.atMostCharacters({ maxLength: maxLength }))
+    .regex(noControlCharacters, problems.controlCharacters())
 }
 
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
@@ -32,8 +33,7 @@ export function responseField(field: z.ZodString): z.ZodString {
 /** Two letters of a country, `ENT.` for a parent ID, and up to 128 letters and digits. Upper and lower case differ. */
 export const userIdPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
 
-const numberRule =
-  'must be the country code followed by the number, 7 to 15 digits only: no +, no spaces, no hyphens, no leading zero (for example 34600111222)'
+const numberRule = problems.phoneNumber()
 
 /** Spec, send-message request, field `to`. Seven to fifteen digits: ITU-T E.164. */
 export const PhoneNumber = z
@@ -106,7 +106,7 @@ export const erasedRecipient = 'erased'
 /** WhatsApp's language codes: `en`, `en_US`, `prs_AF`. */
 export const LanguageCode = z
   .string()
-  .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, 'must be a template language code such as en or en_US (with an underscore)')
+  .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, problems.language())
   .describe('Template language code, such as `en` or `en_US`. `en` and `en_US` are different templates.')
   .meta({ examples: ['en'] })
 
@@ -157,7 +157,7 @@ export const noReason = 'UNKNOWN'
 /** The code of a failed message: WhatsApp's, one of ours, or `UNKNOWN`. */
 export const FailureCode = z
   .string()
-  .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, 'must be an error code such as 131026, WHATSAPP_UNAVAILABLE or UNKNOWN')
+  .regex(/^(\d{1,9}|[A-Z][A-Z_]{0,63})$/, problems.failureCode())
   .meta({ examples: ['131026'] })
 
 const timeRule = 'must be an ISO 8601 time with its zone, such as 2026-11-20T09:30:00Z'
@@ -193,9 +193,9 @@ export const NextCursor = z
   .describe('Pass as `cursor` to get the next page; absent on the last one. Opaque: its content may change.')
 
 export const PageLimit = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(100, 'must be at most 100')
+  .int(problems.wholeNumber())
+  .min(1, problems.atLeast({ min: 1 }))
+  .max(100, problems.atMost({ max: 100 }))
   .default(20)
   .describe('Items per page, 1 to 100.')
   .meta({ examples: [20] })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import {
   AccountId,
   ExternalId,
@@ -33,7 +34,7 @@ const address = new RegExp(`^(?:${ipv4}|${ipv6}|::(?:[fF]{4}(?::0{1,4})?:)?${ipv
 
 const ClientIp = z
   .string()
-  .max(64, 'must have at most 64 characters')
+  .max(64, problems.atMostCharacters({ maxLength: 64 }))
   .regex(address, 'must be an IP address, such as 203.0.113.7 or 2001:db8::7')
   .optional()
   .describe(
@@ -59,23 +60,23 @@ export const sendCode = procedure({
     purpose: Purpose,
     code: OneTimeCode.optional().describe('A code of your own. When absent, digits are generated.'),
     length: z
-      .int('must be a whole number')
-      .min(4, 'must be at least 4')
-      .max(10, 'must be at most 10')
+      .int(problems.wholeNumber())
+      .min(4, problems.atLeast({ min: 4 }))
+      .max(10, problems.atMost({ max: 10 }))
       .default(6)
       .describe('Number of digits of a generated code, 4 to 10.'),
     expiresInSeconds: z
-      .int('must be a whole number')
-      .min(60, 'must be at least 60')
-      .max(codeLimits.maxExpirySeconds, `must be at most ${codeLimits.maxExpirySeconds}`)
+      .int(problems.wholeNumber())
+      .min(60, problems.atLeast({ min: 60 }))
+      .max(codeLimits.maxExpirySeconds, problems.atMost({ max: codeLimits.maxExpirySeconds }))
       .default(600)
       .describe(
         'How long the code can be checked, 60 to 3600 seconds. Choose what the template says about its expiry, if it does.',
       ),
     maxAttempts: z
-      .int('must be a whole number')
-      .min(1, 'must be at least 1')
-      .max(10, 'must be at most 10')
+      .int(problems.wholeNumber())
+      .min(1, problems.atLeast({ min: 1 }))
+      .max(10, problems.atMost({ max: 10 }))
       .default(5)
       .describe('How often the code can be checked, 1 to 10 times.'),
     clientIp: ClientIp,
@@ -128,8 +129,8 @@ export const checkCode = procedure({
     to: PhoneNumber.describe('The recipient of the code, written as in `code.send`.'),
     code: z
       .string()
-      .min(1, 'must not be empty')
-      .max(64, 'must have at most 64 characters')
+      .min(1, problems.empty())
+      .max(64, problems.atMostCharacters({ maxLength: 64 }))
       .describe('What the user typed.')
       .meta({ examples: ['481516'] }),
     purpose: Purpose,

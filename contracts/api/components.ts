@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { line, publicAddress, Timestamp } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
@@ -43,7 +44,7 @@ function countFields(value: Readonly<Record<string, unknown>>, names: string[]):
 
 const link = z
   .string()
-  .max(4096, 'must have at most 4096 characters')
+  .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
   .regex(publicAddress, 'must be a public http or https address, such as https://…/file.pdf')
   .describe('Public address of the file. WhatsApp downloads it after it accepts the message; Waybill does not.')
   .meta({ examples: ['https://example.com/invoice.pdf'] })
@@ -86,14 +87,14 @@ export const MessageLocation = z
   .strictObject({
     latitude: z
       .number()
-      .min(-90, 'must be at least -90')
-      .max(90, 'must be at most 90')
+      .min(-90, problems.atLeast({ min: -90 }))
+      .max(90, problems.atMost({ max: 90 }))
       .describe('Degrees north of the equator.')
       .meta({ examples: [48.1374] }),
     longitude: z
       .number()
-      .min(-180, 'must be at least -180')
-      .max(180, 'must be at most 180')
+      .min(-180, problems.atLeast({ min: -180 }))
+      .max(180, problems.atMost({ max: 180 }))
       .describe('Degrees east of Greenwich.')
       .meta({ examples: [11.5755] }),
     name: line(1000)
@@ -203,9 +204,9 @@ export type ButtonProducts = z.infer<typeof ButtonProducts>
 export const MessageButton = exactlyOne(
   z.strictObject({
     index: z
-      .int('must be a whole number')
-      .min(0, 'must be at least 0')
-      .max(componentLimits.buttons - 1, `must be at most ${componentLimits.buttons - 1}`)
+      .int(problems.wholeNumber())
+      .min(0, problems.atLeast({ min: 0 }))
+      .max(componentLimits.buttons - 1, problems.atMost({ max: componentLimits.buttons - 1 }))
       .describe('Position of the button among all buttons of the template, starting with 0.')
       .meta({ examples: [0] }),
     url: z
@@ -215,8 +216,8 @@ export const MessageButton = exactlyOne(
       .meta({ examples: ['A-1024'] }),
     payload: z
       .string()
-      .min(1, 'must not be empty')
-      .max(256, 'must have at most 256 characters')
+      .min(1, problems.empty())
+      .max(256, problems.atMostCharacters({ maxLength: 256 }))
       .optional()
       .describe('Returned by WhatsApp when the recipient taps a quick-reply button.')
       .meta({ examples: ['order-1042:yes'] }),
@@ -240,8 +241,8 @@ export const MessageButtons = z
 
 export const OneTimeCode = z
   .string()
-  .min(4, 'must have at least 4 characters')
-  .max(componentLimits.codeCharacters, `must have at most ${componentLimits.codeCharacters} characters`)
+  .min(4, problems.atLeastCharacters({ min: 4 }))
+  .max(componentLimits.codeCharacters, problems.atMostCharacters({ maxLength: componentLimits.codeCharacters }))
   .describe(
     'The one-time code of an AUTHENTICATION template, instead of `variables` and `buttons`: it fills the body and the button. It is never stored, logged or put into an event.',
   )
@@ -271,8 +272,8 @@ const RawComponent = z
   .looseObject({
     type: z
       .string()
-      .min(1, 'must not be empty')
-      .max(64, 'must have at most 64 characters')
+      .min(1, problems.empty())
+      .max(64, problems.atMostCharacters({ maxLength: 64 }))
       .describe('Kind of the component, in lower case.')
       .meta({ examples: ['body'] }),
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { AccountId, line, MediaId, publicAddress, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
@@ -21,7 +22,7 @@ export const ImportMediaRequest = z
   .strictObject({
     link: z
       .string()
-      .max(4096, 'must have at most 4096 characters')
+      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
       .regex(publicAddress, 'must be a public https address, such as https://…/file.pdf')
       .describe('Public https address of the file. Waybill downloads it once, and follows no redirect.')
       .meta({ examples: ['https://example.com/invoice.pdf'] }),

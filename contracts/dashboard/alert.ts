@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { Facts } from './facts.ts'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
@@ -18,7 +19,7 @@ const Chat = z.object({
 })
 export type Chat = z.infer<typeof Chat>
 
-export const TimeZone = line(64).refine(isTimeZone, 'must be the name of a time zone, such as Europe/Madrid')
+export const TimeZone = line(64).refine(isTimeZone, problems.timeZone())
 
 function isTimeZone(name: string): boolean {
   try {
@@ -29,7 +30,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 22:00')
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, problems.timeOfDay())
 
 /** Alerts that begin during quiet hours are sent when the quiet hours end. */
 export const QuietHours = z
@@ -41,7 +42,7 @@ export const QuietHours = z
     /** Whether critical alerts are still sent immediately. */
     exceptCritical: z.boolean(),
   })
-  .refine(({ from, until }) => from !== until, { path: ['until'], message: 'must differ from the start' })
+  .refine(({ from, until }) => from !== until, { path: ['until'], message: problems.sameTime() })
 export type QuietHours = z.infer<typeof QuietHours>
 
 /** Limits of `failureRateMinMessages`. */
@@ -52,23 +53,35 @@ export const noStatusMinMessagesRange = { min: 1, max: 10_000 } as const
 
 const thresholds = {
   /** Alert if more than this percentage of the messages of the last hour failed; null: no alert. */
-  failureRatePercent: z.int().min(1, 'must be at least 1').max(100, 'must be at most 100').nullable(),
+  failureRatePercent: z
+    .int()
+    .min(1, problems.atLeast({ min: 1 }))
+    .max(100, problems.atMost({ max: 100 }))
+    .nullable(),
   /** The failure rate is ignored if there were fewer messages in the last hour. */
   failureRateMinMessages: z
     .int()
-    .min(failureRateMinMessagesRange.min, 'must be at least 1')
-    .max(failureRateMinMessagesRange.max, 'must be at most 10000'),
+    .min(failureRateMinMessagesRange.min, problems.atLeast({ min: 1 }))
+    .max(failureRateMinMessagesRange.max, problems.atMost({ max: 10000 })),
   /** Alert if webhook deliveries are later than this; null: no alert. */
-  deliveryLagSeconds: z.int().min(30, 'must be at least 30 seconds').max(86_400, 'must be at most a day').nullable(),
+  deliveryLagSeconds: z
+    .int()
+    .min(30, problems.leastSeconds({ min: 30 }))
+    .max(86_400, problems.aDay())
+    .nullable(),
   /** Alert if WhatsApp accepted at least this many messages without reporting any status since; null: no alert. */
   noStatusMinMessages: z
     .int()
-    .min(noStatusMinMessagesRange.min, 'must be at least 1')
-    .max(noStatusMinMessagesRange.max, 'must be at most 10000')
+    .min(noStatusMinMessagesRange.min, problems.atLeast({ min: 1 }))
+    .max(noStatusMinMessagesRange.max, problems.atMost({ max: 10000 }))
     .nullable(),
   quietHours: QuietHours.nullable(),
   /** Repeat an alert at this interval until it is acknowledged or resolved; null: send it once. */
-  repeatHours: z.int().min(1, 'must be at least 1').max(168, 'must be at most 168').nullable(),
+  repeatHours: z
+    .int()
+    .min(1, problems.atLeast({ min: 1 }))
+    .max(168, problems.atMost({ max: 168 }))
+    .nullable(),
 }
 
 /** The rules of accounts that have not changed them. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { AccountHealth as PublicAccountHealth, HealthFinding, WhatsAppAccountHealth } from '../api/account.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
@@ -143,7 +144,7 @@ export const checkHealth = dashboardProcedure({
 })
 
 /** Two-step verification PIN of a phone number. */
-export const Pin = z.string().regex(/^\d{6}$/, 'must be six digits')
+export const Pin = z.string().regex(/^\d{6}$/, problems.pin())
 
 export const registerNumber = dashboardProcedure({
   kind: 'mutation',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { line, Timestamp } from '../fields.ts'
 import { changes, contentsChange, switches } from '../facts/changes.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
@@ -160,7 +161,7 @@ export const setAllowList = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Replace the IP allow-list; an empty list allows every address',
-  input: ofAccount({ allowList: z.array(line(64)).max(200, 'must have at most 200 entries') }),
+  input: ofAccount({ allowList: z.array(line(64)).max(200, problems.atMostEntries({ max: 200 })) }),
   output: z.object({ allowList: z.array(z.string()) }),
   audit: ({ allowList: entries }) =>
     entries.length === 0 ? changes.emptyAllowList() : changes.setAllowList({ entries: entries.join(', ') }),

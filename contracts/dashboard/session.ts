@@ -1,3 +1,4 @@
+import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure } from '../procedure.ts'
@@ -7,6 +8,7 @@ export const Session = z.object({
   sessionId: z.string(),
   /** Browser and operating system, as the browser names them. */
   device: z.string(),
+  facts: Facts.optional(),
   /** The IP address last seen. */
   address: z.string(),
   signedInAt: Timestamp,

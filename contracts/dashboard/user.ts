@@ -1,18 +1,19 @@
 import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { CustomerId, line, Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
 
 export const Email = z
-  .email('must be an email address, such as ada@example.com')
-  .max(254, 'must have at most 254 characters')
+  .email(problems.email())
+  .max(254, problems.atMostCharacters({ maxLength: 254 }))
   .transform((email) => email.toLowerCase())
 
 /** Only the length is checked, as NIST SP 800-63B, 3.1.1.2, recommends: no composition rules. */
 export const Password = z
   .string()
-  .min(12, 'must have at least 12 characters')
-  .max(128, 'must have at most 128 characters')
+  .min(12, problems.atLeastCharacters({ min: 12 }))
+  .max(128, problems.atMostCharacters({ maxLength: 128 }))
 
 /** The ways to sign in to this server. */
 export const getSignInOptions = dashboardProcedure({

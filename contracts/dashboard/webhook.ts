@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { defaultEventTypes, eventTypes } from '../events.ts'
 import { line, PageLimit, Timestamp } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
@@ -16,7 +17,7 @@ const ofEndpoint = ofAccount({ endpointId: EndpointId })
 export const endpointLimits = { maxPerSecond: 1_000, maxConcurrent: 1_000 } as const
 
 function limit(max: number) {
-  const problem = `must be a whole number from 1 to ${max}`
+  const problem = problems.wholeNumberUpTo({ max })
   return z.int(problem).min(1, problem).max(max, problem)
 }
 export const MaxPerSecond = limit(endpointLimits.maxPerSecond)
@@ -88,8 +89,10 @@ export const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-const HeaderValue = z.string().max(4096, 'must have at most 4096 characters')
-const Headers = z.array(z.strictObject({ name: line(256), value: HeaderValue })).max(20, 'must have at most 20 headers')
+const HeaderValue = z.string().max(4096, problems.atMostCharacters({ maxLength: 4096 }))
+const Headers = z
+  .array(z.strictObject({ name: line(256), value: HeaderValue }))
+  .max(20, problems.atMostHeaders({ max: 20 }))
 
 export const listEndpoints = dashboardProcedure({
   kind: 'query',
@@ -109,7 +112,7 @@ export const addEndpoint = dashboardProcedure({
     url: line(2048),
     events: z
       .array(EventType)
-      .min(1, 'must name at least one event')
+      .min(1, problems.noEvents())
       .default([...defaultEventTypes]),
     description: line(200).optional(),
     headers: Headers.optional(),
@@ -133,9 +136,12 @@ export const updateEndpoint = dashboardProcedure({
   input: ofAccount({
     endpointId: EndpointId,
     url: line(2048).optional(),
-    events: z.array(EventType).min(1, 'must name at least one event').optional(),
+    events: z.array(EventType).min(1, problems.noEvents()).optional(),
     /** An empty description removes it. */
-    description: z.string().max(200, 'must have at most 200 characters').optional(),
+    description: z
+      .string()
+      .max(200, problems.atMostCharacters({ maxLength: 200 }))
+      .optional(),
     /** Replaces all custom headers. */
     headers: Headers.optional(),
     /** Null removes the limit. */
@@ -233,7 +239,7 @@ export const rotateSecret = dashboardProcedure({
     overlapSeconds: z
       .int()
       .min(0)
-      .max(30 * 86_400, 'must be at most 30 days')
+      .max(30 * 86_400, problems.atMostDays({ max: 30 }))
       .default(86_400),
   }),
   output: z.object({

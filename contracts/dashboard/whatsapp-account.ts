@@ -1,4 +1,6 @@
+import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { line, Timestamp } from '../fields.ts'
 import { marketingSettings, messagingAccountSettings } from '../api/account.ts'
 import { changes } from '../facts/changes.ts'
@@ -7,15 +9,12 @@ import { ofAccount, dashboardProcedure } from '../procedure.ts'
 export const metaIdPattern = /^\d{1,32}$/
 
 /** Digits, as WhatsApp Manager shows them. Users often enter the telephone number instead. */
-const MetaId = z
-  .string()
-  .trim()
-  .regex(metaIdPattern, 'must be digits only, as WhatsApp Manager shows it; it is not the telephone number')
+const MetaId = z.string().trim().regex(metaIdPattern, problems.metaId())
 
 export const metaSecretPattern = /^[\u0021-\u007e]{1,4096}$/
 
 /** A secret issued by Meta: printable ASCII without spaces. It is write-only. */
-export const MetaSecret = z.string().trim().regex(metaSecretPattern, 'must not be empty or hold a space')
+export const MetaSecret = z.string().trim().regex(metaSecretPattern, problems.metaSecret())
 
 export const WhatsAppAccount = z.object({
   whatsAppAccountId: z.string(),
@@ -25,6 +24,7 @@ export const WhatsAppAccount = z.object({
   active: z.boolean(),
   /** Why it is inactive; absent if it is active. */
   reason: z.string().optional(),
+  facts: Facts.optional(),
   /** True if a user deactivated it, false if WhatsApp disabled it; absent if it is active. */
   switchedOff: z.boolean().optional(),
   /** Telephone number and name, as WhatsApp reported them last; absent until then. */
@@ -78,6 +78,7 @@ export const WhatsAppAccountTest = z.object({
   ok: z.boolean(),
   /** WhatsApp's response if it rejected the token. */
   reason: z.string().optional(),
+  facts: Facts.optional(),
   displayPhoneNumber: z.string().optional(),
   verifiedName: z.string().optional(),
   qualityRating: z.string().optional(),

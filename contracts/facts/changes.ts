@@ -154,6 +154,8 @@ export const actors = defineFacts('actor', {
 })
 export const readActor = readerOf(actors)
 
+export const devices = defineFacts('device', { both: '{browser} on {system}', unknown: 'Unknown device' })
+
 export const roles = defineFacts('role', { owner: 'owner', viewer: 'viewer' })
 
 /** The change for a switch. */

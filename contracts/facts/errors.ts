@@ -56,3 +56,53 @@ export const quotaFacts = defineFacts('quota', {
   savedViews:
     'You have {views} saved views, and the quota is {quota} (WAYBILL_SAVED_VIEW_QUOTA). Delete one, or ask the operator for a higher quota.',
 })
+
+/** With values, which stored texts do not have. */
+export const failureFacts = defineFacts('error', {
+  field: '{field}: {problem}',
+  fieldOnly: '{field}: {problem}.',
+  sampleType: 'must be {type}. The file type is detected from the content, not the name.',
+  internal: 'Internal error. Contact whoever operates this server, and include the request ID {requestId}.',
+  inactiveAccount: 'The WhatsApp account {id} is inactive: {reason}.',
+  numberInUse: 'Phone number ID {phoneNumberId} is already in use.',
+  metaId: "The {name} must be digits only, as shown in Meta's WhatsApp Manager. It is not the phone number.",
+  metaSecret: 'The {name} is empty or contains a space or another invalid character.',
+  metaName: {
+    phoneNumberId: 'phone number ID',
+    wabaId: 'WABA ID',
+    accessToken: 'access token',
+    appSecret: 'app secret',
+  },
+  otherDefaultFirst: '{id} is the default WhatsApp account. Make another one the default first.',
+  tokenNotVerified:
+    'The access token could not be verified with WhatsApp: {reason}. Nothing was stored. Try again in a moment.',
+  tokenRejected: 'WhatsApp rejects this access token ({words}).',
+  numberNotShown:
+    'WhatsApp does not show this phone number to this access token ({words}). Check the ID and the permissions of the token.',
+  wabaNotShown:
+    'WhatsApp does not show this WhatsApp Business Account to this access token ({words}). Check the ID and the permissions of the token.',
+  whatsAppAccountNotFound: 'WhatsApp account {value} was not found.',
+  endpointNotFound: 'Endpoint {value} was not found.',
+  noAddress:
+    '{value} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.',
+  hasKey: 'Account {accountId} already has an API key.',
+  lastOwner: '{email} is the last owner of this account. Make somebody else an owner first.',
+  otherInvitation:
+    'This invitation is for {invited}, and you are signed in as {email}. Sign out, or ask for an invitation to {email}.',
+  templateNotApproved: 'The template {value} in language {language} is not approved: its status is {status}.',
+  templateExists:
+    'The template "{name}" in language {language} exists with other content ({status}). Update it, or choose another name.',
+  endpoints: 'An account can have at most {maxEndpoints} endpoints. Remove one first.',
+  endpointUrl: 'The URL of an endpoint {value}.',
+  endpointDescription: 'The description of an endpoint {value}.',
+  requestsPerMinute: 'This account may send {limit} requests per minute. Try again in {resetSeconds} seconds.',
+  tooOften: '{rule}. Try again in {seconds} seconds.',
+  budget: {
+    checksPerMinute: 'This account may ask WhatsApp for {calls} checks and changes per minute',
+    templatesPerHour: 'This account may create {calls} templates per hour',
+    testsPerMinute: 'This account may send {calls} tests to its chat and endpoints per minute',
+    testsPerHour: 'This account may send {calls} tests to its chat and endpoints per hour',
+    emailsPerMinute: 'You may test or change your alert emails {calls} times per minute',
+    emailsPerHour: 'You may test or change your alert emails {calls} times per hour',
+  },
+})

@@ -145,3 +145,11 @@ export const findings = defineFacts('finding', {
     solveRestriction: 'Open WhatsApp Manager, and solve what restricts this account. It can be onboarded afterwards.',
   },
 })
+
+/** Why a WhatsApp account is inactive, besides what WhatsApp says. */
+export const inactiveReasons = defineFacts('inactive', {
+  byUser: 'deactivated by a user',
+  disabled: 'WhatsApp disabled the business account ({event})',
+  displaced: 'another account verified ownership of the phone number',
+  unknown: 'reason unknown',
+})

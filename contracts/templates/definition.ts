@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import { LanguageCode, publicAddress } from '../fields.ts'
 
 /** WhatsApp's limits for the texts of a template (Meta, "Template components" and the pages of each kind). */
@@ -32,8 +33,8 @@ const maxCharacters = 8192
 function text(characters: number) {
   return z
     .string()
-    .min(1, 'must not be empty')
-    .max(maxCharacters, `must have at most ${maxCharacters} characters`)
+    .min(1, problems.empty())
+    .max(maxCharacters, problems.atMostCharacters({ maxLength: maxCharacters }))
     .meta({ maxLength: characters })
 }
 
@@ -47,7 +48,7 @@ export const TemplateSample = z
   .strictObject({
     link: z
       .string()
-      .max(4096, 'must have at most 4096 characters')
+      .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
       .regex(publicAddress, 'must be a public https address, such as https://…/sample.pdf')
       .optional()
       .describe('Public address of the sample. Waybill downloads it and uploads it to WhatsApp.')
@@ -152,7 +153,7 @@ export const TemplateCardDefinition = z
     body: TemplateBodyDefinition.optional(),
     buttons: z
       .array(TemplateButtonDefinition)
-      .max(20, 'must have at most 20 entries')
+      .max(20, problems.atMostEntries({ max: 20 }))
       .optional()
       .describe('One or two buttons, or `SPM` alone on a product; all cards have the same kinds in the same order.'),
   })
@@ -181,7 +182,7 @@ export const AuthenticationDefinition = z
       .optional()
       .describe('Adds “For your security, do not share this code.” Default: false.'),
     expirationMinutes: z
-      .int('must be a whole number')
+      .int(problems.wholeNumber())
       .optional()
       .describe('Adds “This code expires in … minutes.” 1 to 90.')
       .meta({ examples: [10] }),
@@ -204,7 +205,7 @@ export const AuthenticationDefinition = z
           })
           .describe('An Android app.'),
       )
-      .max(20, 'must have at most 20 entries')
+      .max(20, problems.atMostEntries({ max: 20 }))
       .optional()
       .describe('Of `ONE_TAP` and `ZERO_TAP`: the apps that take the code, at most 5.'),
     zeroTapTermsAccepted: z
@@ -218,8 +219,8 @@ export type AuthenticationDefinition = z.infer<typeof AuthenticationDefinition>
 
 export const NewTemplateName = z
   .string()
-  .min(1, 'must not be empty')
-  .max(maxCharacters, `must have at most ${maxCharacters} characters`)
+  .min(1, problems.empty())
+  .max(maxCharacters, problems.atMostCharacters({ maxLength: maxCharacters }))
   .describe('Name of the template: lower-case letters, digits and underscores.')
   .meta({ maxLength: templateLimits.nameCharacters, examples: ['order_shipped'] })
 
@@ -238,18 +239,18 @@ export const templateDefinitionShape = {
     .meta({ examples: ['Waybill Demo Shop'] }),
   buttons: z
     .array(TemplateButtonDefinition)
-    .max(50, 'must have at most 50 entries')
+    .max(50, problems.atMostEntries({ max: 50 }))
     .optional()
     .describe('At most 10. Quick replies stand together, before or after the others.'),
   cards: z
     .array(TemplateCardDefinition)
-    .max(50, 'must have at most 50 entries')
+    .max(50, problems.atMostEntries({ max: 50 }))
     .optional()
     .describe('A carousel of 2 to 10 cards.'),
   limitedTimeOffer: LimitedTimeOfferDefinition.optional(),
   authentication: AuthenticationDefinition.optional().describe('Of the category `AUTHENTICATION`, and of no other.'),
   ttlSeconds: z
-    .int('must be a whole number')
+    .int(problems.wholeNumber())
     .optional()
     .describe(
       'How long WhatsApp tries to deliver a message: 30 to 900 seconds for `AUTHENTICATION`, 30 to 43200 for `UTILITY`, 43200 to 2592000 for `MARKETING`, where it takes effect only if the business account is onboarded to the Marketing Messages API.',

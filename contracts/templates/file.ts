@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problems } from '../facts/problems.ts'
 import {
   TemplateCardDefinition,
   templateDefinitionShape,
@@ -10,8 +11,8 @@ import {
 const FileSample = TemplateSample.extend({
   file: z
     .string()
-    .min(1, 'must not be empty')
-    .max(4096, 'must have at most 4096 characters')
+    .min(1, problems.empty())
+    .max(4096, problems.atMostCharacters({ maxLength: 4096 }))
     .optional()
     .describe('Path of the sample, relative to this file.')
     .meta({ examples: ['samples/invoice.pdf'] }),
@@ -30,7 +31,7 @@ export const TemplateFile = z
     header: FileHeader.optional(),
     cards: z
       .array(TemplateCardDefinition.extend({ header: FileHeader }).meta({ id: 'TemplateFileCard' }))
-      .max(50, 'must have at most 50 entries')
+      .max(50, problems.atMostEntries({ max: 50 }))
       .optional()
       .describe('A carousel of 2 to 10 cards.'),
   })

@@ -1,3 +1,4 @@
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { hash } from 'node:crypto'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { IssuedKey } from '../../contracts/dashboard/public-api.ts'
@@ -56,7 +57,7 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new ServiceError('SETTING_REFUSED', `Account ${accountId} already has an API key.`, {
+    throw new ServiceError('SETTING_REFUSED', failureFacts.hasKey({ accountId }), {
       remedy: `To replace it and invalidate the old key immediately: waybill key regenerate ${accountId}`,
     })
   return issued

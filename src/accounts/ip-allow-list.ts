@@ -1,3 +1,4 @@
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -91,10 +92,8 @@ export function parseAllowList(entries: readonly string[]): string[] {
 function parseEntry(text: string): string {
   const entry = normalizeAllowListEntry(text)
   if (entry === undefined)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `${JSON.stringify(text)} is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.`,
-      { field: 'allowList' },
-    )
+    throw new ServiceError('VALIDATION_ERROR', failureFacts.noAddress({ value: JSON.stringify(text) }), {
+      field: 'allowList',
+    })
   return entry
 }

@@ -1,3 +1,4 @@
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 
 /** The remaining requests of an account in the current minute. */
@@ -25,9 +26,7 @@ export function rateLimitHeaders({
 
 export function assertWithinBudget({ limit, used, resetSeconds }: Budget): void {
   if (used <= limit) return
-  throw new ServiceError(
-    'RATE_LIMIT_EXCEEDED',
-    `This account may send ${limit} requests per minute. Try again in ${resetSeconds} seconds.`,
-    { retryAfterSeconds: Math.max(1, resetSeconds) },
-  )
+  throw new ServiceError('RATE_LIMIT_EXCEEDED', failureFacts.requestsPerMinute({ limit, resetSeconds }), {
+    retryAfterSeconds: Math.max(1, resetSeconds),
+  })
 }

@@ -1,4 +1,4 @@
-import { allInEnglish } from '../../contracts/facts/fact.ts'
+import { allInEnglish, inEnglish } from '../../contracts/facts/fact.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
 import { findVersionProblems } from '../whatsapp-accounts/health/findings.ts'
@@ -248,7 +248,8 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
   const activate = `waybill whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
   if (accessToken === undefined) return { check, ok: false, message: 'the access token cannot be decrypted' }
-  if (!row.active && !row.is_default) return { check, ok: true, message: `inactive: ${whyInactive(row)}` }
+  if (!row.active && !row.is_default)
+    return { check, ok: true, message: `inactive: ${inEnglish(whyInactive(row) ?? '')}` }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok && outcome.refused)
     return {
@@ -258,7 +259,13 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
       fix: `Check that its token is valid and has permission to send, then run: ${activate}`,
     }
   if (!outcome.ok) return { check, ok: false, message: outcome.reason, fix: describeUnreachable(deps) }
-  if (!row.active) return { check, ok: false, message: `the default, but inactive: ${whyInactive(row)}`, fix: activate }
+  if (!row.active)
+    return {
+      check,
+      ok: false,
+      message: `the default, but inactive: ${inEnglish(whyInactive(row) ?? '')}`,
+      fix: activate,
+    }
   return { check, ok: true, message: 'token accepted' }
 }
 

@@ -27,7 +27,7 @@ import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
-import { isSampleUpload } from './dashboard/sample-upload.ts'
+import { isSampleUpload, toSampleFailureBody } from './dashboard/sample-upload.ts'
 import { registerDashboard, dashboardTrpcPath } from './dashboard/trpc.ts'
 import { registerClientPackage } from './docs/client-package.ts'
 import { registerDocs } from './docs/docs.ts'
@@ -203,7 +203,8 @@ function answerFailure(
   const failure =
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
   recordFailure(request, failure)
-  return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(toBody(failure, url))
+  const body = isSampleUpload(raw) ? toSampleFailureBody(failure) : toBody(failure, url)
+  return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(body)
 }
 
 /** A caller that disconnects during the body is not a server error, although the error looks like a lost database connection. */

@@ -1,3 +1,5 @@
+import { type Fact } from '../../contracts/facts/fact.ts'
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Budget } from '../../contracts/procedure.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
@@ -13,7 +15,7 @@ interface Rule {
   calls: number
   milliseconds: number
   /** Who may do what, such as `This account may create 100 templates per hour`. */
-  describe: (calls: number) => string
+  describe: (params: { calls: number }) => Fact
   /** Whether each user of an account has a budget of their own, so that a viewer cannot use up that of others. */
   ofUser?: boolean
 }
@@ -21,16 +23,13 @@ interface Rule {
 const minute = 60_000
 const hour = 3_600_000
 
-const testsPer = (unit: 'minute' | 'hour') => (calls: number) =>
-  `This account may send ${calls} tests to its chat and endpoints per ${unit}`
-const emailsPer = (unit: 'minute' | 'hour') => (calls: number) =>
-  `You may test or change your alert emails ${calls} times per ${unit}`
+const facts = failureFacts.budget
 
 /** WhatsApp limits management calls per app, which the accounts of an installation often share. */
 const checks: Rule = {
   calls: 30,
   milliseconds: minute,
-  describe: (calls) => `This account may ask WhatsApp for ${calls} checks and changes per minute`,
+  describe: facts.checksPerMinute,
 }
 
 /** API keys and users of an account share its budgets. */
@@ -39,15 +38,15 @@ export const budgetRules: Readonly<Record<CountedBudget, readonly Rule[]>> = {
   creations: [
     checks,
     // WhatsApp's limit, per hour and WhatsApp Business Account (reference 2, section 3.3).
-    { calls: 100, milliseconds: hour, describe: (calls) => `This account may create ${calls} templates per hour` },
+    { calls: 100, milliseconds: hour, describe: facts.templatesPerHour },
   ],
   tests: [
-    { calls: 10, milliseconds: minute, describe: testsPer('minute') },
-    { calls: 30, milliseconds: hour, describe: testsPer('hour') },
+    { calls: 10, milliseconds: minute, describe: facts.testsPerMinute },
+    { calls: 30, milliseconds: hour, describe: facts.testsPerHour },
   ],
   emails: [
-    { calls: 10, milliseconds: minute, describe: emailsPer('minute'), ofUser: true },
-    { calls: 30, milliseconds: hour, describe: emailsPer('hour'), ofUser: true },
+    { calls: 10, milliseconds: minute, describe: facts.emailsPerMinute, ofUser: true },
+    { calls: 30, milliseconds: hour, describe: facts.emailsPerHour, ofUser: true },
   ],
 }
 
@@ -67,10 +66,9 @@ export function createBudgets(rules = budgetRules, clock: () => number = () => p
     ofRule.set(key, window)
     window.calls++
     if (window.calls <= calls) return
-    const retryAfterSeconds = Math.ceil((window.endsAt - now) / 1000)
-    throw new ServiceError('RATE_LIMIT_EXCEEDED', `${describe(calls)}. Try again in ${retryAfterSeconds} seconds.`, {
-      retryAfterSeconds,
-    })
+    const seconds = Math.ceil((window.endsAt - now) / 1000)
+    const said = failureFacts.tooOften({ rule: describe({ calls }), seconds })
+    throw new ServiceError('RATE_LIMIT_EXCEEDED', said, { retryAfterSeconds: seconds })
   }
 
   return (budget, { accountId, actor }) => {

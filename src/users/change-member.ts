@@ -1,4 +1,4 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { Member } from '../../contracts/dashboard/member.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -80,11 +80,9 @@ async function requireOtherOwner(
   const member = await findMember(trx, accountId, email)
   if (!member) throw new ServiceError('NOT_FOUND', errorFacts.noMember())
   if (!allowLastOwner && owners.every((userId) => userId === member.userId))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `${member.email} is the last owner of this account. Make somebody else an owner first.`,
-      { remedy: `An operator can remove them: waybill owner remove ${accountId} --email ${member.email}` },
-    )
+    throw new ServiceError('SETTING_REFUSED', failureFacts.lastOwner({ email: member.email }), {
+      remedy: `An operator can remove them: waybill owner remove ${accountId} --email ${member.email}`,
+    })
   return member
 }
 

@@ -1,4 +1,5 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
+import { problems, readProblem } from '../../contracts/facts/problems.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import { changes, roles } from '../../contracts/facts/changes.ts'
 import type { Fact } from '../../contracts/facts/fact.ts'
 import { createHash } from 'node:crypto'
@@ -210,10 +211,7 @@ export async function joinAccount(
   if (!invitation) throw invitationNotFound()
   if (invitation.sets_password) throw new ServiceError('SETTING_REFUSED', errorFacts.passwordLink())
   if (invitation.email !== normalizeEmail(email))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `This invitation is for ${invitation.email}, and you are signed in as ${email}. Sign out, or ask for an invitation to ${email}.`,
-    )
+    throw new ServiceError('SETTING_REFUSED', failureFacts.otherInvitation({ invited: invitation.email, email }))
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   const what = changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
@@ -263,15 +261,18 @@ async function verifyPassword(
   // A user who was just deleted has no password, and accepts as a new one.
   if ((await findInvitedUser(deps.db, who.email))?.id !== userId) throw new UserChanged()
   // The text is the same for a user without a password, who signs in with their organisation.
-  throw wrongPassword('must be your current password, because you can already sign in to this server')
+  throw invalid('password', problems.currentPassword())
 }
 
 function missing(field: 'name' | 'password'): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `${field}: is required.`, { fields: { [field]: 'is required' } })
+  return invalid(field, problems.required())
 }
 
-function wrongPassword(problem: string): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `password: ${problem}.`, { fields: { password: problem } })
+function invalid(field: string, message: string): ServiceError {
+  const problem = readProblem(message)
+  return new ServiceError('VALIDATION_ERROR', failureFacts.fieldOnly({ field, problem }), {
+    fields: { [field]: problem },
+  })
 }
 
 function hash(token: string): Buffer {

@@ -1,9 +1,11 @@
+import { inEnglish } from '../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { Kysely } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
 import type { AccountUpdate, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
-import { disabledBy, type WhatsAppAccountRef } from './store.ts'
+import { disabledPrefix, type WhatsAppAccountRef } from './store.ts'
 
 /** What several updates of a WhatsApp Business Account change together. */
 export interface AccountChange {
@@ -89,11 +91,12 @@ export async function changeAccounts(
     .map(({ accountId, whatsAppAccountId, change }) => ({
       accountId,
       whatsAppAccountId,
-      inactiveReason: change.disabledFor === undefined ? null : `${disabledBy} (${change.disabledFor})`,
+      inactiveReason:
+        change.disabledFor === undefined ? null : inEnglish(inactiveReasons.disabled({ event: change.disabledFor })),
       reinstated: change.reinstated ? 'yes' : 'no',
     }))
   if (items.length === 0) return []
-  const rows = await changeActivity(db, { ...listsOf(activityColumns, items), prefix: disabledBy })
+  const rows = await changeActivity(db, { ...listsOf(activityColumns, items), prefix: disabledPrefix })
   return rows.flatMap(({ reason, ...ref }) => (reason === null ? [] : [{ ...ref, reason }]))
 }
 

@@ -1,14 +1,15 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
+import type { Sentence } from '../../contracts/facts/fact.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
-import { describeUnreadableToken, openAccessToken } from './secrets.ts'
+import { unreadableToken, openAccessToken } from './secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 import { whyInactive } from './whatsapp-account.ts'
 
 interface Account {
   id: string
   /** Undefined if the account is active. */
-  inactiveReason: string | undefined
+  inactiveReason: Sentence | undefined
 }
 
 /** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
@@ -17,7 +18,7 @@ export function requireActiveAccount<A extends Account>(account: A | undefined, 
   if (account.inactiveReason !== undefined)
     throw new ServiceError(
       'NO_ACTIVE_ACCOUNT',
-      `The WhatsApp account ${account.id} is inactive: ${account.inactiveReason}.`,
+      failureFacts.inactiveAccount({ id: account.id, reason: account.inactiveReason }),
     )
   return account
 }
@@ -40,6 +41,6 @@ export async function openActiveAccount(
   const found = rows.find((row) => (whatsAppAccountId === undefined ? row.is_default : row.id === whatsAppAccountId))
   const row = requireActiveAccount(found && { ...found, inactiveReason: whyInactive(found) }, whatsAppAccountId)
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(row.id))
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(row.id))
   return { row, accessToken }
 }

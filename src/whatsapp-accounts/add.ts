@@ -1,3 +1,5 @@
+import { type Fact } from '../../contracts/facts/fact.ts'
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -133,7 +135,7 @@ async function refuseHeldNumber(
 
 function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppAccountRow | undefined): ServiceError {
   const id = holder?.id ?? 'WA'
-  return new ServiceError('VALIDATION_ERROR', `Phone number ID ${phoneNumberId} is already in use.`, {
+  return new ServiceError('VALIDATION_ERROR', failureFacts.numberInUse({ phoneNumberId }), {
     field: 'phoneNumberId',
     remedy:
       holder?.account_id === accountId
@@ -142,25 +144,22 @@ function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppA
   })
 }
 
+const names = failureFacts.metaName
+
 /** Validates the given fields. */
 export function checkInput({ phoneNumberId, wabaId, accessToken, appSecret }: Partial<NewWhatsAppAccount>): void {
-  if (phoneNumberId !== undefined) checkMetaId('phone number ID', phoneNumberId)
-  if (wabaId !== undefined) checkMetaId('WABA ID', wabaId)
-  if (accessToken !== undefined) checkSecret('access token', accessToken)
-  if (appSecret !== undefined) checkSecret('app secret', appSecret)
+  if (phoneNumberId !== undefined) checkMetaId(names.phoneNumberId(), phoneNumberId)
+  if (wabaId !== undefined) checkMetaId(names.wabaId(), wabaId)
+  if (accessToken !== undefined) checkSecret(names.accessToken(), accessToken)
+  if (appSecret !== undefined) checkSecret(names.appSecret(), appSecret)
 }
 
 /** Meta's IDs consist of digits. A phone number with a plus sign is a common mistake. */
-function checkMetaId(name: string, value: string): void {
-  if (!metaIdPattern.test(value))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `The ${name} must be digits only, as shown in Meta's WhatsApp Manager. It is not the phone number.`,
-    )
+function checkMetaId(name: Fact, value: string): void {
+  if (!metaIdPattern.test(value)) throw new ServiceError('SETTING_REFUSED', failureFacts.metaId({ name }))
 }
 
 /** The error never contains the value. */
-function checkSecret(name: string, value: string): void {
-  if (!metaSecretPattern.test(value))
-    throw new ServiceError('SETTING_REFUSED', `The ${name} is empty or contains a space or another invalid character.`)
+function checkSecret(name: Fact, value: string): void {
+  if (!metaSecretPattern.test(value)) throw new ServiceError('SETTING_REFUSED', failureFacts.metaSecret({ name }))
 }

@@ -1,4 +1,4 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -122,11 +122,7 @@ export async function deleteWithTemplates(
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const other = others.find(({ active }) => active) ?? others[0]
   if (row.is_default && other)
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      `${row.id} is the default WhatsApp account. Make another one the default first.`,
-      {
-        remedy: `For example: waybill whatsapp set-default ${other.id}`,
-      },
-    )
+    throw new ServiceError('SETTING_REFUSED', failureFacts.otherDefaultFirst({ id: row.id }), {
+      remedy: `For example: waybill whatsapp set-default ${other.id}`,
+    })
 }

@@ -1,4 +1,4 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { PhoneNumberInfo, TokenInfo } from '../whatsapp/onboarding.ts'
@@ -24,10 +24,8 @@ export async function verifyPhoneNumber(
   claimed: ClaimedNumber,
 ): Promise<PhoneNumberInfo> {
   const [number, listed] = await Promise.all([whatsapp.getPhoneNumber(claimed), whatsapp.hasPhoneNumber(claimed)])
-  if (!number.ok)
-    throw refusal(number, 'phoneNumberId', 'WhatsApp does not show this phone number to this access token')
-  if (!listed.ok)
-    throw refusal(listed, 'wabaId', 'WhatsApp does not show this WhatsApp Business Account to this access token')
+  if (!number.ok) throw refusal(number, 'phoneNumberId', failureFacts.numberNotShown)
+  if (!listed.ok) throw refusal(listed, 'wabaId', failureFacts.wabaNotShown)
   if (!listed.value)
     throw new ServiceError('VALIDATION_ERROR', errorFacts.otherBusinessAccount(), {
       field: 'wabaId',
@@ -44,21 +42,19 @@ export function refuseMissingPermission(token: TokenInfo | undefined): void {
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
 
-function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: string): Error {
+function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: typeof failureFacts.numberNotShown): Error {
   const { refused, transient, accountUnusable, reason, error } = failed
   if (!refused || transient === true)
-    return new ServiceError(
-      'WHATSAPP_UNAVAILABLE',
-      `The access token could not be verified with WhatsApp: ${reason}. Nothing was stored. Try again in a moment.`,
-      { retryAfterSeconds: retrySeconds },
-    )
-  const detail = error === undefined ? reason : `code ${error.code}: ${error.title}`
+    return new ServiceError('WHATSAPP_UNAVAILABLE', failureFacts.tokenNotVerified({ reason }), {
+      retryAfterSeconds: retrySeconds,
+    })
+  const words = error === undefined ? reason : `code ${error.code}: ${error.title}`
   if (accountUnusable)
-    return new ServiceError('VALIDATION_ERROR', `WhatsApp rejects this access token (${detail}).`, {
+    return new ServiceError('VALIDATION_ERROR', failureFacts.tokenRejected({ words }), {
       field: 'accessToken',
       remedy,
     })
-  return new ServiceError('VALIDATION_ERROR', `${denied} (${detail}). Check the ID and the permissions of the token.`, {
+  return new ServiceError('VALIDATION_ERROR', denied({ words }), {
     field,
     remedy,
   })

@@ -1,5 +1,7 @@
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
+import type { Sentence } from '../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
 
 /** Identifies a WhatsApp account and the account that it belongs to. */
@@ -10,8 +12,18 @@ export interface WhatsAppAccountRef {
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
 
-/** Prefix of the reason of a deactivation that ends when WhatsApp reinstates the account. */
-export const disabledBy = 'WhatsApp disabled the business account'
+/**
+ * Prefix of the stored reason of a deactivation that ends when WhatsApp reinstates the account. The version before writes and
+ * reads it.
+ */
+export const disabledPrefix = 'WhatsApp disabled the business account'
+const storedDisabling = new RegExp(`^${disabledPrefix} \\((.*)\\)$`, 's')
+
+/** A stored reason as a fact, unless WhatsApp gave it. */
+export function readInactiveReason(stored: string | null): Sentence | null {
+  const [, event] = storedDisabling.exec(stored ?? '') ?? []
+  return event === undefined ? stored : inactiveReasons.disabled({ event })
+}
 
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {

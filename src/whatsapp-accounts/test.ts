@@ -1,9 +1,10 @@
+import { withFacts } from '../../contracts/facts/fact.ts'
 import type { z } from 'zod'
 import type { WhatsAppAccountTest } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { storePhoneNumber } from './phone-number.ts'
 import { deactivateRefused } from './refusals.ts'
-import { describeUnreadableToken, openAccessToken } from './secrets.ts'
+import { openAccessToken, unreadableToken } from './secrets.ts'
 import { findWhatsAppAccount } from './store.ts'
 import { requireWhatsAppAccount } from './whatsapp-account.ts'
 
@@ -21,7 +22,7 @@ export async function testWhatsAppAccount(
     whatsAppAccountId,
   )
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId }, row.access_token_encrypted)
-  if (accessToken === undefined) return { ok: false, reason: describeUnreadableToken(whatsAppAccountId) }
+  if (accessToken === undefined) return { ok: false, ...withFacts({ reason: unreadableToken(whatsAppAccountId) }) }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok) {
     if (outcome.accountUnusable) await deactivateRefused(deps, row, outcome.reason)

@@ -9,7 +9,7 @@ import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
 import { type HealthChanges, saveHealth, scheduleCheck } from './health/store.ts'
 import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
-import { accessTokenPurpose, appSecretPurpose, describeUnreadableToken, openAccessToken } from './secrets.ts'
+import { accessTokenPurpose, appSecretPurpose, unreadableToken, openAccessToken } from './secrets.ts'
 import {
   changeWhatsAppAccount,
   deleteTemplates,
@@ -72,7 +72,7 @@ export async function reconnectWhatsAppAccount(
   }
   const accessToken = input.accessToken ?? openAccessToken(deps, ref, known.access_token_encrypted)
   if (accessToken === undefined)
-    throw new ServiceError('SETTING_REFUSED', describeUnreadableToken(whatsAppAccountId), {
+    throw new ServiceError('SETTING_REFUSED', unreadableToken(whatsAppAccountId), {
       remedy: 'Pass a new access token too.',
     })
   const wabaId = input.wabaId ?? known.waba_id

@@ -1,8 +1,11 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { failureFacts } from '../../contracts/facts/errors.ts'
+import { type Sentence, withFacts } from '../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
+import { findWhatsAppAccounts, readInactiveReason, type WhatsAppAccountRow } from './store.ts'
 
 /** Converts a row to the form shown to users, without its secrets. */
 export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
@@ -13,7 +16,7 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
     wabaId: row.waba_id,
     isDefault: row.is_default,
     active: row.active,
-    ...(inactiveReason !== undefined && { reason: inactiveReason, switchedOff: row.switched_off }),
+    ...(inactiveReason !== undefined && { ...withFacts({ reason: inactiveReason }), switchedOff: row.switched_off }),
     ...(row.display_phone_number !== null && { displayPhoneNumber: row.display_phone_number }),
     ...(row.verified_name !== null && { verifiedName: row.verified_name }),
     hasAppSecret: row.app_secret_encrypted !== null,
@@ -26,14 +29,18 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
 }
 
 /** Undefined if the account is active. */
-export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): string | undefined {
-  return row.switched_off ? 'deactivated by a user' : (row.inactive_reason ?? undefined)
+export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): Sentence | undefined {
+  return row.switched_off ? inactiveReasons.byUser() : (readInactiveReason(row.inactive_reason) ?? undefined)
 }
 
 export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `WhatsApp account ${JSON.stringify(whatsAppAccountId)} was not found.`, {
-    remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
-  })
+  return new ServiceError(
+    'NOT_FOUND',
+    failureFacts.whatsAppAccountNotFound({ value: JSON.stringify(whatsAppAccountId) }),
+    {
+      remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
+    },
+  )
 }
 
 export function requireWhatsAppAccount(

@@ -1,3 +1,4 @@
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { expect, test } from 'vitest'
 import { budgetRules, createBudgets } from '../../src/pipeline/budgets.ts'
 
@@ -78,7 +79,10 @@ test('gives each user of an account their own emails', () => {
 })
 
 test('measures time with its own clock', () => {
-  const spend = createBudgets({ ...budgetRules, checks: [{ calls: 1, milliseconds: 60_000, describe: String }] })
+  const spend = createBudgets({
+    ...budgetRules,
+    checks: [{ calls: 1, milliseconds: 60_000, describe: failureFacts.budget.checksPerMinute }],
+  })
   spend('checks', callOf('acc_1'))
   expect(() => spend('checks', callOf('acc_1'))).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' }))
 })

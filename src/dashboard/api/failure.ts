@@ -1,8 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
-import type { Fact } from '../../../contracts/facts/fact.ts'
 import { sayFact } from '../language/facts.ts'
-import { translateServerText } from '../language/server-text.ts'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
 import { UploadError } from './upload-error.ts'
@@ -21,7 +19,7 @@ export function readFailure(error: unknown): Failure {
     return { message: error.message, fields: error.field === undefined ? {} : { [error.field]: error.message } }
   if (error instanceof UploadError)
     return {
-      message: translateServerText(error.message),
+      message: error.message,
       fields: {},
       ...(error.code !== undefined && { code: error.code }),
     }
@@ -29,13 +27,9 @@ export function readFailure(error: unknown): Failure {
   if (!data || !(error instanceof Error))
     return { message: t`Could not reach the server. Check your connection and try again.`, fields: {} }
   const fields = Object.entries(data.fields ?? {}).map(
-    ([name, problem]) => [name, toSentence(sayError(data.facts?.[name], problem))] as const,
+    ([name, problem]) => [name, toSentence(sayFact(data.facts?.[name], problem))] as const,
   )
-  return { message: sayError(data.fact, error.message), code: data.code, fields: Object.fromEntries(fields) }
-}
-
-function sayError(fact: Fact | undefined, english: string): string {
-  return fact ? sayFact(fact, english) : translateServerText(english)
+  return { message: sayFact(data.fact, error.message), code: data.code, fields: Object.fromEntries(fields) }
 }
 
 /** Retryable: no response, a server error or a rate limit. Any other 4xx would fail again. */
@@ -52,7 +46,7 @@ function readData(error: unknown): DashboardErrorData | undefined {
 }
 
 /** `must be digits only` becomes `Must be digits only.` */
-function toSentence(problem: string): string {
+export function toSentence(problem: string): string {
   const start = problem.charAt(0).toUpperCase() + problem.slice(1)
   return /[.!?)]$/.test(start) ? start : `${start}.`
 }

@@ -1,9 +1,9 @@
-import { readError } from '../../../contracts/facts/errors.ts'
 import { sayFact } from '../language/facts.ts'
 import { t } from '@lingui/core/macro'
-import type { ErrorCode } from '../../../contracts/errors.ts'
+import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import type { SampleFormat } from '../../../contracts/templates/samples.ts'
+import { toSentence } from './failure.ts'
 import { UploadError } from './upload-error.ts'
 
 interface SampleUpload {
@@ -51,12 +51,9 @@ export function uploadSample({
 /** The response may come from another server, such as a proxy with its own size limit. */
 function readResponse(body: string): string | UploadError {
   try {
-    const response = JSON.parse(body) as Partial<{
-      data: { handle: string }
-      error: { code: ErrorCode; message: string }
-    }>
+    const response = JSON.parse(body) as { data?: { handle: string }; error?: SampleFailure }
     if (response.data) return response.data.handle
-    if (response.error) return new UploadError(sayAnswer(response.error.message), response.error.code)
+    if (response.error) return new UploadError(sayFailure(response.error), response.error.code)
   } catch {
     return interrupted()
   }
@@ -67,7 +64,9 @@ function interrupted(): UploadError {
   return new UploadError(t`The upload was interrupted. Check your connection and try again.`)
 }
 
-function sayAnswer(message: string): string {
-  const said = readError(message)
-  return typeof said === 'string' ? said.replace(/^file: must/, 'Must') : sayFact(said)
+type SampleFailure = Pick<DashboardErrorData, 'code' | 'fact' | 'facts'> & { message: string }
+
+function sayFailure({ fact, facts, message }: SampleFailure): string {
+  const ofFile = facts?.['file']
+  return ofFile ? toSentence(sayFact(ofFile)) : sayFact(fact, message)
 }

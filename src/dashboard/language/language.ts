@@ -1,7 +1,6 @@
 import { useLingui } from '@lingui/react'
 import type { Messages } from '@lingui/core'
 import { activate, i18n } from './i18n.ts'
-import { loadServerTexts } from './server-text.ts'
 
 /** The languages of the dashboard with their native names. */
 export const languages = { en: 'English', es: 'Español' } as const
@@ -36,8 +35,7 @@ export function useLanguage(): Language {
 async function show(language: Language): Promise<void> {
   if (language === 'en') activate(language, {})
   else {
-    const [{ messages }, { serverTexts }] = await Promise.all([catalogues[language](), import('./server-texts.ts')])
-    loadServerTexts(serverTexts)
+    const { messages } = await catalogues[language]()
     activate(language, messages)
   }
   document.documentElement.lang = i18n.locale

@@ -1,4 +1,4 @@
-import { errorFacts } from '../../../contracts/facts/errors.ts'
+import { errorFacts, failureFacts } from '../../../contracts/facts/errors.ts'
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
@@ -62,10 +62,7 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
     return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.databaseUnavailable(), { retryAfterSeconds: 1 })
   }
   log.error({ err: error, requestId }, 'a request failed')
-  return new ServiceError(
-    'INTERNAL_ERROR',
-    `Internal error. Contact whoever operates this server, and include the request ID ${requestId}.`,
-  )
+  return new ServiceError('INTERNAL_ERROR', failureFacts.internal({ requestId }))
 }
 
 const outageLogMilliseconds = 1_000

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
+import type { Sentence } from '../../../contracts/facts/fact.ts'
+import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { rejectUnstorable } from './plain-text.ts'
 
 /** A parser may ignore it (RFC 8259, 8.1). */
@@ -70,7 +72,7 @@ const maxFields = 64
 
 /** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
-  const result = schema.safeParse(dropMostUnknown(schema, raw))
+  const result = schema.safeParse(dropMostUnknown(schema, raw), withOwnMessages)
   if (result.success) {
     rejectUnstorable(raw)
     return result.data
@@ -100,11 +102,11 @@ function hasManyFields(value: object): boolean {
 }
 
 /** The problem of each field, by dotted name, for a form. */
-function describeFields(issues: Issue[]): Record<string, string> {
+function describeFields(issues: Issue[]): Record<string, Sentence> {
   const named = issues.filter((issue) => issue.path.length > 0)
   // If a field has several problems, only the first is reported.
   return Object.fromEntries(
-    named.toReversed().map((issue) => [issue.path.map(String).join('.'), describeProblem(issue)]),
+    named.toReversed().map((issue) => [issue.path.map(String).join('.'), readProblem(issue.message)]),
   )
 }
 
@@ -120,7 +122,7 @@ function describeIssue(issue: Issue, schema: z.ZodObject): string {
   if (issue.code === 'unrecognized_keys')
     return describeUnknownFields(issue.keys, { fields: listFields(schema, issue.path), within: field })
   if (field === '') return 'The request must be a JSON object.'
-  return `${field}: ${describeProblem(issue)}.`
+  return `${field}: ${issue.message}.`
 }
 
 /** The fields of the object at a path inside the schema. */
@@ -140,13 +142,28 @@ function unwrap(schema: unknown): unknown {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.def.innerType) : schema
 }
 
-function describeProblem(issue: Issue): string {
-  if (issue.code !== 'invalid_type')
-    return /^(must|is) /.test(issue.message) ? issue.message : `is not valid (${issue.message.toLowerCase()})`
-  // Only the message tells a missing field from one of the wrong type.
-  if (issue.message.endsWith('received undefined')) return 'is required'
-  if (issue.message.startsWith('must ')) return issue.message
-  return `must be ${article(issue.expected)} ${nameOfType(issue.expected)}`
+/** The messages of rules for which the contract has none. */
+const withOwnMessages = {
+  error: (issue: z.core.$ZodRawIssue): string => {
+    if (issue.code === 'invalid_type') return issue.input === undefined ? required : nameType(issue.expected)
+    const said = z.config().localeError?.(issue) ?? 'Invalid input'
+    return `is not valid (${(typeof said === 'string' ? said : said.message).toLowerCase()})`
+  },
+}
+const required = problems.required()
+
+const typeProblems: Readonly<Partial<Record<string, string>>> = {
+  string: problems.string(),
+  number: problems.number(),
+  int: problems.wholeNumber(),
+  boolean: problems.boolean(),
+  array: problems.array(),
+  object: problems.object(),
+  record: problems.object(),
+}
+
+function nameType(expected: string): string {
+  return typeProblems[expected] ?? `must be a ${expected}`
 }
 
 function describeUnknownFields(unknown: string[], { fields, within }: { fields: string[]; within: string }): string {
@@ -162,12 +179,4 @@ function isSimilar(field: string, given: string): boolean {
   const a = field.toLowerCase()
   const b = given.toLowerCase().replace(/[^a-z0-9]/g, '')
   return b.length > 2 && (a.startsWith(b) || b.startsWith(a))
-}
-
-function nameOfType(expected: string): string {
-  return expected === 'record' ? 'object' : expected === 'int' ? 'whole number' : expected
-}
-
-function article(expected: string): string {
-  return /^[aeo]/.test(nameOfType(expected)) ? 'an' : 'a'
 }

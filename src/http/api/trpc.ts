@@ -104,7 +104,7 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
 }
 
 /** What forms show beside their fields, and what the dashboard says in the language of the reader. */
-function describeForUsers({ code, fact, fields }: ServiceError): Partial<DashboardErrorData> {
+export function describeForUsers({ code, fact, fields }: ServiceError): Partial<DashboardErrorData> {
   const said = fact && { fact }
   if (code !== 'VALIDATION_ERROR') return { ...said }
   const { facts, ...english } = withFacts(fields)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ServiceError } from '../../../contracts/errors.ts'
 import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/template-changes.ts'
 import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,7 +9,9 @@ import type { Pipeline } from '../../pipeline/pipeline.ts'
 import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { openTemplateAccount } from '../../templates/changes/template-account.ts'
 import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
+import { toFailureBody } from '../api/errors.ts'
 import { parseInput } from '../api/input.ts'
+import { describeForUsers } from '../api/trpc.ts'
 import { receiveForm, streamBodies } from '../api/receive-form.ts'
 import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
 
@@ -62,4 +65,10 @@ async function uploadSample(
   } finally {
     releaseUpload()
   }
+}
+
+/** With the facts of the error, as over tRPC. */
+export function toSampleFailureBody(failure: ServiceError): object {
+  const body = toFailureBody(failure)
+  return { ...body, error: { ...body.error, ...describeForUsers(failure) } }
 }

@@ -1,3 +1,5 @@
+import { type Sentence } from '../../../contracts/facts/fact.ts'
+import { failureFacts } from '../../../contracts/facts/errors.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveAccount } from '../../whatsapp-accounts/active-account.ts'
@@ -28,7 +30,7 @@ export interface SendingAccount {
   wabaId: string
   accessTokenEncrypted: string
   /** Undefined if the account is active. */
-  inactiveReason: string | undefined
+  inactiveReason: Sentence | undefined
   /** The messaging account that pays; undefined if WhatsApp decides. */
   messagingAccountId?: string | undefined
 }
@@ -106,7 +108,7 @@ function requireApproved(
   if (template.status !== 'APPROVED')
     throw new ServiceError(
       'TEMPLATE_NOT_FOUND',
-      `The template ${JSON.stringify(name)} in language ${language} is not approved: its status is ${template.status}.`,
+      failureFacts.templateNotApproved({ value: JSON.stringify(name), language, status: template.status }),
     )
   return template
 }

@@ -1,7 +1,7 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
-import { describeUnreadableToken, openAccessToken } from '../../whatsapp-accounts/secrets.ts'
+import { unreadableToken, openAccessToken } from '../../whatsapp-accounts/secrets.ts'
 import type { Deps } from '../../deps.ts'
 import { isPossibleNumber } from '../../platform/number-lengths.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
@@ -33,7 +33,7 @@ export async function checkSend(
     await assertKnownNumber(deps, { accountId, whatsAppAccountId: from.id }, input.to)
   if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, recipientOf(input))
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
-  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', describeUnreadableToken(from.id))
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(from.id))
   return { draft, accessToken }
 }
 

@@ -1,6 +1,6 @@
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { quotaFacts } from '../../../contracts/facts/errors.ts'
+import { quotaFacts, failureFacts } from '../../../contracts/facts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
 import type { TemplateRow } from '../store.ts'
 import { syncWaba } from '../sync.ts'
@@ -54,9 +54,7 @@ function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { 
 
 function describeExisting(stored: TemplateRow, template: TemplateDefinition): TemplateChange {
   if (matchesStored(stored, template)) return describeUnchanged(stored)
-  throw new ServiceError(
-    'TEMPLATE_EXISTS',
-    `The template "${template.name}" in language ${template.language} exists with other content (${stored.status}). Update it, or choose another name.`,
-    { field: 'name' },
-  )
+  throw new ServiceError('TEMPLATE_EXISTS', failureFacts.templateExists({ ...template, status: stored.status }), {
+    field: 'name',
+  })
 }

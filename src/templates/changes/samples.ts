@@ -1,4 +1,4 @@
-import { inEnglish } from '../../../contracts/facts/fact.ts'
+import { failureFacts } from '../../../contracts/facts/errors.ts'
 import { sampleTypes } from '../../../contracts/facts/samples.ts'
 import { createReadStream } from 'node:fs'
 import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
@@ -79,10 +79,7 @@ export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
 }
 
 function wrongType(field: string, format: SampleFormat): ServiceError {
-  return invalidField(
-    field,
-    `must be ${inEnglish(sampleTypes[format]())}. The file type is detected from the content, not the name.`,
-  )
+  return invalidField(field, failureFacts.sampleType({ type: sampleTypes[format]() }))
 }
 
 /** Counts towards the concurrent uploads of the account, because it uses disk space and a connection. */

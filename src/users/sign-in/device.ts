@@ -1,3 +1,6 @@
+import type { Sentence } from '../../../contracts/facts/fact.ts'
+import { devices } from '../../../contracts/facts/changes.ts'
+
 /** The first match counts, because a browser also names the browsers that it derives from. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
@@ -18,9 +21,9 @@ const systems: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Returns a name such as `Firefox on Linux` for a `User-Agent` header, which anybody can forge. */
-export function describeDevice(userAgent: string): string {
+export function describeDevice(userAgent: string): Sentence {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
-  if (browser !== undefined && system !== undefined) return `${browser} on ${system}`
-  return browser ?? system ?? 'Unknown device'
+  if (browser !== undefined && system !== undefined) return devices.both({ browser, system })
+  return browser ?? system ?? devices.unknown()
 }

@@ -1,3 +1,4 @@
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import { changes } from '../../../contracts/facts/changes.ts'
 import { type Kysely, sql } from 'kysely'
 import type { Session } from '../../../contracts/dashboard/session.ts'
@@ -52,7 +53,7 @@ export async function listSessions(
     .execute()
   return rows.map((row) => ({
     sessionId: row.id,
-    device: describeDevice(row.userAgent ?? ''),
+    ...withFacts({ device: describeDevice(row.userAgent ?? '') }),
     address: row.lastSeenAddress ?? row.ipAddress ?? '',
     signedInAt: row.createdAt.toISOString(),
     lastSeenAt: (row.lastSeenAt ?? row.createdAt).toISOString(),

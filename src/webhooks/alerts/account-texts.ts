@@ -2,6 +2,7 @@ import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import { toInternational } from '../../../contracts/fields.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
+import { readInactiveReason } from '../../whatsapp-accounts/store.ts'
 import type { AlertChange } from './report.ts'
 
 /** Returns the alert for an event of a WhatsApp account. */
@@ -10,7 +11,8 @@ export function toAccountChange(accountId: string, event: WhatsAppAccountEvent):
   const about = { accountId, subjectId: event.data.accountId }
   switch (event.type) {
     case 'whatsapp_account.inactive': {
-      const { by, reason, isDefault } = event.data
+      const { by, isDefault } = event.data
+      const reason = readInactiveReason(event.data.reason) ?? ''
       const { title, byUser, byWhatsApp, isDefault: rejectsAll, isNamed } = alertFacts.inactive
       return {
         ...about,

@@ -1,3 +1,5 @@
+import { inactiveReasons } from '../../../contracts/facts/findings.ts'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
 import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
@@ -14,7 +16,7 @@ export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'
     if (isKnownInactive) return
     const event = toInactiveEvent(row, deps.now(), {
       by: 'whatsapp',
-      reason: 'another account verified ownership of the phone number',
+      reason: inEnglish(inactiveReasons.displaced()),
     })
     const { type } = event
     const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }

@@ -1,3 +1,5 @@
+import { inactiveReasons } from '../../../contracts/facts/findings.ts'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import {
   type ChangedRow,
@@ -85,7 +87,7 @@ function toEvents(row: ChangedRow, now: Date): AnnouncedEvent[] {
     events.push(
       toInactiveEvent(row, now, {
         by: row.switched_off ? 'user' : 'whatsapp',
-        reason: whyInactive(row) ?? 'reason unknown',
+        reason: inEnglish(whyInactive(row) ?? inactiveReasons.unknown()),
       }),
     )
   if (isExpiringSoon(row, now))

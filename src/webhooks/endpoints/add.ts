@@ -1,3 +1,4 @@
+import { failureFacts } from '../../../contracts/facts/errors.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { defaultEventTypes } from '../../../contracts/events.ts'
 import { accountNotFound } from '../../accounts/account.ts'
@@ -49,13 +50,9 @@ export async function addEndpoint(
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
-      throw new ServiceError(
-        'SETTING_REFUSED',
-        `An account can have at most ${maxEndpoints} endpoints. Remove one first.`,
-        {
-          remedy: `List them: waybill webhook list ${accountId}`,
-        },
-      )
+      throw new ServiceError('SETTING_REFUSED', failureFacts.endpoints({ maxEndpoints }), {
+        remedy: `List them: waybill webhook list ${accountId}`,
+      })
     await insertEndpoint(trx, row)
   })
   return { endpointId: id, secret }

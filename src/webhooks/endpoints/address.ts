@@ -1,11 +1,11 @@
+import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isMissingName, type Resolve } from '../sender/resolve.ts'
 import type { AddressVerdict } from '../sender/webhook-sender.ts'
 
 /** One text for all problems, because naming the failed rule would reveal details of our network. */
-export const urlRequirements =
-  'must be an https URL with a public host that exists, without user name, password or fragment, such as https://example.com/webhooks'
+export const urlProblem = readProblem(problems.endpointUrl())
 
 /** Special-purpose addresses (IANA registry, RFC 6890) and addresses that cloud providers reserve. */
 const specialIPv4 = parseRanges([

@@ -1,3 +1,4 @@
+import { failureFacts } from '../../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
@@ -47,7 +48,7 @@ function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
 }
 
 export function endpointNotFound(endpointId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `Endpoint ${JSON.stringify(endpointId)} was not found.`, {
+  return new ServiceError('NOT_FOUND', failureFacts.endpointNotFound({ value: JSON.stringify(endpointId) }), {
     remedy: 'List the endpoints of an account: waybill webhook list <account>',
   })
 }

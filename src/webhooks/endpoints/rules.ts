@@ -1,3 +1,6 @@
+import { readProblem } from '../../../contracts/facts/problems.ts'
+import { type Sentence } from '../../../contracts/facts/fact.ts'
+import { failureFacts } from '../../../contracts/facts/errors.ts'
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
@@ -5,7 +8,7 @@ import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhoo
 import { line } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../sender/attempt.ts'
-import { urlRequirements } from './address.ts'
+import { urlProblem } from './address.ts'
 
 const Url = line(2048)
 const Description = line(200)
@@ -30,7 +33,7 @@ export function checkDescription(text: string | undefined): string | null {
   if (!description.success)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `The description of an endpoint ${description.error.issues[0]?.message}.`,
+      failureFacts.endpointDescription({ value: problemOf(description.error) }),
       {
         field: 'description',
       },
@@ -70,11 +73,15 @@ function checkLimit(field: keyof typeof limitRules, value: number | null): numbe
 export async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
   if (!checked.success)
-    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${checked.error.issues[0]?.message}.`, {
+    throw new ServiceError('VALIDATION_ERROR', failureFacts.endpointUrl({ value: problemOf(checked.error) }), {
       field: 'url',
     })
   if ((await webhooks.check(url)) === 'refused')
-    throw new ServiceError('VALIDATION_ERROR', `The URL of an endpoint ${urlRequirements}.`, { field: 'url' })
+    throw new ServiceError('VALIDATION_ERROR', failureFacts.endpointUrl({ value: urlProblem }), { field: 'url' })
+}
+
+function problemOf({ issues }: z.ZodError): Sentence {
+  return readProblem(issues[0]?.message ?? '')
 }
 
 const maxHeaders = 20

@@ -5,7 +5,7 @@ import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredNotice, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
 import { describeRejection } from '../connect/advice.ts'
-import { disabledBy } from '../store.ts'
+import { readInactiveReason } from '../store.ts'
 import type { Finding } from './finding.ts'
 import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.ts'
 import { findNotices } from './notices.ts'
@@ -121,10 +121,10 @@ function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
   const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = health
   const replace = replaceToken(health)
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
-  if (inactiveReason?.startsWith(disabledBy) === true)
-    return [
-      error('disabled', facts.disabled({ reason: withoutDot(inactiveReason) }), connectFacts.requestReview(), blocking),
-    ]
+  const reason = readInactiveReason(inactiveReason ?? null)
+  // Others are in WhatsApp's words.
+  if (typeof reason === 'object' && reason !== null)
+    return [error('disabled', facts.disabled({ reason }), connectFacts.requestReview(), blocking)]
   if (inactiveReason !== undefined) return [error('rejected', describeRejection(inactiveReason), replace, blocking)]
   if (days !== undefined && days < 0) return [error('token_expired', facts.tokenExpired(), replace, blocking)]
   if (tokenProblem !== undefined)

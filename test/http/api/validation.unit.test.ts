@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import { line } from '../../../contracts/fields.ts'
+import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { parseInput } from '../../../src/http/api/input.ts'
 
 const good = { to: '34600111222', template: 'order_shipped', language: 'en' }
@@ -85,13 +87,25 @@ test('names the first problem of each field for a form', () => {
   expect(() => parseInput(sendMessage.input, { to: '', variables: { '1': 1 }, foo: 1 })).toThrow(
     expect.objectContaining({
       fields: {
-        to: phoneNumber.slice(0, -1),
-        template: 'is required',
-        language: 'is required',
+        to: readProblem(problems.phoneNumber()),
+        template: { code: 'problem.required' },
+        language: { code: 'problem.required' },
         'variables.1': 'must be a string: write "42", not 42',
       },
     }),
   )
+})
+
+test('reads messages of schemas as facts with their values', () => {
+  const name = line(60)
+  const [issue] = name.safeParse('a'.repeat(61)).error?.issues ?? []
+
+  expect(issue?.message).toBe('must have at most 60 characters')
+  expect(readProblem(issue?.message ?? '')).toEqual({
+    code: 'problem.atMostCharacters',
+    params: { maxLength: 60 },
+  })
+  expect(readProblem('is not valid (invalid input)')).toBe('is not valid (invalid input)')
 })
 
 const other = z.strictObject({

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Session } from '../../../../contracts/dashboard/session.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
-import { translateServerText } from '../../language/server-text.ts'
+import { say } from '../../language/facts.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -50,7 +50,7 @@ export function SessionsSection() {
 
 function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }) {
   const { sessionId, address, signedInAt, lastSeenAt, current } = session
-  const device = describeDevice(session.device)
+  const device = say(session, 'device')
   const revoke = useChange({
     change: () => api.session.revoke.mutate({ sessionId }),
     invalidates: [sessionsKey],
@@ -89,10 +89,4 @@ function SessionRow({ session, isFirst }: { session: Session; isFirst: boolean }
       </Group>
     </Box>
   )
-}
-
-/** Translates the server's text, such as `Firefox on Linux`. */
-function describeDevice(device: string): string {
-  const [, browser, system] = /^(.+) on (.+)$/.exec(device) ?? []
-  return browser === undefined || system === undefined ? translateServerText(device) : t`${browser} on ${system}`
 }

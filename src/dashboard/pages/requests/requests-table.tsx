@@ -6,7 +6,6 @@ import type { ApiRequest } from '../../../../contracts/dashboard/request.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { sayFact } from '../../language/facts.ts'
-import { translateServerText } from '../../language/server-text.ts'
 import { ErrorText } from '../../ui/error-text.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import styles from '../messages/messages-table.module.css'
@@ -94,7 +93,7 @@ function RequestRow({ request, query }: RowProps) {
 }
 
 function sayError({ errorMessage, facts }: RowProps['request']): string | undefined {
-  return facts ? sayFact(facts['errorMessage'], errorMessage) : errorMessage && translateServerText(errorMessage)
+  return facts ? sayFact(facts['errorMessage'], errorMessage) : errorMessage
 }
 
 function RequestItem({ request, query }: RowProps) {

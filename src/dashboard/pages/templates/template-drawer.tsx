@@ -4,7 +4,6 @@ import { Alert, Box, Divider, Drawer, SimpleGrid, Stack, Text, TextInput, Title 
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import { IconInfoCircle, IconTemplateOff } from '@tabler/icons-react'
 import { useState } from 'react'
-import { translateServerText } from '../../language/server-text.ts'
 import type { Placeholder } from '../../../../contracts/api/template.ts'
 import type { OwnTemplate, SentTest } from '../../../../contracts/dashboard/template.ts'
 import { readFailure } from '../../api/failure.ts'
@@ -207,7 +206,7 @@ function NotSendableAlert({ template: { status, reason } }: { template: OwnTempl
     >
       <Text size="sm">
         {status === 'APPROVED'
-          ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : translateServerText(reason)}.`
+          ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : reason}.`
           : describeStatus(status).meaning}
       </Text>
     </Alert>

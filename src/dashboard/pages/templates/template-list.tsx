@@ -3,7 +3,6 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Box, Button, Center, Group, Stack, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { translateServerText } from '../../language/server-text.ts'
 import { displayNames } from '../../language/format.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { QualityBadge, StatusBadge } from '../../ui/badges.tsx'
@@ -151,9 +150,7 @@ export function TemplateStatusBadge({ template: { status, sendable } }: { templa
 
 /** Describes why a template cannot be sent. */
 function describeWhyNotSendable({ status, reason }: OwnTemplate): string {
-  return status === 'APPROVED'
-    ? t`Cannot be sent: ${translateServerText(reason ?? '')}.`
-    : describeStatus(status).meaning
+  return status === 'APPROVED' ? t`Cannot be sent: ${reason ?? ''}.` : describeStatus(status).meaning
 }
 
 /** `en_US` becomes `American English (en_US)`. */

@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconPlayerPause } from '@tabler/icons-react'
 import type { z } from 'zod'
-import { translateServerText } from '../../language/server-text.ts'
+import { sayFact } from '../../language/facts.ts'
 import { describeFinding } from './describe-finding.ts'
 import { translate } from '../../language/i18n.ts'
 import type { WhatsAppAccount, WhatsAppAccountTest } from '../../../../contracts/dashboard/whatsapp-account.ts'
@@ -35,7 +35,7 @@ export function Notice({ account, test, onReplace, onActivated, onClose }: Notic
     <>
       {test?.ok && <Accepted test={test} active={account.active} onClose={onClose} />}
       {test?.ok === false && account.switchedOff !== false && (
-        <Failed reason={test.reason} active={account.active} onClose={onClose} />
+        <Failed test={test} active={account.active} onClose={onClose} />
       )}
       {!account.active &&
         (account.switchedOff ? (
@@ -84,13 +84,13 @@ function Accepted({ test, active, onClose }: { test: TokenTest; active: boolean;
 }
 
 interface FailedProps {
-  reason: string | undefined
+  test: TokenTest
   active: boolean
   onClose: () => void
 }
 
 /** If the account is still active, the test failed for a reason other than the token. */
-function Failed({ reason, active, onClose }: FailedProps) {
+function Failed({ test: { reason, facts }, active, onClose }: FailedProps) {
   return (
     <Alert
       mt="md"
@@ -102,7 +102,7 @@ function Failed({ reason, active, onClose }: FailedProps) {
       closeButtonLabel={t`Dismiss`}
       onClose={onClose}
     >
-      <Text size="sm">{reason && translateServerText(reason)}</Text>
+      <Text size="sm">{sayFact(facts?.['reason'], reason)}</Text>
       <Text size="sm" mt={4}>
         {active
           ? t`The account stays active. Check its phone number ID, or try again in a moment.`
@@ -150,7 +150,7 @@ function Refused({ account, isTested, isTokenFine, onReplace, onActivated }: Ref
     >
       <Stack gap="sm" align="flex-start">
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {finding ? describeFinding(finding).message : account.reason && translateServerText(account.reason)}
+          {finding ? describeFinding(finding).message : sayFact(account.facts?.['reason'], account.reason)}
           {finding?.since !== undefined && (
             <>
               {' '}

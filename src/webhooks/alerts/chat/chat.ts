@@ -9,7 +9,7 @@ import type { AlertSettingsTable, Database } from '../../../platform/db/schema.t
 import { readDeliveryFailure } from '../../../../contracts/facts/deliveries.ts'
 import { inEnglish, withFacts } from '../../../../contracts/facts/fact.ts'
 import type { AttemptResult } from '../../sender/webhook-sender.ts'
-import { urlRequirements } from '../../endpoints/address.ts'
+import { urlProblem } from '../../endpoints/address.ts'
 import { defaultRuleColumns } from '../../../accounts/alert-rules.ts'
 import { formatPost, guessFormat, isRetiredConnector } from './formats.ts'
 import { deletePostsOf } from './outbox.ts'
@@ -38,7 +38,7 @@ export async function setChat(
       'url',
       'is of an Office 365 connector, which Microsoft has retired. In Teams, open Workflows and create the workflow "Send webhook alerts to a channel", then use its URL.',
     )
-  if ((await deps.webhooks.check(url)) === 'refused') throw invalidField('url', urlRequirements)
+  if ((await deps.webhooks.check(url)) === 'refused') throw invalidField('url', urlProblem)
   const chatFormat = format ?? guessFormat(host)
   if (chatFormat === undefined)
     throw invalidField('format', `is required for the host ${host}: choose ${chatFormats.join(' or ')}.`)

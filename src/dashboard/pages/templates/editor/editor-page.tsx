@@ -4,7 +4,6 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useNavigate, useSearchParams } from 'react-router'
-import { translateServerText } from '../../../language/server-text.ts'
 import type { TemplateDefinition } from '../../../../../contracts/templates/definition.ts'
 import { galleryLanguages } from '../../../../../contracts/templates/gallery-texts.ts'
 import { galleryItems, makeGalleryTemplate } from '../../../../../contracts/templates/gallery.ts'
@@ -64,7 +63,7 @@ export function EditorPage() {
       {existing.isError && <ErrorAlert error={existing.error} onRetry={() => existing.refetch()} />}
       {existing.data?.reason !== undefined && (
         <Alert color="gray" icon={<IconInfoCircle />} title={t`This template cannot be edited here`}>
-          <Trans>Edit it in WhatsApp Manager instead: {translateServerText(existing.data.reason)}.</Trans>
+          <Trans>Edit it in WhatsApp Manager instead: {existing.data.reason}.</Trans>
         </Alert>
       )}
       {start && (
