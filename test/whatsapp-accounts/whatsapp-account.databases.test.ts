@@ -1,3 +1,4 @@
+import { failureFacts } from '../../contracts/facts/errors.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
@@ -101,7 +102,8 @@ test('requires --unverified to add an account that WhatsApp rejects or cannot ch
 
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
-    fields: { accessToken: 'WhatsApp rejects this access token (token expired (190)).' },
+    message: 'WhatsApp rejects this access token (token expired (190)).',
+    fields: { accessToken: failureFacts.tokenRejected({ words: 'token expired (190)' }) },
     remedy: expect.stringContaining('--unverified'),
   })
   await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({

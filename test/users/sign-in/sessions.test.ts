@@ -1,3 +1,4 @@
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { describeDevice } from '../../../src/users/sign-in/device.ts'
@@ -104,5 +105,5 @@ test.each([
   ['curl/8.5.0', 'Unknown device'],
   ['', 'Unknown device'],
 ])('names the device of %s', (userAgent, device) => {
-  expect(describeDevice(userAgent)).toBe(device)
+  expect(inEnglish(describeDevice(userAgent))).toBe(device)
 })

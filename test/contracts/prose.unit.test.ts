@@ -1,0 +1,106 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseSync } from 'vite'
+import { expect, test } from 'vitest'
+import { factTexts } from '../../contracts/facts/catalogue.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const sentences = [...factTexts.values()]
+
+/** Whether a text is a sentence of the catalogue, the beginning of one, or at least three words of one. */
+function isProse(text: string): boolean {
+  if (!/\p{L}{4,} |\p{L} \p{L}/u.test(text)) return false
+  const words = text.match(/\p{L}+/gu) ?? []
+  return sentences.some((sentence) => sentence.startsWith(text) || (words.length > 2 && sentence.includes(text)))
+}
+
+/** A node of the syntax tree (ESTree), as far as it is read here. */
+interface Node {
+  type: string
+  name?: string
+  operator?: string
+  value?: unknown
+  regex?: { pattern: string }
+  quasis?: { value: { cooked?: string } }[]
+  callee?: Node
+  property?: Node
+  arguments?: Node[]
+  left?: Node
+  right?: Node
+  test?: Node | null
+  id?: Node
+  init?: Node | null
+}
+
+function* walk(value: unknown): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return
+  if ('type' in value && typeof value.type === 'string') yield value as Node
+  for (const child of Object.values(value)) yield* walk(child)
+}
+
+/** Methods that compare, cut or search a text, by their first argument. */
+const methods = /^(?:startsWith|endsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match|matchAll|search)$/
+
+/** What a node compares, cuts or searches with. */
+function comparedWith(node: Node): readonly (Node | null | undefined)[] {
+  if (node.type === 'CallExpression' && methods.test(node.callee?.property?.name ?? '')) return node.arguments ?? []
+  if (node.type === 'BinaryExpression' && /^[!=]==?$/.test(node.operator ?? '')) return [node.left, node.right]
+  if (node.type === 'SwitchCase') return [node.test]
+  return node.regex ? [node] : []
+}
+
+/** The literal parts of a pattern: what is between its groups, classes and quantifiers. */
+function partsOf(pattern: string): string[] {
+  return pattern.replaceAll(/\\[a-z]|\[[^\]]*\]|\{\d+,?\d*\}/gi, '\n').split(/[\n()|?*+^$.\\]/)
+}
+
+/** Finds where the code compares, cuts or searches sentences: with a literal, or with a constant of the same file. */
+function findComparisons(file: string, code: string): string[] {
+  const nodes = [...walk(parseSync(file, code).program)]
+  const constants = new Map(nodes.flatMap(({ id, init }) => (id?.name !== undefined && init ? [[id.name, init]] : [])))
+  const readParts = (node: Node | null | undefined): string[] => {
+    if (!node) return []
+    if (node.regex) return partsOf(node.regex.pattern)
+    if (node.quasis) return node.quasis.map(({ value }) => value.cooked ?? '')
+    if (typeof node.value === 'string') return [node.value]
+    const constant = node.type === 'Identifier' ? constants.get(node.name ?? '') : undefined
+    return constant && constant.type !== 'Identifier' ? readParts(constant) : []
+  }
+  const prose = nodes.flatMap(comparedWith).flatMap((node) => readParts(node).filter(isProse))
+  return prose.map((text) => `${file} ${text.trim()}`)
+}
+
+test.each([
+  `if (text.startsWith('must ')) cut()`,
+  `text?.includes('an API key')`,
+  `const rule = 'must not be empty'\nif (text === rule) say()`,
+  'text.replace(`Try again in ${seconds}`)',
+  `switch (text) { case 'is required': say() }`,
+  `/^This account may send (.+?) requests/.exec(text)`,
+])('finds the sentence in %s', (code) => {
+  expect(findComparisons('a.ts', code)).toHaveLength(1)
+})
+
+test.each([`if (code.startsWith('must')) cut()`, `say('must not be empty')`, `/^file (\\d+)$/.exec(text)`])(
+  'accepts %s',
+  (code) => {
+    expect(findComparisons('a.ts', code)).toEqual([])
+  },
+)
+
+const exceptions = [
+  // A value of a closed type.
+  'src/cli/run-server.ts timed out',
+  // Meta's words. Without a subcode, only they identify the problem.
+  'src/whatsapp-accounts/connect/advice.ts does not exist',
+]
+
+test('no code compares, cuts or searches a sentence of the catalogue', () => {
+  const files = globSync('{src,contracts}/**/*.{ts,tsx}', { cwd: root }).filter(
+    (file) => !/\/(?:built|node_modules|dist)\//.test(file),
+  )
+  const found = files.sort().flatMap((file) => findComparisons(file, readFileSync(path.join(root, file), 'utf8')))
+
+  expect(files.length).toBeGreaterThan(700)
+  expect(found).toEqual(exceptions)
+})
