@@ -170,7 +170,12 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
         // A commit waits for a standby, also while there is none.
         synchronous_mode: true,
         synchronous_mode_strict: true,
-        postgresql: { use_pg_rewind: true },
+        postgresql: {
+          use_pg_rewind: true,
+          // A former leader whose changes cannot be undone is copied from the new one.
+          remove_data_directory_on_rewind_failure: true,
+          remove_data_directory_on_diverged_timelines: true,
+        },
       },
       initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
       pg_hba: [
@@ -186,7 +191,13 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
       bin_dir: binaries,
       pgpass: path.join(folder, `${name}.pgpass`),
       authentication: { superuser, replication: { username: 'replicator', password: 'cluster' } },
-      parameters: { unix_socket_directories: folder, max_connections: 200 },
+      parameters: {
+        unix_socket_directories: folder,
+        max_connections: 200,
+        // A leader that is cut off waits for its standbys before it stops.
+        wal_sender_timeout: '5s',
+        wal_receiver_timeout: '5s',
+      },
     },
   }
 }
