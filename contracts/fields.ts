@@ -118,11 +118,6 @@ export const ExternalId = line(255)
   .describe("The caller's own reference. Returned in the response and in webhooks.")
   .meta({ examples: ['order-1042'] })
 
-/** The one form in which people see phone numbers. WhatsApp groups the digits of its own numbers in several ways. */
-export function toInternational(displayPhoneNumber: string): string {
-  return `+${displayPhoneNumber.replaceAll(/\D/g, '')}`
-}
-
 /** The number of the sandbox has this ID, so that the examples of the document can be sent there as they are. */
 export const exampleAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
 

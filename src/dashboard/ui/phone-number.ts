@@ -1,4 +1,4 @@
-import { toInternational } from '../../../contracts/fields.ts'
+import { toInternational } from '../../../contracts/phone-number.ts'
 
 /** Full-width forms of ASCII, which keyboards of East Asia write. */
 const fullWidth = /[\uff01-\uff5e]/g

@@ -1,5 +1,5 @@
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
-import { toInternational } from '../../../contracts/fields.ts'
+import { toInternational } from '../../../contracts/phone-number.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
 import { readInactiveReason } from '../../whatsapp-accounts/store.ts'

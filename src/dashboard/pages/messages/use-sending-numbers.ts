@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
-import { toInternational } from '../../../../contracts/fields.ts'
+import { toInternational } from '../../../../contracts/phone-number.ts'
 
 export interface SendingNumber {
   whatsAppAccountId: string

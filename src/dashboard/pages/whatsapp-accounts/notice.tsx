@@ -16,7 +16,7 @@ import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { useHealth } from './use-health.ts'
 import { useWhatsAppAccountChange } from './use-whatsapp-accounts.ts'
-import { toInternational } from '../../../../contracts/fields.ts'
+import { toInternational } from '../../../../contracts/phone-number.ts'
 
 export type TokenTest = z.output<typeof WhatsAppAccountTest>
 

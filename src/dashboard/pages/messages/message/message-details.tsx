@@ -9,7 +9,7 @@ import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
 import { RequestOfMessage } from '../request-of-message.tsx'
-import { toInternational } from '../../../../../contracts/fields.ts'
+import { toInternational } from '../../../../../contracts/phone-number.ts'
 
 export function MessageDetails({ message }: { message: Message }) {
   const { messageId, waMessageId, to, waId, userId, template, language, externalId } = message
