@@ -1,4 +1,4 @@
-import { type Fact } from '../../contracts/facts/fact.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import { failureFacts } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Budget } from '../../contracts/procedure.ts'

@@ -1,4 +1,4 @@
-import { type Fact } from '../../contracts/facts/fact.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import { failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /** The network in front of a server. */
 export interface Gate extends AsyncDisposable {
   port: number
-  /** From now on, nothing passes in either direction, and nobody is told: as if a cable had been cut. */
+  /** Drops everything in both directions from now on, and closes no connection, like a broken network. */
   close(): void
   /** New connections pass again. Those from before are lost. */
   open(): void

@@ -59,6 +59,16 @@ export function changeCallback(wabaId: string, field: string, value: object): ob
   }
 }
 
+/** A callback about one phone number. */
+export function numberCallback(
+  { wabaId, phoneNumberId }: Pick<TestAccount, 'wabaId' | 'phoneNumberId'>,
+  field: string,
+  value: object,
+): object {
+  const metadata = { display_phone_number: '15550783881', phone_number_id: phoneNumberId }
+  return changeCallback(wabaId, field, { messaging_product: 'whatsapp', metadata, ...value })
+}
+
 /** Meta's template IDs have more digits than a JavaScript number can hold; nothing depends on them. */
 export function templateUpdate(event: string): object {
   return {
@@ -81,6 +91,10 @@ export function post(
     headers: { 'content-type': 'application/json', 'x-hub-signature-256': signature ?? signCallback(body, secret) },
     body,
   })
+}
+
+export async function receive(server: TestServer, customer: TestAccount, field: string, value: object): Promise<void> {
+  expect((await post(server, numberCallback(customer, field, value))).statusCode).toBe(200)
 }
 
 export async function report(server: TestServer, customer: TestAccount, statuses: object[]): Promise<void> {

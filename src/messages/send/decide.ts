@@ -1,4 +1,4 @@
-import { type Sentence } from '../../../contracts/facts/fact.ts'
+import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { failureFacts } from '../../../contracts/facts/errors.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'

@@ -1,5 +1,5 @@
 import { readProblem } from '../../../contracts/facts/problems.ts'
-import { type Sentence } from '../../../contracts/facts/fact.ts'
+import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { failureFacts } from '../../../contracts/facts/errors.ts'
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'

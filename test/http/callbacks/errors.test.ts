@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeCallback, getMessage, post, sendOne, status } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { getMessage, numberCallback, post, sendOne, status } from '../../support/callbacks.ts'
+import { startTestServer, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -9,11 +9,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const passOn = { code: 131000, title: 'Something went wrong', error_data: { details: 'Of +34 600 111 222' } }
-
-function errorsOf({ wabaId, phoneNumberId }: Pick<TestAccount, 'wabaId' | 'phoneNumberId'>, value: object): object {
-  const metadata = { display_phone_number: '15550783881', phone_number_id: phoneNumberId }
-  return changeCallback(wabaId, 'messages', { messaging_product: 'whatsapp', metadata, ...value })
-}
 
 async function countErrors(): Promise<string[]> {
   const { text } = await server.request('GET', '/metrics')
@@ -28,7 +23,7 @@ test('counts and logs the errors of a callback that belong to no message, and ap
   const errors = [passOn, { code: 987654, title: 'New' }, { title: 'No code' }, 'no error', null]
 
   for (const value of [{ errors, statuses: [status('delivered', waMessageId)] }, { errors: [passOn] }, { errors: 7 }])
-    expect((await post(server, errorsOf(account, value))).statusCode).toBe(200)
+    expect((await post(server, numberCallback(account, 'messages', value))).statusCode).toBe(200)
 
   expect(await getMessage(account, messageId)).toMatchObject({ status: 'delivered' })
   expect(await countErrors()).toEqual([
@@ -47,7 +42,7 @@ test('logs no error about a number that the signing app does not have', async ()
   const before = logged().length
   const unknown = { wabaId: '1', phoneNumberId: '999999999999999' }
 
-  expect((await post(server, errorsOf(unknown, { errors: [{ code: 131016 }] }))).statusCode).toBe(200)
+  expect((await post(server, numberCallback(unknown, 'messages', { errors: [{ code: 131016 }] }))).statusCode).toBe(200)
 
   expect(await countErrors()).toContain('waybill_whatsapp_callback_errors_total{code="131016"} 1')
   expect(logged()).toHaveLength(before)

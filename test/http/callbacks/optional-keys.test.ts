@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { appSecret, callbackPath, changeCallback, getMessage, post, sendOne } from '../../support/callbacks.ts'
+import {
+  appSecret,
+  callbackPath,
+  changeCallback,
+  getMessage,
+  post,
+  receive as receiveAt,
+  sendOne,
+} from '../../support/callbacks.ts'
 import { newWamid, replyTime } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -29,11 +37,7 @@ interface Shape {
   value: Record<string, unknown>
 }
 
-async function receive({ field = 'messages', value }: Shape): Promise<void> {
-  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-  const callback = changeCallback(account.wabaId, field, { messaging_product: 'whatsapp', metadata, ...value })
-  expect((await post(server, callback)).statusCode).toBe(200)
-}
+const receive = ({ field = 'messages', value }: Shape) => receiveAt(server, account, field, value)
 
 const stops = async () => (await account.trpc.suppression.list.query({})).items
 

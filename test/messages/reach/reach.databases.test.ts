@@ -6,7 +6,7 @@ import { numberKeySql, toNumberKey } from '../../../src/messages/suppressions/nu
 import { firstIdAt } from '../../../src/platform/ids.ts'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-thresholds.ts'
-import { post, report, sendOne, status } from '../../support/callbacks.ts'
+import { receive, report, sendOne, status } from '../../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
 
@@ -59,10 +59,7 @@ async function receiveReply(from: string, waMessageId: string): Promise<void> {
     text: { body: 'Thank you' },
     context: { id: waMessageId },
   }
-  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-  const change = { field: 'messages', value: { messaging_product: 'whatsapp', metadata, messages: [message] } }
-  const callback = { object: 'whatsapp_business_account', entry: [{ id: account.wabaId, changes: [change] }] }
-  expect((await post(server, callback)).statusCode).toBe(200)
+  await receive(server, account, 'messages', { messages: [message] })
 }
 
 const listFindings = async () =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { changeCallback, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { getMessage, receive as receiveAt, report, sendOne, status } from '../../support/callbacks.ts'
 import { newWamid, replyTime, text } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -18,11 +18,7 @@ beforeEach(async () => {
 })
 afterAll(() => server.close())
 
-async function receive(field: string, value: object): Promise<void> {
-  const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-  const callback = changeCallback('1', field, { messaging_product: 'whatsapp', metadata, ...value })
-  expect((await post(server, callback)).statusCode).toBe(200)
-}
+const receive = (field: string, value: object) => receiveAt(server, account, field, value)
 
 type Report = (at: number) => Promise<void>
 

@@ -5,7 +5,7 @@ import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
 import { deleteOldIdentities } from '../../../src/messages/recipients/store.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { userOfNumber } from '../../../src/whatsapp/simulator/messages/users.ts'
-import { changeCallback, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { getMessage, receive as receiveAt, report, sendOne, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
@@ -42,11 +42,7 @@ function newPerson(): { to: string; userId: string } {
   return { to: `34600${String(users).padStart(5, '0')}5`, userId: `ES.20417${users}` }
 }
 
-async function receive(field: string, value: object, to = account): Promise<void> {
-  const metadata = { display_phone_number: '15550783881', phone_number_id: to.phoneNumberId }
-  const callback = changeCallback('1', field, { messaging_product: 'whatsapp', metadata, ...value })
-  expect((await post(server, callback)).statusCode).toBe(200)
-}
+const receive = (field: string, value: object, to = account) => receiveAt(server, to, field, value)
 
 /** A change of the preference for marketing messages, by someone with these names. */
 function prefer(value: 'stop' | 'resume', names: object, { contacts = [names], at = replyTime } = {}): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeCallback, getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
+import { getMessage, post, receive, report, sendOne, status } from '../../support/callbacks.ts'
 import { newWamid, preferencesCallback, replyTime, text } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -140,11 +140,7 @@ test.each([
     tell: async (from: string) => {
       const { waMessageId: id } = await sendOne(account, { to: '34600111444' })
       const message = { from, context: { id }, id: newWamid(), timestamp: String(replyTime), ...text('Thanks') }
-      const metadata = { display_phone_number: '15550783881', phone_number_id: account.phoneNumberId }
-      await post(
-        server,
-        changeCallback('1', 'messages', { messaging_product: 'whatsapp', metadata, messages: [message] }),
-      )
+      await receive(server, account, 'messages', { messages: [message] })
     },
   },
 ])('sends to an incomplete number that WhatsApp has reported in $what', async ({ to, tell }) => {
@@ -168,11 +164,9 @@ const pair = async ({ number, userId: id }: Person, from: TestAccount) => {
     status('delivered', waMessageId, { recipient: { recipient_id: number, recipient_user_id: id } }),
   ])
 }
-const stopBy = async (names: object, from: TestAccount) => {
+const stopBy = (names: object, from: TestAccount) => {
   const preference = { ...names, category: 'marketing_messages', value: 'stop', detail: '', timestamp: replyTime }
-  const metadata = { display_phone_number: '15550783881', phone_number_id: from.phoneNumberId }
-  const value = { messaging_product: 'whatsapp', metadata, contacts: [names], user_preferences: [preference] }
-  await post(server, changeCallback('1', 'user_preferences', value))
+  return receive(server, from, 'user_preferences', { contacts: [names], user_preferences: [preference] })
 }
 const numberStops = {
   form: 'number',
