@@ -163,8 +163,9 @@ function describe({ name, folder }: MemberOptions, ports: Ports): object {
     log: { dir: path.join(folder, `${name}-log`) },
     bootstrap: {
       dcs: {
-        // Shorter than in production, so that the test need not wait for longer ones.
-        ttl: 10,
+        // The least that Patroni recommends. After a promotion, its loop can stand still for seconds: a shorter lease ends
+        // meanwhile, and the new leader demotes itself.
+        ttl: 20,
         loop_wait: 1,
         retry_timeout: 3,
         // A commit waits for a standby, also while there is none.
