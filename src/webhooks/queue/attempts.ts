@@ -79,6 +79,8 @@ interface HeldDelivery {
   leaseEndsAt: number
   /** Offset from the monotonic clock to the database clock. */
   databaseOffset: number
+  /** Ends when the result of the attempt is recorded or could not be recorded. */
+  recording: Promise<unknown> | undefined
 }
 
 /**
@@ -116,7 +118,10 @@ export class Attempts {
     return this.#held.size
   }
 
-  /** Waits up to `graceMilliseconds` for running attempts and releases the remaining claims. */
+  /**
+   * Waits up to `graceMilliseconds` for running attempts, then for the results that are being recorded, and releases the
+   * remaining claims.
+   */
   async stop(graceMilliseconds: number): Promise<void> {
     this.#stopping = true
     if (this.#held.size > 0) {
@@ -125,9 +130,12 @@ export class Attempts {
       await Promise.race([allEnded, delay(graceMilliseconds, undefined, { signal: graceEnded.signal })])
       graceEnded.abort()
     }
-    const unfinished = [...this.#held.values()].map(({ delivery }) => delivery)
+    const held = [...this.#held.values()]
     // From now on, results of running attempts are not recorded.
     this.#held.clear()
+    // Released while it is being recorded, a delivery could be sent again, and both statements could deadlock.
+    await Promise.allSettled(held.flatMap(({ recording }) => recording ?? []))
+    const unfinished = held.filter(({ recording }) => !recording).map(({ delivery }) => delivery)
     if (unfinished.length === 0) return
     await releaseClaims(this.#deps.db, unfinished).catch((error: unknown) =>
       this.#deps.log.warn(
@@ -142,11 +150,12 @@ export class Attempts {
     const now = this.#options.monotonic()
     const isFailing = delivery.endpoint_failing
     const initial = { isFailing, isLimited, window: isFailing ? windows.failingWindow : windows.defaultWindow }
-    const held = {
+    const held: HeldDelivery = {
       delivery,
       isLimited,
       leaseEndsAt: sentAt + this.#options.leaseSeconds * 1000,
       databaseOffset: delivery.claimed_at - now,
+      recording: undefined,
     }
     this.#held.set(delivery.id, held)
     this.#concurrency.begin(delivery.endpoint_id, initial, now, () => {
@@ -235,10 +244,13 @@ export class Attempts {
   async #recordWhileHeld(held: HeldDelivery, ended: EndedAttempt): Promise<void> {
     while (this.#held.get(held.delivery.id) === held) {
       try {
-        if ((await this.#record(ended)) === 'lost') this.#options.observer.lost()
+        const recording = this.#record(ended)
+        held.recording = recording
+        if ((await recording) === 'lost') this.#options.observer.lost()
         else if (held.isLimited) this.#events.limitedRecorded()
         return
       } catch (error) {
+        held.recording = undefined
         if (!isDatabaseUnavailable(error)) throw error
         this.#events.databaseLost(error)
         if (this.#options.monotonic() > held.leaseEndsAt) return this.#options.observer.lost()

@@ -43,7 +43,8 @@ function createAttempts({
   const write = (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg)
   const emitted: EmittedName[] = []
   const recordEvent = (name: EmittedName) => () => void emitted.push(name)
-  const time = performance.now()
+  // Whole milliseconds, because sums of fractions are rounded.
+  const time = Math.floor(performance.now())
   const concurrency = new EndpointConcurrency({ maxSlowHeld: 1_024 })
   const attempts = new Attempts(
     { ...webhooks.deps, db, webhooks: sender, log: pino({ level: 'info' }, { write }) },
@@ -150,6 +151,25 @@ test('records no result of a delivery that it has released', async () => {
   // It released the delivery itself, so nothing is lost.
   expect(emitted).not.toContain('lost')
   expect(await webhooks.finished()).toEqual([])
+})
+
+test('records the results that it already has when it stops, and releases only the others', async () => {
+  const [first, second] = [await claimOne(), await claimOne()]
+  const { attempts, begin, emitted } = createAttempts()
+  const stopped = await database.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('webhook_deliveries').where('id', '=', first.id).select('id').forUpdate().execute()
+    // The first result waits for the lock, and the second one for the first.
+    begin(first)
+    await expect.poll(() => emitted.filter((name) => name === 'attempted')).toHaveLength(1)
+    begin(second)
+    await expect.poll(() => emitted.filter((name) => name === 'attempted')).toHaveLength(2)
+    return { promise: attempts.stop(0) }
+  })
+  await stopped.promise
+
+  expect(await webhooks.deliveries()).toEqual([])
+  expect(await webhooks.finished()).toMatchObject([{ outcome: 'delivered' }, { outcome: 'delivered' }])
+  expect(emitted).not.toContain('lost')
 })
 
 test('stops immediately if no delivery is held', async () => {
