@@ -102,7 +102,7 @@ test('serves readiness and unrelated reads, and fails sends, while a table is lo
   for (const { statusCode } of await Promise.all(times(20, send))) expect(statusCode).toBe(200)
   // The reads that waited are still charged to the account for a moment.
   await expect.poll(async () => (await list(5)).statusCode).toBe(200)
-  for (const { statusCode } of await Promise.all(times(20, () => list(5)))) expect(statusCode).toBe(200)
+  for (let n = 0; n < 20; n++) expect((await list(5)).statusCode).toBe(200)
   const states = await server.deps.db.selectFrom('messages').select('status').distinct().execute()
   expect(states).toEqual([{ status: 'sent' }])
 })
