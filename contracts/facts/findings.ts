@@ -109,8 +109,8 @@ export const findings = defineFacts('finding', {
   },
   paymentMissing: {
     message:
-      'WhatsApp names no payment method of this business account. It may not deliver messages that it charges for.',
-    fix: 'Add a payment method to the business account in WhatsApp Manager.',
+      'WhatsApp names no payment method of this business account, and no partner who pays for it. It may not deliver messages that it charges for.',
+    fix: 'Add a payment method to the business account in WhatsApp Manager. If a partner pays for your messages, ask the partner to share the credit line with the business account.',
   },
   conversationsElsewhere: {
     message:

@@ -57,8 +57,11 @@ export interface MarketingAccess {
   onboardingStatus: string | undefined
   /** Whether `/messages` rejects marketing templates; undefined if WhatsApp does not say. */
   isOffCloudApi: boolean | undefined
-  /** Undefined if WhatsApp does not say. Without one, it may not deliver messages that it charges for (section 3.2). */
-  hasPaymentMethod: boolean | undefined
+  /**
+   * Null if WhatsApp does not say, undefined if it could not be asked. Without a payment method, it may not deliver messages
+   * that it charges for (section 3.2).
+   */
+  hasPaymentMethod: boolean | null | undefined
 }
 
 /** The callback URL of an app and the fields that are sent to it. */

@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import type { MarketingAccess } from '../../whatsapp/onboarding.ts'
 import { workOnDue } from '../../platform/work-on-due.ts'
 import { appSecretProblem } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
@@ -20,7 +21,7 @@ import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
 export type CheckDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
-/** A check takes six requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
+/** A check takes at most eight requests of the 200 that WhatsApp allows per hour and WABA (reference, section 5). */
 const nextSeconds = 30 * 60
 const maxClaimed = 20
 /** Enough for 20,000 accounts of one process, if WhatsApp takes a second for a check. */
@@ -94,13 +95,17 @@ function toChanges(results: CheckResults, { known, hasMarketingTemplates, at }: 
   const { token, number, marketing } = results
   return {
     has_marketing_templates: hasMarketingTemplates,
-    ...(marketing.ok && { marketing_checked_at: at, has_payment_method: marketing.value.hasPaymentMethod ?? null }),
+    ...(marketing.ok && { marketing_checked_at: at, ...toPaymentColumn(marketing.value) }),
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
     ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
     ...toSubscriptionChanges(results, at),
     ...toCallbackChanges(results, { known, at }),
   }
+}
+
+function toPaymentColumn({ hasPaymentMethod }: MarketingAccess): HealthChanges {
+  return hasPaymentMethod === undefined ? {} : { has_payment_method: hasPaymentMethod }
 }
 
 function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): HealthChanges {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type {
   AppSubscription,
   HealthEntity,
+  MarketingAccess,
   MetaApp,
   NumberDetails,
   Onboarding,
@@ -40,8 +41,7 @@ const numberFields =
 /** The second one for versions without `platform_type` (autumn reference, section 5.1). */
 const appUseFields = ['id,is_on_biz_app,platform_type', 'id,is_on_biz_app'] as const
 
-const marketingFields =
-  'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api,primary_funding_id'
+const marketingFields = 'id,marketing_messages_onboarding_status,disable_marketing_messages_on_cloud_api'
 
 export function createOnboarding(call: GraphCall): Onboarding {
   const get = async <T>(path: string, accessToken: string, schema: z.ZodType<T>) =>
@@ -134,18 +134,16 @@ export function createOnboarding(call: GraphCall): Onboarding {
       return mapOutcome(number, (node) => withAppUse(toNumberDetails(node), use.ok ? use.value : undefined))
     },
     isOnBusinessApp: readAppUse,
-    getMarketingAccess: async ({ wabaId, accessToken }) =>
-      mapOutcome(
-        await get(`${encodeURIComponent(wabaId)}?fields=${marketingFields}`, accessToken, MarketingNode),
-        (node) => ({
-          onboardingStatus: node.marketing_messages_onboarding_status,
-          isOffCloudApi: node.disable_marketing_messages_on_cloud_api,
-          // A provider whose API resembles WhatsApp's names neither.
-          hasPaymentMethod:
-            node.primary_funding_id !== undefined ||
-            (node.marketing_messages_onboarding_status === undefined ? undefined : false),
-        }),
-      ),
+    getMarketingAccess: async ({ wabaId, accessToken }) => {
+      const read = (fields: string) => get(`${encodeURIComponent(wabaId)}?fields=${fields}`, accessToken, MarketingNode)
+      // Apart, because WhatsApp rejects a request that names a field which this app may not read.
+      const [marketing, payment] = await Promise.all([read(marketingFields), read('id,primary_funding_id')])
+      return mapOutcome(marketing, ({ marketing_messages_onboarding_status: status, ...node }) => ({
+        onboardingStatus: status,
+        isOffCloudApi: node.disable_marketing_messages_on_cloud_api,
+        hasPaymentMethod: readPaymentMethod(payment, status !== undefined),
+      }))
+    },
     registerNumber: ({ phoneNumberId, accessToken, pin }) =>
       post(`${encodeURIComponent(phoneNumberId)}/register`, accessToken, { messaging_product: 'whatsapp', pin }),
     listSubscribedApps: async ({ wabaId, accessToken }) =>
@@ -200,6 +198,19 @@ function redact<T>(outcome: ReadOutcome<T>, secret: string): ReadOutcome<T> {
 /** The reason can quote the token that it is about. */
 function hideToken({ reason, ...token }: TokenInfo, accessToken: string): TokenInfo {
   return { ...token, ...(reason !== undefined && { reason: hideSecrets(reason, [accessToken]) }) }
+}
+
+/**
+ * Meta's page of the account model says that a business account without the field has no payment method; the credit line of
+ * a partner counts as one. Integrators report that only apps of solution partners may read it (code 10). A provider whose
+ * API resembles WhatsApp's names neither this field nor the others.
+ */
+function readPaymentMethod(
+  payment: ReadOutcome<z.infer<typeof MarketingNode>>,
+  isMeta: boolean,
+): MarketingAccess['hasPaymentMethod'] {
+  if (!payment.ok) return payment.refused && payment.transient !== true ? null : undefined
+  return payment.value.primary_funding_id !== undefined || (isMeta ? false : null)
 }
 
 function mapOutcome<T, U>(outcome: ReadOutcome<T>, map: (value: T) => U): ReadOutcome<U> {

@@ -15,6 +15,7 @@ import type {
   SimulatedApp,
   SimulatedNumber,
   SimulatedToken,
+  SimulatedBusinessAccount,
   SimulatorState,
 } from './state.ts'
 import { TemplateReviewer } from './templates/template-review.ts'
@@ -63,8 +64,7 @@ export interface Simulator {
   addToken(accessToken: string, token: Partial<SimulatedToken>): void
   /** Adds a Meta app, or replaces it. The demo app is `300000000000001`. */
   addApp(app: SimulatedApp): void
-  /** Names a WABA, and says whether it has a payment method. */
-  setBusinessAccount(wabaId: string, account: { name: string; withoutPayment?: true }): void
+  setBusinessAccount(wabaId: string, account: SimulatedBusinessAccount): void
   /** Changes how a WABA sends marketing templates. */
   setMarketing(wabaId: string, marketing: Partial<MarketingState>): void
   /** The apps that are subscribed to a WABA. */
@@ -176,7 +176,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       addPhoneNumber(number)
       state.businessAccounts.set(number.wabaId, {
         name: number.verifiedName,
-        ...(token.withoutPayment && { withoutPayment: true }),
+        ...(token.payment && { payment: token.payment }),
       })
       if (token.marketing) state.marketing.set(number.wabaId, token.marketing)
       for (const template of demoTemplates) templatesOf(number.wabaId).add(template)

@@ -64,6 +64,12 @@ export interface MarketingState {
   offCloudApi: boolean
 }
 
+export interface SimulatedBusinessAccount {
+  name: string
+  /** Whether it has a payment method. If absent, apps may not read that, as most apps may not at Meta. */
+  payment?: 'present' | 'missing'
+}
+
 export type FreeReason = 'free_entry_point' | 'paid_exempt'
 
 /** An accepted message, from which its statuses are created. */
@@ -98,8 +104,8 @@ export interface SimulatorState {
   apps: Map<string, SimulatedApp>
   /** Tokens with properties of their own. Every other token of a number belongs to the demo app. */
   tokens: Map<string, SimulatedToken>
-  /** Names by WABA ID. */
-  businessAccounts: Map<string, { name: string; withoutPayment?: true }>
+  /** By WABA ID. */
+  businessAccounts: Map<string, SimulatedBusinessAccount>
   /** How WABAs send marketing templates, by WABA ID; others are onboarded. */
   marketing: Map<string, MarketingState>
   /** When each person was last addressed, by user ID, of each WABA: the simulated WABAs have portfolios of their own. */

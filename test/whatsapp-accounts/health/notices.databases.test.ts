@@ -3,6 +3,7 @@ import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { listActive, mergeNotices } from '../../../src/whatsapp-accounts/health/notices.ts'
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
+import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { ok } from '../../../src/whatsapp/simulator/response.ts'
 import { appSecret, callbackPath, getMessage, post, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -143,20 +144,31 @@ test('reports that another app answers conversations, and applies nothing of the
   expect(await listCodes()).not.toContain('conversations_elsewhere')
 })
 
-test('reports a business account without a payment method', async () => {
-  server.simulator.setBusinessAccount(account.wabaId, { name: 'Shop', withoutPayment: true })
-  await check(account)
-  const readHealth = async () => (await account.trpc.account.health.query({})).whatsAppAccounts[0]
-  expect(await readHealth()).toMatchObject({ healthy: true, findings: [{ code: 'payment_method_missing' }] })
+test('reports a business account without a payment method, if WhatsApp lets the app know', async () => {
+  const checkWith = async (payment: { payment?: 'missing' | 'present' }) => {
+    server.simulator.setBusinessAccount(account.wabaId, { name: 'Shop', ...payment })
+    await check(account)
+    return (await account.trpc.account.health.query({})).whatsAppAccounts[0]
+  }
+  const missing = { healthy: true, findings: [{ code: 'payment_method_missing' }] }
+  expect(await checkWith({ payment: 'missing' })).toMatchObject(missing)
+  expect(await checkWith({ payment: 'present' })).toMatchObject({ findings: [] })
 
-  server.simulator.setBusinessAccount(account.wabaId, { name: 'Shop' })
-  await check(account)
-  expect(await readHealth()).toMatchObject({ findings: [] })
+  expect(await checkWith({ payment: 'missing' })).toMatchObject(missing)
+  server.simulator.intercept(({ query }) =>
+    query.get('fields')?.includes('primary_funding_id') ? failWith(2) : undefined,
+  )
+  expect(await checkWith({ payment: 'present' }), 'not known').toMatchObject(missing)
+
+  server.simulator.intercept(undefined)
+  expect(await checkWith({}), 'not readable').toMatchObject({
+    findings: [],
+    marketing: { onboardingStatus: 'ONBOARDED' },
+  })
 
   // A provider with an API of its own names neither.
   server.simulator.intercept(({ path }) => (path === `/${account.wabaId}` ? ok({ id: account.wabaId }) : undefined))
-  await check(account)
-  expect(await readHealth()).toMatchObject({ findings: [] })
+  expect(await checkWith({ payment: 'missing' })).toMatchObject({ findings: [] })
 })
 
 test('stores texts that end within an emoji', async () => {

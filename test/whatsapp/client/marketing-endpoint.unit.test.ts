@@ -167,11 +167,17 @@ test('sends nothing more if the refusal took as long as a send may wait', async 
   await slow.close()
 })
 
-test('reads whether a business account is onboarded', async () => {
+test.each([
+  { payment: 'present', hasPaymentMethod: true },
+  { payment: 'missing', hasPaymentMethod: false },
+  { payment: undefined, hasPaymentMethod: null },
+] as const)('reads whether a business account is onboarded, with payment $payment', async (account) => {
+  const { payment, hasPaymentMethod } = account
+  simulator.setBusinessAccount(simulator.wabaId, { name: 'Shop', ...(payment && { payment }) })
   simulator.setMarketing(simulator.wabaId, { onboardingStatus: 'ELIGIBLE', offCloudApi: true })
 
   expect(await whatsapp.getMarketingAccess(simulator)).toEqual({
     ok: true,
-    value: { onboardingStatus: 'ELIGIBLE', isOffCloudApi: true, hasPaymentMethod: true },
+    value: { onboardingStatus: 'ELIGIBLE', isOffCloudApi: true, hasPaymentMethod },
   })
 })

@@ -28,6 +28,9 @@ const defaultAccountFields = ['name', 'currency', 'timezone_id', 'message_templa
 
 /** `GET /<WABA ID>`: reference 2, section 5.2. */
 export function getBusinessAccount(state: SimulatorState, wabaId: string, query: URLSearchParams): SimulatedResponse {
+  const payment = state.businessAccounts.get(wabaId)?.payment
+  if (payment === undefined && query.get('fields')?.split(',').includes('primary_funding_id'))
+    return failOnboarding(10, '(#10) This endpoint requires the Business that owns this App to be a solution partner.')
   const account = {
     ...toAccount(state, wabaId),
     status: 'ACTIVE',
@@ -39,7 +42,7 @@ export function getBusinessAccount(state: SimulatorState, wabaId: string, query:
     subscribed_apps: { data: listSubscribedApps(state, wabaId) },
     marketing_messages_onboarding_status: marketingOf(state, wabaId).onboardingStatus,
     disable_marketing_messages_on_cloud_api: marketingOf(state, wabaId).offCloudApi,
-    ...(state.businessAccounts.get(wabaId)?.withoutPayment !== true && { primary_funding_id: `7${wabaId.slice(1)}` }),
+    ...(payment === 'present' && { primary_funding_id: `7${wabaId.slice(1)}` }),
   }
   return ok(pickFields(account, query, defaultAccountFields))
 }

@@ -1,4 +1,4 @@
-import type { MarketingState } from '../state.ts'
+import type { MarketingState, SimulatedBusinessAccount } from '../state.ts'
 import type { OnboardingErrorCode } from './onboarding-errors.ts'
 
 /** An access token of the simulator with which a user can connect a number or try out a failure. */
@@ -25,8 +25,7 @@ export interface SandboxToken {
     /** Enforced, unlike that of other numbers. */
     messagingLimit?: string
   }
-  /** True if its business account has no payment method. */
-  withoutPayment?: true
+  payment?: SimulatedBusinessAccount['payment']
   refuses?: Partial<Record<string, OnboardingErrorCode>>
   /** By default, its business account is onboarded to the Marketing Messages API. */
   marketing?: MarketingState
@@ -155,7 +154,7 @@ export const sandboxTokens: readonly SandboxToken[] = [
     token: 'sandbox-token-no-payment',
     does: 'Works, but the business account has no payment method',
     number: { status: 'CONNECTED' },
-    withoutPayment: true,
+    payment: 'missing',
   },
   {
     token: 'sandbox-token-limit',
