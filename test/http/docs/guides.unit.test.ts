@@ -42,6 +42,16 @@ test('serves every page with a policy that allows nothing inline and nothing fro
   }
 })
 
+test('names no version that the next release makes stale', () => {
+  const stale = pages.flatMap(({ slug, markdown }) =>
+    slug === 'changelog'
+      ? []
+      : [...markdown.matchAll(/waybill(-client)?[-/@]v?\d+\.\d+\.\d+/gi)].map(([name]) => `${slug}: ${name}`),
+  )
+
+  expect(stale).toEqual([])
+})
+
 test('serves every page, anchor and file that a page links to', async () => {
   const anchors = new Map<string, Set<string>>()
   const links = new Map<string, string>()

@@ -35,7 +35,7 @@ function writeApiError(code: DocumentedErrorCode, link: (guide: string) => strin
     '## Example',
     fence('json', JSON.stringify(body, null, 2)),
     '## Related pages',
-    list([...guides.map(link), '[All error codes](errors.md)']),
+    list([...guides.filter((guide) => guide !== 'errors.md').map(link), '[All error codes](errors.md)']),
   ]
   return { code, summary, markdown: join(markdown) }
 }

@@ -30,7 +30,7 @@ export const contents: readonly Group[] = [
       {
         slug: 'evaluate',
         file: 'guides/evaluate.md',
-        summary: 'What Waybill is and is not, what it costs to run, its limits and its status.',
+        summary: 'What Waybill is and is not, what it costs to run, its limits, status, licence and GDPR.',
       },
     ],
   },
