@@ -71,10 +71,13 @@ function describe(
       ? 'The recipient is not stored.'
       : `Erased the recipient from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
     ...(contactBook.deleted === 0 ? [] : [`Deleted ${contactBook.deleted} from Meta's contact book.`]),
-    ...(contactBook.failed === 0
+    ...(contactBook.failed.length === 0
       ? []
       : [
-          `Could not delete ${contactBook.failed} from Meta's contact book: WhatsApp did not answer, or rejected the access token.`,
+          "Meta's contact book may still have the person: WhatsApp did not answer, or rejected the access token. Then run:",
+          ...contactBook.failed.map(
+            ({ accountId, userId }) => `  waybill recipient erase ${userId} --account ${accountId}`,
+          ),
         ]),
     ...(accountIds.length === 0 ? [] : [`Accounts: ${accountIds.join(', ')}.`]),
     ...(complete

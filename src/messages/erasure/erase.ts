@@ -9,7 +9,7 @@ import { findIdentities, findKeysOf } from '../recipients/store.ts'
 import { eraseNames, findAccountsWithNames } from '../suppressions/erased-store.ts'
 import { readHashKey } from '../suppressions/recipient-hash.ts'
 import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
-import { type ContactBookResult, deleteContacts } from './contact-book.ts'
+import { type ContactBookResult, createContactBook } from './contact-book.ts'
 import { matchNames } from './number.ts'
 import { endClaimsOfErased, eraseSomeMessages, findAccountsWithMessagesTo } from './store.ts'
 import { type ErasedRows, sweep, type SweepProgress } from './sweep.ts'
@@ -60,7 +60,7 @@ export async function eraseRecipient(
   await findNames()
   const rows: ErasedRows = {}
   const recorded = new Set<string>()
-  const contactBook = { deleted: 0, failed: 0 }
+  const contacts = createContactBook(deps)
   let messages = 0
 
   /** A recipient can reply under another name than the one that messages were sent to. */
@@ -105,6 +105,12 @@ export async function eraseRecipient(
     if (count > 0) rows[table] = (rows[table] ?? 0) + count
   }
 
+  /** An earlier erasure may have left an entry at Meta of a user ID that is no longer stored. */
+  async function finish(complete: boolean): Promise<Erased> {
+    if (accountId !== undefined) await contacts.deleteGiven(accountId, recipient)
+    return { accountIds: [...recorded].sort(), messages, rows, contactBook: contacts.result, complete }
+  }
+
   if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
   await discardUnwrittenRequests(db)
   await eraseMessages()
@@ -113,9 +119,7 @@ export async function eraseRecipient(
     for (const id of named) {
       // First, because the user IDs are not known afterwards.
       const references = [...names].map((identity) => ({ accountId: id, identity }))
-      const contacts = await deleteContacts(deps, id, await findIdentities(db, references))
-      contactBook.deleted += contacts.deleted
-      contactBook.failed += contacts.failed
+      await contacts.deleteReported(id, await findIdentities(db, references))
       const erased = await retryLocked(() => eraseNames(db, hashKey, { accountId: id, names: [...names] }))
       add('suppressions', erased.suppressions)
       add('recipient_identities', erased.identities)
@@ -132,7 +136,7 @@ export async function eraseRecipient(
     for (const id of recorded) await retryLocked(() => endClaimsOfErased(db, id))
     const found = named.length + swept.accountIds.size + inContents.erased + late
     const isClean = found === 0 && settled
-    if (isClean) return { accountIds: [...recorded].sort(), messages, rows, contactBook, complete: true }
+    if (isClean) return finish(true)
   }
-  return { accountIds: [...recorded].sort(), messages, rows, contactBook, complete: false }
+  return finish(false)
 }

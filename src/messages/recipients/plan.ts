@@ -266,7 +266,7 @@ class Book {
   }
 }
 
-function isParentId(identity: string): boolean {
+export function isParentId(identity: string): boolean {
   return identity.slice(2).startsWith('.ENT.')
 }
 

@@ -102,7 +102,7 @@ test('erases a number everywhere and keeps its messages', async () => {
     accountIds: [],
     messages: 0,
     rows: {},
-    contactBook: { deleted: 0, failed: 0 },
+    contactBook: { deleted: 0, failed: [] },
     complete: true,
   })
   await worker.stop({ graceMilliseconds: 0 })

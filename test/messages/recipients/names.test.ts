@@ -57,10 +57,10 @@ function write(body: string, names: object, { repliesTo = '', contacts = [] as o
 }
 
 /** A delivered message teaches the user ID of its recipient. */
-async function teach({ to, userId }: { to: string; userId: string }, more: object = {}) {
-  const sent = await sendOne(account, { to })
+async function teach({ to, userId }: { to: string; userId: string }, more: object = {}, from = account) {
+  const sent = await sendOne(from, { to })
   const recipient = { recipient_id: to, recipient_user_id: userId, ...more }
-  await report(server, account, [status('delivered', sent.waMessageId, { recipient, at: replyTime })])
+  await report(server, from, [status('delivered', sent.waMessageId, { recipient, at: replyTime })])
   return sent
 }
 
@@ -282,8 +282,8 @@ test('misses no stop that arrives while its pair is learned', async () => {
   for (const { to } of people) expect(await isSuppressed(to)).toBe(true)
 })
 
-const eraseAll = (recipient: string) =>
-  eraseRecipient(server.deps, { recipient }, { audited: (_accountId, _what, run) => run() })
+const eraseAll = (recipient: string, accountId?: string) =>
+  eraseRecipient(server.deps, { recipient, accountId }, { audited: (_accountId, _what, run) => run() })
 
 async function readNames(): Promise<string> {
   const { rows } = await sql<{ text: string }>`
@@ -324,7 +324,7 @@ test("deletes a person's entries from the contact book at Meta, by each user ID"
   await report(server, account, [status('delivered', waMessageIds[0] ?? '', { recipient: others, at: replyTime })])
   const before = contactBookCalls().length
 
-  expect(await eraseAll(to)).toMatchObject({ contactBook: { deleted: 1, failed: 0 }, complete: true })
+  expect(await eraseAll(to)).toMatchObject({ contactBook: { deleted: 1, failed: [] }, complete: true })
 
   const calls = contactBookCalls().slice(before)
   expect(calls).toMatchObject([{ method: 'DELETE', path: `/${account.phoneNumberId}/contact_book` }])
@@ -335,15 +335,44 @@ test.each([
   { answer: failWith(190), what: 'rejects the token' },
   { answer: { kind: 'drop' as const }, what: 'does not answer' },
 ])('erases a person although WhatsApp $what, and says that an entry may remain at Meta', async ({ answer }) => {
-  const person = newPerson()
+  const { to } = newPerson()
+  const person = { to, userId: userOfNumber(to, account.wabaId).userId }
   await teach(person)
   server.simulator.intercept(({ path }) => (path.endsWith('/contact_book') ? answer : undefined))
 
   const erased = await eraseAll(person.to)
   server.simulator.intercept(undefined)
 
-  expect(erased).toMatchObject({ contactBook: { deleted: 0, failed: 1 }, complete: true })
+  const { userId } = person
+  expect(erased).toMatchObject({
+    contactBook: { deleted: 0, failed: [{ accountId: account.accountId, userId }] },
+    complete: true,
+  })
   expect(await readNames()).not.toContain(person.to)
+
+  // The user ID is no longer stored, so only the command itself names it.
+  expect(await eraseAll(userId, account.accountId)).toMatchObject({
+    messages: 0,
+    contactBook: { deleted: 1, failed: [] },
+  })
+  expect(await eraseAll(userId, account.accountId)).toMatchObject({ contactBook: { deleted: 0, failed: [] } })
+})
+
+test('stops asking about the contact book once WhatsApp does not answer', async () => {
+  const person = newPerson()
+  const accounts = [account, await server.account()]
+  for (const one of accounts) await teach(person, {}, one)
+  const before = contactBookCalls().length
+  server.simulator.intercept(({ path }) => (path.endsWith('/contact_book') ? { kind: 'drop' } : undefined))
+
+  const { contactBook, complete } = await eraseAll(person.to)
+  server.simulator.intercept(undefined)
+
+  expect(contactBookCalls()).toHaveLength(before + 1)
+  expect(complete).toBe(true)
+  expect(contactBook.failed.map(({ accountId }) => accountId).sort()).toEqual(
+    accounts.map(({ accountId }) => accountId).sort(),
+  )
 })
 
 test('exports the names of recipients', async () => {
