@@ -10,6 +10,8 @@ export interface Rule {
   accountUnusable?: true
   /** The stored template is outdated: its new status, or `resync` to read it again. */
   template?: 'PAUSED' | 'DISABLED' | 'resync'
+  /** True if the onboarding of the account may have changed. */
+  checkAccount?: true
   /** True for a temporary error: an immediate retry is safe and may succeed. */
   retryImmediately?: true
 }
@@ -85,7 +87,7 @@ export const rules: Readonly<Record<number, Rule>> = {
   131057: unavailable(minute),
   2494100: unavailable(5 * minute),
   134101: unavailable(10 * minute),
-  134102: unavailable(minute),
+  134102: { ...unavailable(minute), checkAccount: true },
 
   // The template.
   132000: templateChanged,

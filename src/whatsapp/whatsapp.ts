@@ -95,6 +95,8 @@ export type SendOutcome = {
         accountUnusable: boolean
         /** The stored template is outdated: its new status, or `resync` to read it again. */
         template?: 'PAUSED' | 'DISABLED' | 'resync'
+        /** The onboarding of the WhatsApp account may have changed. */
+        checkAccount?: true
       }
     /** WhatsApp certainly did not receive the request, for example because no connection could be opened. */
     | { kind: 'unavailable'; reason: string; retryAfterSeconds?: number }
@@ -115,7 +117,7 @@ export interface MediaUpload {
 /** An upload can be repeated, so one without a response counts as not done. */
 export type MediaOutcome =
   | { kind: 'uploaded'; waMediaId: string }
-  | Omit<Extract<SendOutcome, { kind: 'refused' }>, 'template'>
+  | Omit<Extract<SendOutcome, { kind: 'refused' }>, 'template' | 'checkAccount'>
   | { kind: 'unavailable'; reason: string }
 
 export type SendErrorCode = Extract<

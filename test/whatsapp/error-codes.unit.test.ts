@@ -75,7 +75,7 @@ const table = [
   [134011, 400, rejected],
   [134100, 400, outdated],
   [134101, 400, unavailable(600)],
-  [134102, 500, unavailable(60)],
+  [134102, 500, { ...unavailable(60), checkAccount: true }],
   [135000, 400, rejected],
   [137000, 400, rejected],
   [2494100, 400, unavailable(300)],

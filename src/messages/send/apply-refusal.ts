@@ -1,4 +1,4 @@
-import { scheduleCheck } from '../../whatsapp-accounts/health/store.ts'
+import { scheduleCheckAfterRefusal } from '../../whatsapp-accounts/health/store.ts'
 import { deactivateRefused } from '../../whatsapp-accounts/refusals.ts'
 import type { Deps } from '../../deps.ts'
 import { changeTemplate } from '../../templates/store.ts'
@@ -27,6 +27,8 @@ export async function applyRefusal(
         { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
         `WhatsApp rejected it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
       )
+    if (outcome.checkAccount)
+      await scheduleCheckAfterRefusal(deps.db, { accountId: message.accountId, whatsAppAccountId: from.id })
     if (String(outcome.error.code) === optedOutCode) await suppressRejected(deps, message, deps.now())
     if (outcome.template === 'resync') resync(deps, message.accountId, from.wabaId)
     else if (outcome.template !== undefined)
@@ -49,7 +51,7 @@ export async function refreshRoute(
 ): Promise<void> {
   deps.log.info({ messageId: id, code }, 'WhatsApp rejected the endpoint of a template, so the other one was used')
   resync(deps, accountId, wabaId)
-  await scheduleCheck(deps.db, { accountId, whatsAppAccountId }).catch((error: unknown) =>
+  await scheduleCheckAfterRefusal(deps.db, { accountId, whatsAppAccountId }).catch((error: unknown) =>
     deps.log.warn({ err: error, accountId }, 'could not schedule a check of a WhatsApp account'),
   )
 }

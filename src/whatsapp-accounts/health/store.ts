@@ -153,6 +153,24 @@ export async function scheduleCheck(
     .execute()
 }
 
+/** Checks at most this often because of refusals, which a campaign can get for each message. */
+const secondsBetweenRefusals = 300
+
+/** Makes a check run early because WhatsApp rejected a message. Writes nothing if one is due by then. */
+export async function scheduleCheckAfterRefusal(
+  db: Kysely<Database>,
+  { accountId, whatsAppAccountId }: WhatsAppAccountRef,
+): Promise<void> {
+  const due = sql<Date>`greatest(now(), marketing_checked_at + ${sql.lit(secondsBetweenRefusals)} * interval '1 second')`
+  await db
+    .updateTable('whatsapp_account_health')
+    .set({ next_check_at: due })
+    .where('account_id', '=', accountId)
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .where('next_check_at', '>', due)
+    .execute()
+}
+
 /** What a callback was about: statuses of messages, conversations that another app answers, or something else. */
 export type CallbackKind = 'statuses' | 'standby' | 'other'
 

@@ -28,6 +28,16 @@ async function customer(marketing: Parameters<Simulator['setMarketing']>[1] = {}
     components: [{ type: 'BODY', text: 'Everything for less.' }],
   })
   await check()
+  await ageCheck()
+}
+
+/** As if the last check of the account had been a while ago. */
+async function ageCheck(): Promise<void> {
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ marketing_checked_at: new Date(Date.now() - 600_000) })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
 }
 
 const ref = () => ({ accountId: account.accountId, whatsAppAccountId: account.whatsAppAccountId })
@@ -183,6 +193,35 @@ test('checks the onboarding at once when WhatsApp reports that the terms were ac
   await checkDueAccounts(server.deps)
   await send()
   expect(edges()).toEqual(['marketing_messages'])
+})
+
+test('checks the onboarding at once if WhatsApp says that a marketing template is not available', async () => {
+  await customer()
+  server.simulator.setMarketing(account.wabaId, { onboardingStatus: 'ELIGIBLE' })
+  server.simulator.intercept(({ path }) => (path.endsWith('/marketing_messages') ? failWith(134102) : undefined))
+
+  expect((await send()).json()).toMatchObject({ error: { code: 'WHATSAPP_UNAVAILABLE' } })
+  await checkDueAccounts(server.deps)
+  expect((await send()).statusCode).toBe(200)
+
+  expect(edges()).toEqual(['marketing_messages', 'messages'])
+})
+
+test('checks an account at most once in five minutes because of rejected messages', async () => {
+  await customer()
+  server.simulator.intercept(({ path }) => (path.endsWith('/marketing_messages') ? failWith(134102) : undefined))
+  const countChecks = () =>
+    server.simulator.requests.filter(
+      ({ path, query }) => path === `/${account.wabaId}` && query.get('fields')?.includes('onboarding_status'),
+    ).length
+  const before = countChecks()
+
+  for (let sends = 0; sends < 3; sends += 1) {
+    await send()
+    await checkDueAccounts(server.deps)
+  }
+
+  expect(countChecks()).toBe(before + 1)
 })
 
 test('keeps the outcome unknown if the answer of the second endpoint is lost, until a status settles it', async () => {
