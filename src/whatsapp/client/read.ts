@@ -80,26 +80,41 @@ export const templateFields =
   'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,correct_category'
 
 export async function listTemplates(readPage: ReadPage): Promise<ReadOutcome<ListedTemplate[]>> {
-  const read = await readPages(readPage, { fields: templateFields, of: 'templates' })
+  const read = await readWithSource(readPage)
   return read.ok ? { ok: true, value: read.value.flatMap(parseTemplate) } : read
 }
 
+/** Providers and old versions may not know `source`, and an unknown field fails the whole request (100). */
+async function readWithSource(readPage: ReadPage): Promise<ReadOutcome<unknown[]>> {
+  const read = await readPages(readPage, { fields: `${templateFields},source`, of: 'templates' })
+  return read.ok || read.error?.code !== 100 ? read : readPages(readPage, { fields: templateFields, of: 'templates' })
+}
+
+/**
+ * Leaves out what Direct Send generated from someone's messages (autumn reference, section 8): nobody can edit or delete
+ * such a template, and integrators report that no message can name it (132018).
+ */
 function parseTemplate(item: unknown): ListedTemplate[] {
   const parsed = Template.safeParse(item)
-  return parsed.success ? [toListedTemplate(parsed.data)] : []
+  return parsed.success && parsed.data.source !== 'AUTO_GENERATED' ? [toListedTemplate(parsed.data)] : []
 }
 
 export function toListedTemplate(template: Template): ListedTemplate {
-  const { parameter_format, quality_score, rejected_reason, category, correct_category: announced, ...rest } = template
+  const { id, name, language, status, components, category, correct_category: announced } = template
+  const { parameter_format, quality_score, rejected_reason } = template
   return {
-    ...rest,
+    id,
+    name,
+    language,
+    status,
+    components,
     parameterFormat: parameter_format,
     ...(category === undefined ? {} : { category }),
     // A rejected template can't change any more.
     ...(announced !== undefined &&
       announced !== '' &&
       announced !== category &&
-      rest.status !== 'REJECTED' && { announcedCategory: announced }),
+      status !== 'REJECTED' && { announcedCategory: announced }),
     ...(quality_score?.score === undefined ? {} : { qualityScore: quality_score.score }),
     ...(rejected_reason === undefined || rejected_reason === 'NONE' ? {} : { rejectedReason: rejected_reason }),
   }

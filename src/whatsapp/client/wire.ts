@@ -65,6 +65,7 @@ export const Template = z.object({
   components: z.array(TemplateComponent),
   quality_score: lenient(z.object({ score: lenient(Text) })),
   rejected_reason: lenient(Text),
+  source: lenient(Text),
 })
 export type Template = z.infer<typeof Template>
 

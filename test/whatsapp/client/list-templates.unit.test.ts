@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
+import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
 
@@ -67,6 +68,22 @@ test('requests fields that WhatsApp omits by default', async () => {
       },
     ],
   })
+})
+
+test('leaves out templates that Direct Send generated', async () => {
+  const list = simulator.templatesOf(waba.wabaId)
+  list.add({ name: 'auto_generated_text_1', body: 'Hi', source: 'AUTO_GENERATED' })
+  list.add({ name: 'order_shipped', body: 'Hi' })
+  list.add({ name: 'order_ready', body: 'Hi', source: 'SOMETHING_NEW' })
+
+  expect(await namesListed()).toEqual(['order_shipped', 'order_ready'])
+})
+
+test('lists templates although the provider does not know the field that tells generated ones', async () => {
+  simulator.templatesOf(waba.wabaId).add({ name: 'order_shipped', body: 'Hi' })
+  simulator.intercept(({ query }) => (query.get('fields')?.includes('source') ? failWith(100) : undefined))
+
+  expect(await namesListed()).toEqual(['order_shipped'])
 })
 
 test('never follows the URL of the next page', async () => {

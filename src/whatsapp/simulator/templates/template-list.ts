@@ -13,6 +13,8 @@ export interface GraphTemplate {
   components: StoredComponent[]
   quality_score: { score: string; date: number }
   rejected_reason: string
+  /** `AUTO_GENERATED` if Direct Send made it from a message. */
+  source?: string
 }
 
 export type NewTemplate = Partial<GraphTemplate> & {
