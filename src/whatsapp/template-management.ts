@@ -35,9 +35,11 @@ export interface SampleFile {
 
 /** The Graph API requests that create, change and delete templates (reference 2, sections 3.1 to 3.4). */
 export interface TemplateManagement {
+  /** Without optimizations, Meta does not alter the creative of the template's messages. */
   createTemplate(
     waba: { wabaId: string; accessToken: string },
     template: TemplateDefinition,
+    options: { withOptimizations: boolean },
   ): Promise<ReadOutcome<CreatedTemplate>>
   /** Replaces all components. WhatsApp does not accept a new category for an approved template. */
   editTemplate(

@@ -29,7 +29,9 @@ export async function createTemplate(
   if (stored) return describeExisting(stored, template)
   await assertQuotaLeft(deps, accountId)
   const ready = await uploadSamples(deps, account, template)
-  const created = await deps.whatsapp.createTemplate(account, ready)
+  // On a template, Meta's optimizations are on by default, so that people would see something else than was approved.
+  const withOptimizations = !(account.isMarketingOnboarded && template.category === 'MARKETING')
+  const created = await deps.whatsapp.createTemplate(account, ready, { withOptimizations })
   if (created.ok) {
     const listed = await storeAsListed(deps, account, template, created.value.templateId)
     return describeListed(listed, template.category)

@@ -9,6 +9,8 @@ export interface TemplateAccount {
   whatsAppAccountId: string
   wabaId: string
   accessToken: string
+  /** Whether its marketing templates are sent by the Marketing Messages API. */
+  isMarketingOnboarded: boolean
   /** The token as stored, to detect whether it was replaced in the meantime. */
   accessTokenEncrypted: string
 }
@@ -25,6 +27,7 @@ export async function openTemplateAccount(
     whatsAppAccountId: row.id,
     wabaId: row.waba_id,
     accessToken,
+    isMarketingOnboarded: row.marketing_onboarding_status === 'ONBOARDED',
     accessTokenEncrypted: row.access_token_encrypted,
   }
 }

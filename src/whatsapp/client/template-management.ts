@@ -20,9 +20,16 @@ const Uploaded = z.object({ h: z.string().min(1) })
 
 export function createTemplateManagement(call: GraphCall, upload: UploadCall): TemplateManagement {
   return {
-    createTemplate: async ({ wabaId, accessToken }, template) => {
+    createTemplate: async ({ wabaId, accessToken }, template, { withOptimizations }) => {
       const { name, language, category } = template
-      const body = { name, language, category, parameter_format: toParameterFormat(template), ...toContent(template) }
+      const body = {
+        name,
+        language,
+        category,
+        parameter_format: toParameterFormat(template),
+        ...toContent(template),
+        ...(!withOptimizations && { degrees_of_freedom_spec: noOptimizations }),
+      }
       const response = await call('POST', `${encodeURIComponent(wabaId)}/message_templates`, accessToken, body)
       const created = parseResponse(response, Created, accessToken)
       if (!created.ok) return created
@@ -62,6 +69,23 @@ export function createTemplateManagement(call: GraphCall, upload: UploadCall): T
       return uploaded.ok ? { ok: true, value: uploaded.value.h } : uploaded
     },
   }
+}
+
+/** What Meta may alter in messages of the Marketing Messages API (its page "Send marketing messages", template level). */
+const optimizations = [
+  'add_text_overlay',
+  'auto_promotion_tag',
+  'image_animation',
+  'image_background_gen',
+  'image_brightness_and_contrast',
+  'image_touchups',
+  'product_extensions',
+  'text_extraction_for_headline',
+  'text_extraction_for_tap_target',
+  'text_formatting_optimization',
+]
+const noOptimizations = {
+  creative_features_spec: Object.fromEntries(optimizations.map((name) => [name, { enroll_status: 'OPT_OUT' }])),
 }
 
 function toContent(template: TemplateDefinition) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTemplate } from '../../../contracts/api/template-changes.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
+import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { syncTemplates } from '../../../src/templates/sync.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -92,6 +93,21 @@ describe('creates a template', () => {
       category: 'MARKETING',
       notice: expect.stringContaining('changed the category from UTILITY to MARKETING'),
     })
+  })
+
+  test.each([
+    { onboardingStatus: 'ONBOARDED', category: 'MARKETING', optedOut: 10 },
+    { onboardingStatus: 'ONBOARDED', category: 'UTILITY', optedOut: 0 },
+    { onboardingStatus: 'ELIGIBLE', category: 'MARKETING', optedOut: 0 },
+  ])('with $optedOut of its optimizations switched off ($category, $onboardingStatus)', async (given) => {
+    const { onboardingStatus, category, optedOut } = given
+    server.simulator.setMarketing(account.wabaId, { onboardingStatus })
+    await checkNow(server.deps, account)
+
+    expect((await change('create', { ...template, category })).json()).toMatchObject({ data: { changed: true } })
+
+    const features = atWhatsApp()?.degrees_of_freedom_spec?.creative_features_spec ?? []
+    expect(features.map(({ value }) => value.enroll_status)).toEqual(Array.from({ length: optedOut }, () => 'OPT_OUT'))
   })
 
   test('and shows why the review rejected it', async () => {

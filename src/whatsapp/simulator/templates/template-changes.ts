@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { listCodeComponents } from './code-template.ts'
 import { failPlainly } from '../errors.ts'
@@ -61,10 +62,24 @@ export function createTemplate(
     parameter_format: body['parameter_format'] === 'NAMED' ? 'NAMED' : 'POSITIONAL',
     components: listComponents(state, { category, language }, components),
     quality_score: { score: 'UNKNOWN', date: Math.floor(state.now() / 1000) },
+    ...listOptimizations(body),
   })
   state.reviewer.review(wabaId, list, added.id)
   return ok({ id: added.id, status: added.status, category })
 }
+
+/** Requested as an object, and listed as an array in upper case (reference 2, section 3.1). */
+function listOptimizations({ degrees_of_freedom_spec: spec }: Body): Pick<GraphTemplate, 'degrees_of_freedom_spec'> {
+  const parsed = Optimizations.safeParse(spec)
+  if (!parsed.success) return {}
+  const features = Object.entries(parsed.data.creative_features_spec)
+  const creative_features_spec = features.map(([name, value]) => ({ key: name.toUpperCase(), value }))
+  return { degrees_of_freedom_spec: { creative_features_spec } }
+}
+
+const Optimizations = z.object({
+  creative_features_spec: z.record(z.string(), z.object({ enroll_status: z.enum(['OPT_IN', 'OPT_OUT']) })),
+})
 
 const editable = new Set(['APPROVED', 'REJECTED', 'PAUSED'])
 
