@@ -53,7 +53,8 @@ export const errors = {
   MESSAGE_NOT_FOUND: {
     status: 404,
     summary: 'This account has no message with this ID.',
-    example: 'messageId: this account has no message with this ID.',
+    example:
+      'messageId: this account has no message with this ID. GET /api/v1/message lists the messages with their IDs.',
   },
   MEDIA_NOT_FOUND: {
     status: 404,

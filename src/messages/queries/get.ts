@@ -25,7 +25,11 @@ export async function requireMessage(
   messageId: string,
 ): Promise<StoredMessage> {
   const row = await findMessage(db, accountId, messageId)
-  if (!row) throw new ServiceError('MESSAGE_NOT_FOUND', 'messageId: this account has no message with this ID.')
+  if (!row)
+    throw new ServiceError(
+      'MESSAGE_NOT_FOUND',
+      'messageId: this account has no message with this ID. GET /api/v1/message lists the messages with their IDs.',
+    )
   return row
 }
 

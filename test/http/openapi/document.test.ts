@@ -144,7 +144,10 @@ test.each(['msg_unknown', 'x', 'msg_01KAH3B9MZF5VT2D0WQ8R6X4YE', 'msg_01kah3b9mz
     const rest = await call(contracts.message.get, { messageId })
     const trpc = await account.trpc.message.get.query({ messageId }).catch((error: unknown) => error)
 
-    expect(rest.json()).toMatchObject({ success: false, error: { code: 'MESSAGE_NOT_FOUND' } })
+    expect(rest.json()).toMatchObject({
+      success: false,
+      error: { code: 'MESSAGE_NOT_FOUND', message: expect.stringContaining('GET /api/v1/message lists') },
+    })
     expect(trpc).toMatchObject({ data: { code: 'MESSAGE_NOT_FOUND', httpStatus: 404 } })
   },
 )
