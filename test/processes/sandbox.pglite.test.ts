@@ -105,7 +105,9 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
     const { exitCode, stderr } = await server.stop('SIGINT')
 
     expect(exitCode).toBe(0)
-    expect(stderr).toBe('The sandbox ignores DATABASE_URL.\n')
+    expect(stderr).toBe(
+      'The sandbox ignores DATABASE_URL.\nStarting the sandbox. The first start creates the database.\n',
+    )
   })
 })
 

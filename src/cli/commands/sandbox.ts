@@ -20,6 +20,7 @@ export const sandbox = localCommand({
   run: async (environment, { json }) => {
     const given = ignored.filter((name) => (environment[name] ?? '') !== '')
     if (given.length > 0) console.error(`The sandbox ignores ${inWords(given)}.`)
+    if (!json) console.error('Starting the sandbox. The first start creates the database.')
     // Imported here and below, because other commands start faster without it.
     const { startSimulator } = await import('../../whatsapp/simulator/simulator.ts')
     const simulator = await startSimulator({ sandbox: true })
