@@ -19,6 +19,7 @@ import { getMessage } from '../messages/queries/get.ts'
 import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'
+import { waybill } from './program.ts'
 
 /** Everything that is needed to connect a number. */
 export interface ConnectInput {
@@ -127,7 +128,7 @@ async function readTemplates(deps: Deps, accountId: string): Promise<ConnectStep
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return { ok: false, message: error.message, fix: `Run: waybill template sync ${accountId}` }
+    return { ok: false, message: error.message, fix: `Run: ${waybill} template sync ${accountId}` }
   }
 }
 
@@ -177,7 +178,7 @@ async function awaitStatus(deps: Deps, target: Target, messageId: string, since:
         step: 'status',
         ok: false,
         message: 'A status arrived: the message failed.',
-        fix: `waybill message get ${messageId}`,
+        fix: `${waybill} message get ${messageId}`,
       }
     const lastStatusAt = (await findHealth(deps.db, target))?.last_status_at
     if (lastStatusAt && lastStatusAt >= since)

@@ -24,6 +24,7 @@ import { describeProxies } from '../platform/proxy.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
+import { waybill } from './program.ts'
 
 export interface Finding {
   check: string
@@ -132,7 +133,7 @@ async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
         check,
         ok: false,
         message: `cannot be decrypted for ${lost.map(({ accountId }) => accountId).join(', ')}`,
-        fix: 'Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, delete them: waybill account update ACC --message-contents off',
+        fix: `Append the key that encrypted them to WAYBILL_SECRET_KEY, separated by a comma. If that key is lost, delete them: ${waybill} account update ACC --message-contents off`,
       },
     ]
   if (oldest.every(({ ciphertext }) => secrets.isCurrent(ciphertext)))
@@ -164,8 +165,8 @@ async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
 function describeConnecting(accountIds: readonly string[]): string {
   const [accountId, ...others] = accountIds
   if (accountId === undefined)
-    return 'waybill account create --name NAME, then waybill whatsapp connect with the account ID that it prints'
-  return `waybill whatsapp connect ${others.length === 0 ? accountId : 'ACC'}`
+    return `${waybill} account create --name NAME, then ${waybill} whatsapp connect with the account ID that it prints`
+  return `${waybill} whatsapp connect ${others.length === 0 ? accountId : 'ACC'}`
 }
 
 /** Without an app secret every callback is rejected, so no status ever arrives. */
@@ -182,7 +183,7 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
       check,
       ok: false,
       message: `META_APP_SECRET is not set, so callbacks are rejected and no status arrives for ${without.map(({ id }) => id).join(', ')}`,
-      fix: 'Set META_APP_SECRET to the secret of your Meta app (App settings > Basic) and restart Waybill, or store the secret of one account: waybill whatsapp update WA --app-secret -',
+      fix: `Set META_APP_SECRET to the secret of your Meta app (App settings > Basic) and restart Waybill, or store the secret of one account: ${waybill} whatsapp update WA --app-secret -`,
     },
   ]
 }
@@ -245,7 +246,7 @@ function describeUnreachable({ proxies }: Pick<Deps, 'proxies'>): string {
 
 async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<Finding> {
   const check = `WhatsApp account ${row.id}`
-  const activate = `waybill whatsapp activate ${row.id}`
+  const activate = `${waybill} whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
   if (accessToken === undefined) return { check, ok: false, message: 'the access token cannot be decrypted' }
   if (!row.active && !row.is_default)
@@ -274,7 +275,7 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
   return counts.map(({ accountId, wabaId, approved }) => {
     const check = `templates of ${accountId} in WABA ${wabaId}`
     if (approved > 0) return { check, ok: true, message: `${approved} approved` }
-    return { check, ok: false, message: 'none is approved', fix: `waybill template sync ${accountId}` }
+    return { check, ok: false, message: 'none is approved', fix: `${waybill} template sync ${accountId}` }
   })
 }
 
@@ -287,7 +288,7 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
     check,
     ok: false,
     message: `${count} from the last day have been pending for more than a minute: it is unknown whether WhatsApp accepted them`,
-    fix: 'Status callbacks settle them: check that the callback URL of the Meta app ends in /webhooks/whatsapp, or in /webhooks/whatsapp/<WA> for an app with its own secret. If you know the outcome, record it: waybill message resolve --help',
+    fix: `Status callbacks settle them: check that the callback URL of the Meta app ends in /webhooks/whatsapp, or in /webhooks/whatsapp/<WA> for an app with its own secret. If you know the outcome, record it: ${waybill} message resolve --help`,
   }
 }
 

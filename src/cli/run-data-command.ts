@@ -13,6 +13,7 @@ import { acquireDataFolder } from './control/data-folder.ts'
 import type { ControlReply } from './control/server.ts'
 import { ReportedError } from './failure.ts'
 import { formatLine, type Line } from './syntax.ts'
+import { waybill } from './program.ts'
 
 export interface DataRun {
   command: DataCommand
@@ -69,5 +70,5 @@ async function prepareSchema({ db }: Deps, config: Config, command: DataCommand)
   await rejectUnusableSettings(db)
   await rejectUnfinishedMove(db)
   if ((await listPendingMigrations(db)).length > 0)
-    throw new ServiceError('SETTING_REFUSED', 'The database schema is out of date. Run: waybill migrate')
+    throw new ServiceError('SETTING_REFUSED', `The database schema is out of date. Run: ${waybill} migrate`)
 }

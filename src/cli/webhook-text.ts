@@ -4,11 +4,12 @@ import type { Attempt, Delivery, Endpoint } from '../../contracts/dashboard/webh
 import type { DeliveryPage } from '../webhooks/deliveries/list.ts'
 import type { EndpointTest } from '../webhooks/endpoints/test.ts'
 import { formatPairs, formatTable } from './help.ts'
+import { waybill } from './program.ts'
 
 const shownCharacters = 100
 
 export function formatEndpoints(accountId: string, items: Endpoint[]): string {
-  if (items.length === 0) return `${accountId} has no endpoints. To add one, see: waybill webhook add --help`
+  if (items.length === 0) return `${accountId} has no endpoints. To add one, see: ${waybill} webhook add --help`
   return items.map(describeEndpoint).join('\n\n')
 }
 

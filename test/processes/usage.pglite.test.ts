@@ -144,3 +144,17 @@ test('writes and checks openapi.json', async () => {
   await expect(openapi('--check')).rejects.toMatchObject({ code: 1 })
   await rm(folder, { recursive: true })
 })
+
+test.each([
+  { script: 'waybill', package: 'waybill', suggested: 'npm run waybill -- account create' },
+  { script: 'start', package: 'waybill', suggested: 'npm run waybill -- account create' },
+  { script: 'start', package: 'shop', suggested: 'one: waybill account create' },
+  { script: undefined, package: undefined, suggested: 'one: waybill account create' },
+])('suggests "$suggested" if run by the npm script $script of $package', async (ran) => {
+  const { stdout } = await waybill.run(['account', 'list'], {
+    env: { npm_lifecycle_event: ran.script, npm_package_name: ran.package },
+    ownProcess: true,
+  })
+
+  expect(stdout).toContain(ran.suggested)
+})

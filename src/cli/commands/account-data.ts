@@ -6,6 +6,7 @@ import { exportAccount } from '../account-data/export.ts'
 import { hasData, removeAccount, removeAuditLog } from '../account-data/remove.ts'
 import { type CommandResult, dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
+import { waybill } from '../program.ts'
 
 export const accountExport = dataCommand({
   name: 'account export',
@@ -48,7 +49,7 @@ export const accountRemove = dataCommand({
     const rows = Object.values(removed).reduce((sum, count) => sum + count, 0)
     const log = withAuditLog
       ? 'Its audit log is removed too.'
-      : `Its audit log remains: waybill audit list ${accountId}`
+      : `Its audit log remains: ${waybill} audit list ${accountId}`
     return {
       json: { accountId, removed, auditLog: withAuditLog ? 'removed' : 'kept' },
       text: `Account ${accountId} is removed, with ${rows} rows of its data. ${log}`,

@@ -8,6 +8,7 @@ import {
 } from '../../../contracts/operator/account.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatPairs, formatTable } from '../help.ts'
+import { waybill } from '../program.ts'
 
 const enabled = { value: 'enabled|disabled' } as const
 
@@ -18,7 +19,7 @@ export const accountCommands = [
     options: { name: { value: 'NAME', help: 'Name of the account' } },
     examples: ['waybill account create --name "Ada & Co"', 'waybill account create --name Shop --json'],
     text: ({ accountId, name }) =>
-      `Account ${accountId} (${name}) created. Next: generate its API key with waybill key generate ${accountId}`,
+      `Account ${accountId} (${name}) created. Next: generate its API key with ${waybill} key generate ${accountId}`,
   }),
   contractCommand(updateAccount, {
     name: 'account update',
@@ -97,7 +98,7 @@ function describeApi({ api, suspendedAt }: Account): string {
 }
 
 function formatAccounts({ items: accounts }: { items: Account[] }): string {
-  if (accounts.length === 0) return 'No accounts. Create one: waybill account create --name NAME'
+  if (accounts.length === 0) return `No accounts. Create one: ${waybill} account create --name NAME`
   return formatTable(
     ['ACCOUNT', 'NAME', 'API', 'RATE LIMIT', 'ALLOW-LIST', 'KEY'],
     accounts.map((account) => [

@@ -16,6 +16,7 @@ import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
 import { type Line, parseDuration } from '../syntax.ts'
+import { waybill } from '../program.ts'
 
 const off = 'off'
 
@@ -119,7 +120,7 @@ export const alertCommands = [
       'waybill alert set-chat acc_… --url - --format slack',
     ],
     rejectedWith: 1,
-    text: ({ host }, { ACC }) => `Alerts are posted to ${host}.\nTo post a test message: waybill alert test ${ACC}`,
+    text: ({ host }, { ACC }) => `Alerts are posted to ${host}.\nTo post a test message: ${waybill} alert test ${ACC}`,
   }),
   contractCommand(removeChat, {
     name: 'alert remove-chat',

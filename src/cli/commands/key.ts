@@ -6,6 +6,7 @@ import {
   setAllowList,
 } from '../../../contracts/dashboard/public-api.ts'
 import { contractCommand } from '../contract-command.ts'
+import { waybill } from '../program.ts'
 
 interface OfAccount {
   ACC: string
@@ -16,7 +17,7 @@ const shownOnce = {
   text: ({ apiKey, start }: IssuedKey) =>
     `${apiKey}\n\nStore this key now: it cannot be shown again. Lists show it as ${start}…`,
   ifLost: (_key: IssuedKey, { ACC }: OfAccount) =>
-    `the API key is valid, but cannot be shown again. Make another: waybill key regenerate ${ACC}`,
+    `the API key is valid, but cannot be shown again. Make another: ${waybill} key regenerate ${ACC}`,
 } as const
 
 export const keyCommands = [

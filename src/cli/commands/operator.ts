@@ -1,6 +1,7 @@
 import { grantOperator, listOperators, revokeOperator } from '../../../contracts/operator/user.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
+import { waybill } from '../program.ts'
 
 const email = { value: 'EMAIL', help: 'Email address of the user' } as const
 
@@ -31,7 +32,7 @@ export const operatorCommands = [
     examples: ['waybill operator list', 'waybill operator list --json'],
     text: ({ items }) =>
       items.length === 0
-        ? 'No operators. Grant access to a user: waybill operator grant --email EMAIL'
+        ? `No operators. Grant access to a user: ${waybill} operator grant --email EMAIL`
         : formatTable(
             ['EMAIL', 'NAME', 'AUTHENTICATOR APP', 'SINCE'],
             items.map((one) => [one.email, one.name, one.twoFactor ? 'yes' : 'no', one.grantedAt]),

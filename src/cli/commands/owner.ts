@@ -2,6 +2,7 @@ import type { OutputOf } from '../../../contracts/procedure.ts'
 import { inviteMember, listMembers, removeMember, resetPassword } from '../../../contracts/operator/user.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
+import { waybill } from '../program.ts'
 
 const email = { value: 'EMAIL', help: 'Email address of the user' } as const
 
@@ -37,7 +38,7 @@ export const ownerCommands = [
     examples: ['waybill owner list acc_…', 'waybill owner list acc_… --json'],
     text: ({ items }, { ACC }) =>
       items.length === 0
-        ? `No users can sign in to ${ACC}. Invite one: waybill owner invite ${ACC} --email EMAIL`
+        ? `No users can sign in to ${ACC}. Invite one: ${waybill} owner invite ${ACC} --email EMAIL`
         : formatTable(
             ['EMAIL', 'NAME', 'ROLE'],
             items.map((member) => [member.email, member.name, member.role]),

@@ -11,6 +11,7 @@ import { maxRateCardBytes } from '../../messages/costs/rate-card.ts'
 import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
+import { waybill } from '../program.ts'
 
 export const ratesCommands = [
   contractCommand(importRates, {
@@ -38,7 +39,7 @@ export const ratesCommands = [
     examples: ['waybill rates list', 'waybill rates list --json'],
     text: ({ items }) =>
       items.length === 0
-        ? 'No rate cards. Import one: waybill rates import FILE'
+        ? `No rate cards. Import one: ${waybill} rates import FILE`
         : formatTable(
             ['VALID FROM', 'UNTIL', 'CURRENCY', 'IMPORTED'],
             items.map((card) => [card.validFrom, card.validUntil ?? '', card.currency, card.importedAt]),

@@ -6,6 +6,7 @@ import { createTemplate, listTemplates, updateTemplate } from '../../../contract
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
 import { readTemplateFile } from '../template-files/file.ts'
+import { waybill } from '../program.ts'
 
 const target = {
   'whatsapp-account': {
@@ -123,7 +124,7 @@ function describeChange(verb: string, change: TemplateChange): string {
 }
 
 function formatTemplates(accountId: string, items: Template[]): string {
-  if (items.length === 0) return `No templates. Sync them from WhatsApp: waybill template sync ${accountId}`
+  if (items.length === 0) return `No templates. Sync them from WhatsApp: ${waybill} template sync ${accountId}`
   return formatTable(
     ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'REASON'],
     items.map((item) => [

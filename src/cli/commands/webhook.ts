@@ -18,6 +18,7 @@ import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { parseDuration, readDuration } from '../syntax.ts'
 import { describeTest, formatDeliveries, formatEndpoints } from '../webhook-text.ts'
+import { waybill } from '../program.ts'
 
 const events = { value: 'TYPES', isList: true } as const
 const header = { value: "'NAME: VALUE'", field: 'headers', secret: true, read: parseHeader } as const
@@ -48,9 +49,9 @@ export const webhookCommands = [
     ],
     rejectedWith: 1,
     text: ({ endpointId, secret }) =>
-      `${secret}\n\nThis is the signing secret of ${endpointId}. Store it now: commands do not show it again, but the dashboard does.\nTo test the endpoint: waybill webhook test ${endpointId}`,
+      `${secret}\n\nThis is the signing secret of ${endpointId}. Store it now: commands do not show it again, but the dashboard does.\nTo test the endpoint: ${waybill} webhook test ${endpointId}`,
     ifLost: ({ endpointId }) =>
-      `read the signing secret of ${endpointId} in the dashboard, or make another: waybill webhook rotate-secret ${endpointId}`,
+      `read the signing secret of ${endpointId} in the dashboard, or make another: ${waybill} webhook rotate-secret ${endpointId}`,
   }),
   contractCommand(updateEndpoint, {
     name: 'webhook update',
@@ -88,7 +89,7 @@ export const webhookCommands = [
     },
     rejectedWith: 1,
     text: ({ headersCleared }, { EP }) =>
-      `${EP} is updated.${headersCleared ? ' Its extra headers were removed because the host changed.' : ''}\nTo test the endpoint: waybill webhook test ${EP}`,
+      `${EP} is updated.${headersCleared ? ' Its extra headers were removed because the host changed.' : ''}\nTo test the endpoint: ${waybill} webhook test ${EP}`,
   }),
   contractCommand(listEndpoints, {
     name: 'webhook list',
@@ -149,7 +150,7 @@ export const webhookCommands = [
     text: ({ secret, previousSecretUntil: until }) =>
       `${secret}\n\nStore it now: commands do not show it again, but the dashboard does. The old secret ${until === undefined ? 'no longer signs.' : `also signs until ${until}`}`,
     ifLost: (_output, { EP }) =>
-      `read the new signing secret in the dashboard, or make another: waybill webhook rotate-secret ${EP}`,
+      `read the new signing secret in the dashboard, or make another: ${waybill} webhook rotate-secret ${EP}`,
   }),
   contractCommand(listDeliveries, {
     name: 'webhook deliveries',
@@ -172,7 +173,7 @@ export const webhookCommands = [
     text: ({ endpointId, endpointState }, { DLV }) =>
       endpointState === 'enabled'
         ? `${DLV} is due now.`
-        : `${DLV} is waiting because its endpoint is disabled. Enable it: waybill webhook enable ${endpointId}`,
+        : `${DLV} is waiting because its endpoint is disabled. Enable it: ${waybill} webhook enable ${endpointId}`,
   }),
   contractCommand(recoverDeliveries, {
     name: 'webhook recover',

@@ -15,6 +15,7 @@ import { addWhatsAppAccount } from '../../../contracts/operator/whatsapp-account
 import { callbackUrlOf } from '../../whatsapp-accounts/connect/subscribe.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
+import { waybill } from '../program.ts'
 
 export const whatsappCommands = [
   contractCommand(addWhatsAppAccount, {
@@ -54,7 +55,7 @@ export const whatsappCommands = [
       const { whatsAppAccountId: id } = added
       const hasOwnApp = line.options['app-secret'] !== undefined
       const address = hasOwnApp ? `\nCallback URL for its app: ${callbackUrlOf(deps, id, { hasOwnApp })}` : ''
-      return `Added ${id}. Next: sync its templates with waybill template sync ${ACC}${address}${describeSubscription(added)}`
+      return `Added ${id}. Next: sync its templates with ${waybill} template sync ${ACC}${address}${describeSubscription(added)}`
     },
   }),
   contractCommand(replaceSecrets, {
@@ -174,7 +175,8 @@ function describeMarketingSetting(setting: MarketingSetting): string {
 }
 
 function formatWhatsAppAccounts(accountId: string, items: WhatsAppAccount[]): string {
-  if (items.length === 0) return `${accountId} has no WhatsApp accounts. To add one, see: waybill whatsapp add --help`
+  if (items.length === 0)
+    return `${accountId} has no WhatsApp accounts. To add one, see: ${waybill} whatsapp add --help`
   return formatTable(
     ['WHATSAPP ACCOUNT', 'PHONE NUMBER ID', 'WABA ID', 'DEFAULT', 'STATE'],
     items.map((item) => [
