@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { type MessageEvent, messageEventTypes } from '../../contracts/events.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
+import { findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
 import { createCustomer, openApp, secretKey } from '../faults/customer.ts'
 import {
   accept,
@@ -199,6 +201,9 @@ async function setUp(environment: Record<string, string>, url: string): Promise<
   const app = openApp(environment)
   try {
     const { accountId, apiKey } = await createCustomer(app, sender)
+    // The processes would check the account later, and send marketing templates by /messages until then.
+    for (const { id } of await findWhatsAppAccounts(app.deps.db, accountId))
+      await checkNow(app.deps, { accountId, whatsAppAccountId: id })
     const { secret } = await addEndpoint(app.deps, accountId, { url, events: messageEventTypes })
     return { apiKey, secret }
   } finally {

@@ -43,9 +43,17 @@ function checkDoubleSends({ upstream }: History): Problem[] {
   const acceptedBy = new Map<string, string[]>()
   for (const { key, messageId, accepted } of upstream.values())
     for (const _ of accepted) acceptedBy.set(key, [...(acceptedBy.get(key) ?? []), messageId])
-  return [...acceptedBy]
+  const accepted = [...acceptedBy]
     .filter(([, messages]) => messages.length > 1)
     .map(([key, messages]) => ({ id: key, problem: `WhatsApp accepted ${messages.length}: ${messages.join(', ')}` }))
+  return [...accepted, ...findRiskyAttempts([...upstream.values()])]
+}
+
+/** Only an answer that proves that nothing was sent allows a further attempt, also by the other endpoint. */
+function findRiskyAttempts(messages: readonly UpstreamMessage[]): Problem[] {
+  return messages
+    .filter(({ endpoints, refused, misrouted }) => endpoints.length > 1 + refused.length + misrouted)
+    .map(({ messageId, endpoints }) => ({ id: messageId, problem: `was sent again to ${endpoints.join(', ')}` }))
 }
 
 function checkAnsweredSends({ attempts, upstream, got }: History): Problem[] {

@@ -15,6 +15,7 @@ interface Sent {
   statuses?: ReportedStatus[]
 }
 
+const endpoint = 'marketing_messages'
 const on = { node: 0, life: 1 }
 
 /** The ledger entries of one message without faults. */
@@ -25,7 +26,7 @@ function sendMessage({ key, statuses = ['sent', 'delivered', 'read'] }: Sent): E
   const message = toMessage(key, reports)
   return [
     { at: start, kind: 'attempt', key, number: 1, ...on, to },
-    { at: start + 10, kind: 'received', key, messageId, to },
+    { at: start + 10, kind: 'received', key, messageId, to, endpoint },
     { at: start + 10, kind: 'accepted', messageId, waMessageId },
     { at: start + 20, kind: 'answer', key, number: 1, ...on, outcome },
     ...reports.flatMap((report): Entry[] => [
@@ -145,13 +146,21 @@ test('finds no violations in a ledger without faults', () => {
   expect(check(healthy.toSorted((a, b) => a.at - b.at))).toEqual([])
 })
 
+test('allows a second attempt after an endpoint refused the first one', () => {
+  const first: Entry[] = [
+    { at: start + 4, kind: 'received', key: 'K1', messageId: 'msg_K1', to: '34600000002', endpoint },
+    { at: start + 5, kind: 'misrouted', messageId: 'msg_K1' },
+  ]
+  expect(check([...first, ...healthy].toSorted((a, b) => a.at - b.at))).toEqual([])
+})
+
 const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
   {
     fault: 'WhatsApp accepted a second message for a key',
     finds: ['double sends', 'states'],
     entries: [
       ...healthy,
-      { at: start + 50, kind: 'received', key: 'K1', messageId: 'msg_K1b', to: '34600000002' },
+      { at: start + 50, kind: 'received', key: 'K1', messageId: 'msg_K1b', to: '34600000002', endpoint },
       { at: start + 50, kind: 'accepted', messageId: 'msg_K1b', waMessageId: 'wamid.K1b' },
     ],
   },
@@ -159,6 +168,14 @@ const tampered: { fault: string; finds: CheckName[]; entries: Entry[] }[] = [
     fault: 'one message was sent twice',
     finds: ['double sends'],
     entries: [...healthy, { at: start + 50, kind: 'accepted', messageId: 'msg_K1', waMessageId: 'wamid.K1b' }],
+  },
+  {
+    fault: 'a message was sent by the other endpoint although nothing refused it',
+    finds: ['double sends'],
+    entries: [
+      ...healthy,
+      { at: start + 5, kind: 'received', key: 'K1', messageId: 'msg_K1', to: '34600000002', endpoint },
+    ],
   },
   {
     fault: 'an acknowledged message is missing',

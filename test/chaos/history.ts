@@ -13,6 +13,10 @@ export interface UpstreamMessage {
   key: string
   to: string
   receivedAt: number[]
+  /** The endpoints that received it, in order. */
+  endpoints: string[]
+  /** How often an endpoint refused it as belonging to the other one. */
+  misrouted: number
   accepted: { at: number; waMessageId: string }[]
   refused: EntryOf<'refused'>[]
   /** In the order in which they were reported and acknowledged: each waited for the previous one. */
@@ -84,7 +88,9 @@ function add(history: History, entry: Entry): void {
     case 'answer':
       return addAnswer(history, entry)
     case 'received':
-      return void upstreamMessage(history, entry.messageId, entry).receivedAt.push(entry.at)
+      return addReceived(upstreamMessage(history, entry.messageId, entry), entry)
+    case 'misrouted':
+      return void upstreamMessage(history, entry.messageId).misrouted++
     case 'accepted':
       return void upstreamMessage(history, entry.messageId).accepted.push(entry)
     case 'refused':
@@ -145,9 +151,24 @@ function upstreamMessage(
 ): UpstreamMessage {
   const known = history.upstream.get(messageId)
   if (known) return known
-  const added = { messageId, key, to, receivedAt: [], accepted: [], refused: [], statuses: [] }
+  const added = {
+    messageId,
+    key,
+    to,
+    receivedAt: [],
+    endpoints: [],
+    misrouted: 0,
+    accepted: [],
+    refused: [],
+    statuses: [],
+  }
   history.upstream.set(messageId, added)
   return added
+}
+
+function addReceived(message: UpstreamMessage, { at, endpoint }: EntryOf<'received'>): void {
+  message.receivedAt.push(at)
+  message.endpoints.push(endpoint)
 }
 
 function acknowledge(message: UpstreamMessage, index: number): void {

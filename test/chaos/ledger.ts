@@ -30,9 +30,11 @@ export interface WebhookAnswer {
 export type Entry = { at: number } & (
   | ({ kind: 'attempt'; key: string; number: number; to: string } & NodeLife)
   | ({ kind: 'answer'; key: string; number: number; outcome: Outcome } & NodeLife)
-  | { kind: 'received'; key: string; messageId: string; to: string }
+  | { kind: 'received'; key: string; messageId: string; to: string; endpoint: string }
   | { kind: 'accepted'; messageId: string; waMessageId: string }
   | { kind: 'refused'; messageId: string; code: number }
+  /** Refused as belonging to another endpoint, which the sender may use then. */
+  | { kind: 'misrouted'; messageId: string }
   /** Written when a status is reported for the first time. `index` counts the statuses of a message. */
   | { kind: 'reported'; messageId: string; index: number; status: ReportedStatus; timestamp: number }
   | { kind: 'acknowledged'; messageId: string; index: number }

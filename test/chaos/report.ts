@@ -35,6 +35,14 @@ export function countFigures(entries: readonly Entry[]): Figures {
     'messages stored by Waybill': listed.size,
     'messages received by WhatsApp': messages.length,
     'messages accepted by WhatsApp': messages.filter(({ accepted }) => accepted.length > 0).length,
+    'received by /marketing_messages': messages.filter(({ endpoints }) => endpoints.includes('marketing_messages'))
+      .length,
+    'sent by the other endpoint then': messages.filter(
+      ({ misrouted, endpoints }) => misrouted < endpoints.length && misrouted > 0,
+    ).length,
+    'ended between the endpoints': messages.filter(
+      ({ misrouted, endpoints }) => misrouted > 0 && misrouted === endpoints.length,
+    ).length,
     'statuses acknowledged': messages.flatMap(({ statuses }) => statuses.filter(({ acknowledged }) => acknowledged))
       .length,
     events: events.length,

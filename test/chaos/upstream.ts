@@ -89,7 +89,7 @@ function handleSend(body: string, endpoint: string, response: ServerResponse): v
   const { to: number, biz_opaque_callback_data: messageId, template } = JSON.parse(body) as SendBody
   const to = number.replace('+', '')
   const key = template.components[0]?.parameters[1]?.text ?? ''
-  ledger.write({ kind: 'received', key, messageId, to })
+  ledger.write({ kind: 'received', key, messageId, to, endpoint })
   undecided.add(key)
   const scenario = scenarioOf(to)
   // `reset` and `garbage` interrupt half of the sends before they are accepted and half of them after.
@@ -100,8 +100,10 @@ function handleSend(body: string, endpoint: string, response: ServerResponse): v
     ledger.write({ kind: 'refused', messageId, code: scenario.refusal.code })
     return respond(response, scenario.refusal.httpStatus, refusalBody(scenario.refusal.code))
   }
-  // Not in the ledger as a refusal, because the sender may use the other endpoint.
-  if (scenario.isWrongEndpoint && endpoint === 'marketing_messages') return respond(response, 400, refusalBody(131055))
+  if (scenario.isWrongEndpoint && endpoint === 'marketing_messages') {
+    ledger.write({ kind: 'misrouted', messageId })
+    return respond(response, 400, refusalBody(131055))
+  }
   const waMessageId = `wamid.${Buffer.from(`${to}:${++accepted}`).toString('base64')}`
   ledger.write({ kind: 'accepted', messageId, waMessageId })
   undecided.delete(key)
