@@ -9,6 +9,7 @@ import { getMessage, receive as receiveAt, report, sendOne, status } from '../..
 import { exampleSend } from '../../support/example-send.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { listRecorded, newWamid, replyTime, text } from '../../support/replies.ts'
+import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 /** The names of recipients: numbers in several spellings, and user IDs of people who hide their number. */
@@ -203,6 +204,19 @@ test('recognizes both spellings of a number in Argentina, also in entries of ear
 
   await write('START', { from: '541155550172' })
   expect(await isSuppressed('5491155550172')).toBe(false)
+})
+
+test('finds the messages of a recipient by each spelling of the number and by the user ID', async () => {
+  const { userId } = newPerson()
+  const { messageId } = await teach({ to: '525512340077', userId }, { recipient_id: '5215512340077' })
+  const owner = await signedInOwner(server, account.accountId)
+
+  for (const name of ['525512340077', '5215512340077', userId]) {
+    const found = { items: [{ messageId }] }
+    expect(await account.trpc.message.list.query({ [name === userId ? 'recipient' : 'to']: name })).toMatchObject(found)
+    const { data } = await owner.query('message.list', { accountId: account.accountId, search: name })
+    expect(data).toMatchObject({ ...found, matched: 'recipient' })
+  }
 })
 
 test('takes no number with another ending for a spelling of the recipient', async () => {
