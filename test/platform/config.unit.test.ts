@@ -10,7 +10,12 @@ test('uses the embedded defaults for an empty environment', () => {
     port: 3000,
     database: { kind: 'pglite' },
     trustedProxies: [],
+    graphApi: { version: 'v26.0' },
   })
+})
+
+test('selects an earlier version of the Graph API', () => {
+  expect(readConfig({ GRAPH_API_VERSION: 'v25.0' }).graphApi.version).toBe('v25.0')
 })
 
 test.each([
