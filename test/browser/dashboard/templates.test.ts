@@ -58,6 +58,21 @@ test('syncs the current templates from WhatsApp', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('marks a template whose category WhatsApp will change', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  dashboard.server.simulator
+    .templatesOf(account.wabaId)
+    .set('order_shipped', 'en', { category: 'UTILITY', correct_category: 'MARKETING' })
+  await openOfAccount('templates')
+  await page.getByRole('button', { name: 'Sync now' }).click()
+
+  const row = page.getByRole('row').filter({ hasText: 'Becomes Marketing' })
+  await row.getByRole('link', { name: 'order_shipped' }).click()
+
+  await page.getByRole('alert').getByText('WhatsApp announced this change.').waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test('shows the templates of another WhatsApp account', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const wabaId = `9${account.wabaId}`

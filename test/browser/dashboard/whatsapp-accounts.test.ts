@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
+import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -85,6 +86,22 @@ test('shows field errors of a new WhatsApp account', async () => {
   expect(await dialog.getByLabel('Phone number ID').getAttribute('aria-invalid')).toBe('true')
   expect(pageErrors).toEqual([])
 })
+
+test.each([
+  { onboardingStatus: 'ONBOARDED', says: 'Marketing Messages API' },
+  { onboardingStatus: 'ELIGIBLE', says: 'Cloud API, not onboarded' },
+])(
+  'shows where marketing templates are sent while the account is $onboardingStatus',
+  async ({ onboardingStatus, says }) => {
+    const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+    dashboard.server.simulator.setMarketing(account.wabaId, { onboardingStatus })
+    await checkNow(dashboard.server.deps, account)
+    await openOfAccount('whatsapp-accounts')
+
+    await cardOf(page, account.phoneNumberId).getByText(says, { exact: true }).waitFor()
+    expect(pageErrors).toEqual([])
+  },
+)
 
 test('explains a rejected token until it is replaced', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
