@@ -75,9 +75,15 @@ test('adds up the costs of delivered messages by category and country', async ()
   })
 })
 
-test('charges the marketing rate for messages of the Marketing Messages API', async () => {
+test.each([
+  { name: 'as Meta shows it', more: {} },
+  {
+    name: 'with the charge of a template with a maximum price',
+    more: { type: 'regular', cost: { amount: 0.035, currency: 'USD' } },
+  },
+])('charges the marketing rate for messages of the Marketing Messages API, $name', async ({ more }) => {
   await importRows('2026-01-01,EUR,Spain,ES,0.0509,0.0170')
-  await deliver('34600111222', { billable: true, pricing_model: 'PMP', category: 'marketing_lite' })
+  await deliver('34600111222', { billable: true, pricing_model: 'PMP', category: 'marketing_lite', ...more })
 
   expect((await costs()).categories).toEqual([
     { category: 'marketing_lite', billable: 1, free: 0, unrated: 0, amount: '0.0509' },
