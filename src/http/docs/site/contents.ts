@@ -128,6 +128,11 @@ export const contents: readonly Group[] = [
       { slug: 'commands', file: 'operating/commands.md', summary: 'The command line.' },
       { slug: 'operating', file: 'operating/operating.md', summary: 'Health, metrics, logs, backups and keys.' },
       {
+        slug: 'sizing',
+        file: 'operating/sizing.md',
+        summary: 'Disk, CPU time and processes for millions of messages.',
+      },
+      {
         slug: 'costs',
         file: 'operating/costs.md',
         summary: "Import WhatsApp's rate cards, and see what messages cost.",
