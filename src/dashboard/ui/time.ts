@@ -20,7 +20,9 @@ export function describeRelatively(at: string, now: number): string {
   if (isLongFrom(now, at)) return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
   const step = steps.findLast((step) => distance >= step.seconds)
   if (!step) return seconds > 5 ? t`in a moment` : t`just now`
-  return relativeTimeFormat({ numeric: 'auto' }).format(Math.trunc(seconds / step.seconds), step.unit)
+  // What was set to a day ahead a moment ago is in 24 hours, not in 23.
+  const count = seconds > 0 ? Math.round(seconds / step.seconds) : Math.trunc(seconds / step.seconds)
+  return relativeTimeFormat({ numeric: 'auto' }).format(count, step.unit)
 }
 
 const clock = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const

@@ -8,6 +8,7 @@ test.each([
   { at: '2026-11-20T11:55:00Z', reads: /^5 minutes ago$/ },
   { at: '2026-11-19T13:00:00Z', reads: /^23 hours ago$/ },
   { at: '2026-11-20T14:00:00Z', reads: /^in 2 hours$/ },
+  { at: '2026-11-21T11:59:58Z', reads: /^in 24 hours$/ },
   { at: '2026-11-18T12:07:00Z', reads: /^Nov 18, 2026, \d+:\d7\s[AP]M$/ },
 ])('describes $at as $reads at noon on November 20', ({ at, reads }) => {
   expect(describeRelatively(at, now)).toMatch(reads)
