@@ -135,6 +135,7 @@ test('sends a test and links to its message', async () => {
 
   const { items } = await account.trpc.message.list.query({})
   expect(items).toMatchObject([{ to: '34600111222', template: 'appointment_reminder' }])
+  await page.getByRole('status').getByText('Sent', { exact: true }).first().waitFor()
   await link.click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${items[0]?.messageId}`)

@@ -1,15 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Anchor, Box, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Box, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { SentMessage } from '../whatsapp-accounts/test-step.tsx'
 import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
 interface SendTestProps {
@@ -28,7 +28,7 @@ interface SendTestProps {
 
 /** The test section of the template form. */
 export function SendTest({ sendable, field, onChooseRecipient, to, category, pending, sent, problem }: SendTestProps) {
-  const { accountId, canChange } = useAccount()
+  const { canChange } = useAccount()
   const { sandbox } = useUser()
   return (
     <Box component="section">
@@ -64,9 +64,7 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
         {problem !== undefined && <ErrorAlert title={t`Test not sent`} error={problem} />}
         {sent && (
           <SentTestAlert test={sent}>
-            <Anchor component={Link} to={`/${accountId}/messages/${sent.messageId}`} size="sm">
-              <Trans>View message</Trans>
-            </Anchor>
+            <SentMessage messageId={sent.messageId} />
           </SentTestAlert>
         )}
       </Stack>

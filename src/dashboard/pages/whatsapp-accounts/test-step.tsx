@@ -114,7 +114,8 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
 
 const refetchMilliseconds = 1_000
 
-function SentMessage({ messageId }: { messageId: string }) {
+/** The status of a test message, which is updated until it is final. */
+export function SentMessage({ messageId }: { messageId: string }) {
   const { accountId } = useAccount()
   const message = useQuery({
     queryKey: ['message', accountId, messageId, 'test'],
@@ -127,13 +128,16 @@ function SentMessage({ messageId }: { messageId: string }) {
   useEffect(() => {
     if (status !== undefined) void queryClient.invalidateQueries({ queryKey: healthKey(accountId) })
   }, [queryClient, accountId, status])
-  if (!message.data) return null
   return (
     <Group gap="xs" role="status">
-      <Text size="sm">
-        <Trans>Status of the test message:</Trans>
-      </Text>
-      <MessageStatusBadge status={message.data.message.status} />
+      {status !== undefined && (
+        <>
+          <Text size="sm">
+            <Trans>Status of the test message:</Trans>
+          </Text>
+          <MessageStatusBadge status={status} />
+        </>
+      )}
       <Anchor component={Link} to={`/${accountId}/messages/${messageId}`} size="sm">
         <Trans>View message</Trans>
       </Anchor>
