@@ -104,7 +104,7 @@ export const findings = defineFacts('finding', {
     reached:
       'The numbers of this business portfolio addressed {people} people in the last 24 hours. WhatsApp allows {limit}, and may not deliver messages to more people.',
     atLeast: 'at least {people}',
-    spread: 'Send to further people later, or raise the limit in WhatsApp Manager.',
+    spread: 'Message more people later, or raise the limit in WhatsApp Manager.',
     wait: 'Wait until fewer people were addressed in 24 hours, or raise the limit in WhatsApp Manager. Messages to people who wrote to you in the last 24 hours are still delivered.',
   },
   paymentMissing: {

@@ -107,7 +107,7 @@ export const galleryTexts = {
   },
   invoice_available: {
     en: {
-      body: 'Hello {{1}}, your invoice {{2}} over {{3}} is ready. It is due on {{4}}. You can read and pay it with the button below.',
+      body: 'Hello {{1}}, your invoice {{2}} for {{3}} is ready. It is due on {{4}}. You can read and pay it with the button below.',
       labels: ['Open invoice'],
     },
     es: {

@@ -21,28 +21,43 @@ export const pageGroups = [
   {
     label: msg`Messaging`,
     pages: [
-      { path: 'overview', label: msg`Overview`, icon: IconChartBar },
-      { path: 'messages', label: msg`Messages`, icon: IconMessages },
-      { path: 'templates', label: msg`Templates`, icon: IconTemplate },
-      { path: 'suppressions', label: msg`Suppressions`, icon: IconUserOff },
+      {
+        path: 'overview',
+        label: msg`Overview`,
+        icon: IconChartBar,
+        keywords: msg`costs prices billing statistics figures time zone`,
+      },
+      { path: 'messages', label: msg`Messages`, icon: IconMessages, keywords: msg`export csv log history` },
+      { path: 'templates', label: msg`Templates`, icon: IconTemplate, keywords: msg`test preview` },
+      {
+        path: 'suppressions',
+        label: msg`Suppressions`,
+        icon: IconUserOff,
+        keywords: msg`block unsubscribe opt out stop blocklist`,
+      },
     ],
   },
   {
     // The specification tells integrators to find their key under "Settings > Public API".
     label: msg`Settings`,
     pages: [
-      { path: 'public-api', label: msg`Public API`, icon: IconKey },
-      { path: 'whatsapp-accounts', label: msg`WhatsApp accounts`, icon: IconBrandWhatsapp },
-      { path: 'webhooks', label: msg`Webhooks`, icon: IconWebhook },
-      { path: 'alerts', label: msg`Alerts`, icon: IconBell },
-      { path: 'people', label: msg`People`, icon: IconUsers },
+      { path: 'public-api', label: msg`Public API`, icon: IconKey, keywords: msg`key token allow-list rate limit mcp` },
+      {
+        path: 'whatsapp-accounts',
+        label: msg`WhatsApp accounts`,
+        icon: IconBrandWhatsapp,
+        keywords: msg`phone numbers health setup`,
+      },
+      { path: 'webhooks', label: msg`Webhooks`, icon: IconWebhook, keywords: msg`endpoints events callbacks` },
+      { path: 'alerts', label: msg`Alerts`, icon: IconBell, keywords: msg`notifications email slack teams` },
+      { path: 'people', label: msg`People`, icon: IconUsers, keywords: msg`invite members users colleagues team` },
     ],
   },
   {
     label: msg`Logs`,
     pages: [
-      { path: 'requests', label: msg`API requests`, icon: IconArrowsExchange },
-      { path: 'audit-log', label: msg`Audit log`, icon: IconHistory },
+      { path: 'requests', label: msg`API requests`, icon: IconArrowsExchange, keywords: msg`errors log debug` },
+      { path: 'audit-log', label: msg`Audit log`, icon: IconHistory, keywords: msg`changes history` },
     ],
   },
 ]

@@ -19,6 +19,14 @@ test.each([
   { text: 'changelog', first: 'Changelog' },
   { text: 'new template', first: 'Create a template' },
   { text: 'switch clinic', first: 'Clinic' },
+  { text: 'block', first: 'Suppressions' },
+  { text: 'opt out', first: 'Suppressions' },
+  { text: 'export', first: 'Messages' },
+  { text: 'price', first: 'Overview' },
+  { text: 'time zone', first: 'Overview' },
+  { text: 'invite', first: 'People' },
+  { text: 'notification', first: 'Alerts' },
+  { text: 'api key', first: 'Public API' },
 ])('finds "$text"', ({ text, first }) => {
   expect(labelsFor(text)[0]).toBe(first)
 })

@@ -59,7 +59,12 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
     },
     { group: 'Actions', label: t`Show an example request`, keywords: t`curl snippet code`, to: at('public-api') },
     { group: 'Actions', label: t`Change my password`, keywords: t`authenticator sessions security`, to: '/profile' },
-    ...accountPages.map(({ path, label }): Command => ({ group: 'Pages', label: translate(label), to: at(path) })),
+    ...accountPages.map(({ path, label, keywords }): Command => ({
+      group: 'Pages',
+      label: translate(label),
+      keywords: translate(keywords),
+      to: at(path),
+    })),
     { group: 'Pages', label: t`Profile`, to: '/profile' },
     ...helpPages.map(({ path, label }): Command => ({
       group: 'Documentation',

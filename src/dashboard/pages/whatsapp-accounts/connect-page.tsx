@@ -226,7 +226,7 @@ function NumberSection({ accessToken, report }: Inspected) {
   return (
     <Section
       title={t`2. Phone number`}
-      description={t`Waybill stores the token encrypted, and asks Meta to report what becomes of the messages of this number.`}
+      description={t`Waybill stores the token encrypted, and subscribes to the statuses of this number’s messages.`}
     >
       <form onSubmit={submit} noValidate>
         <Stack>

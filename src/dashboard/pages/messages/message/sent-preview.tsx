@@ -94,7 +94,7 @@ function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
       return (
         <Note>
           <Trans>
-            This is the template of today: what messages say is not stored.{' '}
+            This is the current template, because message contents are not stored.{' '}
             <Anchor component={Link} to={`/${accountId}/public-api#message-contents`} size="xs">
               Message contents
             </Anchor>
@@ -110,15 +110,17 @@ function WhyNotStored({ message, found, content }: WhyNotStoredProps) {
         )
       return (
         <Note>
-          <Trans>This is the template of today: what this message said is not stored, or no longer.</Trans>
+          <Trans>
+            This is the current template, because the content of this message is not stored, or no longer stored.
+          </Trans>
         </Note>
       )
     case 'unreadable':
       return (
         <Note>
           <Trans>
-            This is the template of today: what the message said is stored, but the server has no key that decrypts it.
-            Ask its operator to run waybill doctor.
+            This is the current template, because the server has no key that decrypts the stored content. Ask its
+            operator to run waybill doctor.
           </Trans>
         </Note>
       )
