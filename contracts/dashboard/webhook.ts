@@ -9,7 +9,10 @@ import { EndpointFailure } from './endpoint-failure.ts'
 import { Facts } from './facts.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 
-const EventType = z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`)
+const EventTypes = z
+  .array(z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`))
+  .min(1, problems.noEvents())
+  .max(eventTypes.length, problems.atMostEntries({ max: eventTypes.length }))
 const EndpointId = line(64)
 const ofEndpoint = ofAccount({ endpointId: EndpointId })
 
@@ -110,10 +113,7 @@ export const addEndpoint = dashboardProcedure({
   summary: 'Add a webhook endpoint, and return its signing secret',
   input: ofAccount({
     url: line(2048),
-    events: z
-      .array(EventType)
-      .min(1, problems.noEvents())
-      .default([...defaultEventTypes]),
+    events: EventTypes.default([...defaultEventTypes]),
     description: line(200).optional(),
     headers: Headers.optional(),
     maxPerSecond: MaxPerSecond.optional(),
@@ -136,7 +136,7 @@ export const updateEndpoint = dashboardProcedure({
   input: ofAccount({
     endpointId: EndpointId,
     url: line(2048).optional(),
-    events: z.array(EventType).min(1, problems.noEvents()).optional(),
+    events: EventTypes.optional(),
     /** An empty description removes it. */
     description: z
       .string()

@@ -67,12 +67,14 @@ function findErrorPosition(message: string): string | undefined {
 type Issue = z.core.$ZodIssue
 
 const maxIssues = 5
-/** More than any input has. */
-const maxFields = 64
+/** Inputs with fewer values are parsed as they are. */
+const fewValues = 64
+/** More than a template can have variables. */
+const maxEntries = 512
 
 /** Parses with a contract's schema; throws a VALIDATION_ERROR that names each field and its fix. */
 export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unknown): z.output<Schema> {
-  const result = schema.safeParse(dropMostUnknown(schema, raw), withOwnMessages)
+  const result = schema.safeParse(hasFewValues(raw) ? raw : dropExcess(schema, raw), withOwnMessages)
   if (result.success) {
     rejectUnstorable(raw)
     return result.data
@@ -81,24 +83,61 @@ export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unkn
   throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
 }
 
-/**
- * Removes all but the first unknown fields of an object that has many: an error names only the first ones, and zod takes
- * milliseconds to report thousands.
- */
-function dropMostUnknown({ shape }: z.ZodObject, raw: unknown): unknown {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw
-  if (!hasManyFields(raw)) return raw
-  const keys = Object.keys(raw)
-  const isKnown = (key: string) => Object.hasOwn(shape, key)
-  const unknown = new Set(keys.filter((key) => !isKnown(key)).slice(0, maxIssues + 1))
-  return Object.fromEntries(Object.entries(raw).filter(([key]) => isKnown(key) || unknown.has(key)))
+/** Counts without an array, because every call is checked, and stops early, whatever the depth. */
+function hasFewValues(raw: unknown): boolean {
+  return countDown(raw, fewValues) >= 0
 }
 
-/** Counts without an array, because every call is checked. */
-function hasManyFields(value: object): boolean {
-  let count = 0
-  for (const _ in value) if (++count > maxFields) return true
-  return false
+function countDown(value: unknown, from: number): number {
+  if (from < 0 || typeof value !== 'object' || value === null) return from
+  let left = from
+  for (const name in value) {
+    left = countDown(value[name as keyof typeof value], left - 1)
+    if (left < 0) break
+  }
+  return left
+}
+
+/**
+ * Removes what the schema rejects in any case: all but the first unknown fields of an object, and the items of a list
+ * beyond one too many. zod would report each of them, which takes milliseconds for thousands. Records have no maximum in
+ * the schema, so those with too many entries are rejected here.
+ */
+export function dropExcess(schema: unknown, raw: unknown, path: PropertyKey[] = []): unknown {
+  const inner = unwrap(schema)
+  if (typeof raw !== 'object' || raw === null) return raw
+  if (inner instanceof z.ZodArray) {
+    if (!Array.isArray(raw)) return raw
+    return raw.slice(0, maximumOf(inner) + 1).map((item, index) => dropExcess(inner.element, item, [...path, index]))
+  }
+  if (Array.isArray(raw)) return raw
+  if (inner instanceof z.ZodObject) return dropExcessFields(inner, raw, path)
+  if (inner instanceof z.ZodRecord && !(inner.valueType instanceof z.ZodUnknown)) assertFewEntries(raw, path)
+  return raw
+}
+
+/** The most items that a list may have; Infinity if its schema names no maximum. */
+export function maximumOf({ def }: z.ZodArray): number {
+  const check = def.checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)
+  return check?._zod.def.maximum ?? Infinity
+}
+
+function dropExcessFields({ shape, def }: z.ZodObject, raw: object, path: PropertyKey[]): object {
+  // The values of a loose object may have any name.
+  let left = def.catchall instanceof z.ZodUnknown ? Infinity : maxIssues + 1
+  const kept: [string, unknown][] = []
+  for (const [name, value] of Object.entries(raw)) {
+    if (Object.hasOwn(shape, name)) kept.push([name, dropExcess(shape[name], value, [...path, name])])
+    else if (left-- > 0) kept.push([name, value])
+  }
+  return Object.fromEntries(kept)
+}
+
+function assertFewEntries(record: object, path: PropertyKey[]): void {
+  if (Object.keys(record).length <= maxEntries) return
+  const problem = problems.atMostEntries({ max: maxEntries })
+  const fields = { [path.map(String).join('.')]: readProblem(problem) }
+  throw new ServiceError('VALIDATION_ERROR', `${formatPath(path)}: ${problem}.`, { fields })
 }
 
 /** The problem of each field, by dotted name, for a form. */
@@ -139,7 +178,8 @@ function listFields(schema: z.ZodType, path: Issue['path']): string[] {
 }
 
 function unwrap(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrap(schema.def.innerType) : schema
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
+  return isWrapper ? unwrap(schema.def.innerType) : schema
 }
 
 /** The messages of rules for which the contract has none. */

@@ -7,9 +7,10 @@ import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { manyFields } from '../../support/worst-requests.ts'
 
 /** Large enough that parsing it takes a while, and invalid for every procedure. */
-const worstBody = JSON.stringify(Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`k${n}`, 1])))
+const worstBody = manyFields(55_000)
 const json = { 'content-type': 'application/json' }
 
 let server: TestServer
