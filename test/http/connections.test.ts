@@ -50,6 +50,29 @@ test('responds to 64 pipelined requests in order, rejects the next one and close
   await node.close()
 })
 
+test('reads pipelined bodies only as fast as it handles them', async () => {
+  const { node, hold, held, release } = await startHeldNode(server)
+  // More than Node buffers for a request that nobody reads.
+  const body = JSON.stringify({ unknown: 'x'.repeat(24 * 1024) })
+  const request = preview(account.apiKey).replace(
+    /Content-Length[^]*$/,
+    `Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  hold()
+  const socket = open(node)
+  const count = 80
+  let responses = ''
+  socket.on('data', (data) => (responses += data.toString()))
+  socket.write(request.repeat(count))
+  await expect.poll(held).toBeGreaterThan(0)
+  release()
+
+  // If it had read them all, it would have rejected those beyond 64.
+  await expect.poll(() => statusesOf(responses)).toEqual(Array.from({ length: count }, () => '400'))
+  socket.destroy()
+  await node.close()
+})
+
 test('serves others while clients pipeline requests without reading, and frees their slots', async () => {
   const node = await startTestServer({ beside: server })
   const other = await server.account()

@@ -44,7 +44,9 @@ interface State {
   unanswered: number
   /** Requests that are being handled or whose responses are unread, and those that wait for them. */
   handling: number
-  waiting: (() => void)[]
+  waiting: Waiting[]
+  /** Bytes of the bodies of waiting requests, which Node buffers. */
+  waitingBytes: number
   /** Large responses that the client has not read, and their bytes. */
   unreadResponses: Set<() => void>
   unreadBytes: number
@@ -60,6 +62,14 @@ interface State {
   bodySweeps: number
 }
 
+interface Waiting {
+  request: IncomingMessage
+  response: ServerResponse
+  handler: RequestListener
+}
+
+/** If the bodies of a connection's waiting requests take more, nothing else is read from it. */
+const maxWaitingBytes = 64 * 1024
 /** A single socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
 const maxIgnoredRequests = 512
 /** Number of checks within the time that a body may take. */
@@ -92,8 +102,6 @@ export function limitConnections({
         return
       }
       state.unanswered += 1
-      state.receiving = request
-      state.bodySweeps = 0
       response.on('finish', countResponse)
       const rejection = find(request, state)
       if (rejection) {
@@ -102,10 +110,11 @@ export function limitConnections({
         response.shouldKeepAlive = false
       }
       if (state.handling >= maxConcurrent) {
-        state.waiting.push(() => handler(request, response))
+        wait(socket, state, { request, response, handler })
         return
       }
       state.handling += 1
+      expectBody(state, request)
       handler(request, response)
     }
 
@@ -115,8 +124,20 @@ export function limitConnections({
     if (!state) return
     state.unanswered -= 1
     const next = state.waiting.shift()
-    if (next) next()
-    else state.handling -= 1
+    if (next) {
+      const wasFull = isFull(state)
+      const { request, response, handler } = next
+      state.waitingBytes -= bytesOf(request)
+      expectBody(state, request)
+      handler(request, response)
+      if (wasFull && !isFull(state)) this.req.socket.resume()
+    } else state.handling -= 1
+  }
+
+  function wait(socket: Socket, state: State, waiting: Waiting): void {
+    state.waiting.push(waiting)
+    state.waitingBytes += bytesOf(waiting.request)
+    if (isFull(state)) socket.pause()
   }
 
   function countUnread(response: ServerResponse, bytes: number, onRead: () => void): void {
@@ -150,10 +171,11 @@ export function limitConnections({
     // Node adds the name of the network interface to a link-local address. It is no part of the address.
     const [address = ''] = remoteAddress.split('%', 1)
     if (address !== remoteAddress) Object.defineProperty(socket, 'remoteAddress', { value: address })
-    states.set(socket, {
+    const state: State = {
       unanswered: 0,
       handling: 0,
       waiting: [],
+      waitingBytes: 0,
       unreadResponses: new Set(),
       unreadBytes: 0,
       closing: false,
@@ -162,11 +184,14 @@ export function limitConnections({
       readAt: 0,
       receiving: undefined,
       bodySweeps: 0,
-    })
+    }
+    states.set(socket, state)
+    // Node resumes a paused connection whenever a handler reads a body.
+    const resume = socket.resume.bind(socket)
+    socket.resume = () => (isFull(state) ? socket : resume())
     socket.once('close', () => {
-      const state = states.get(socket)
       states.delete(socket)
-      for (const forget of state?.unreadResponses ?? []) forget()
+      for (const forget of state.unreadResponses) forget()
     })
   }
 
@@ -228,6 +253,22 @@ export function limitConnections({
     findRejection: (request) => rejections.get(request),
     countUnread,
   }
+}
+
+/** From when its request is handled: while it waits, nothing reads a body, so that it cannot arrive. */
+function expectBody(state: State, request: IncomingMessage): void {
+  state.receiving = request
+  state.bodySweeps = 0
+}
+
+function isFull({ waitingBytes }: State): boolean {
+  return waitingBytes > maxWaitingBytes
+}
+
+/** The size of a body; that of a chunked one is unknown. */
+function bytesOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return maxWaitingBytes
+  return Number(headers['content-length'] ?? 0)
 }
 
 /** Stops reading, so that the rest of a rejected request cannot reach a handler, but lets the client read the response. */
