@@ -9,6 +9,7 @@ import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } fr
 import type { Benchmark } from './benchmark.ts'
 import { compareCosts } from './cost/compare-costs.ts'
 import { describeMachine } from './machine.ts'
+import { attack } from './rows/attack.ts'
 import { ceiling } from './rows/ceiling.ts'
 import { cpu } from './rows/cpu.ts'
 import { dead } from './rows/dead.ts'
@@ -54,6 +55,7 @@ const rows: Benchmark[] = [
   nodes,
   processes,
   overload,
+  attack,
 ]
 
 const { positionals, values } = parseArgs({
