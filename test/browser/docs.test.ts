@@ -121,7 +121,7 @@ describe.each(['light', 'dark'] as const)('the guides in the %s theme', (colorSc
   })
 })
 
-test.each(guides)('%s fits a phone', async (path) => {
+test.each([...guides, '/docs/evaluate'])('%s fits a phone', async (path) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(`${server.url}${path}`)
 
