@@ -72,13 +72,25 @@ function idsOf({ notices }: Pick<Row, 'notices'>, now: Date): string[] {
 }
 
 function isChanged(row: Row, now: Date): boolean {
-  return idsOf(row, now).join('\n') !== row.announced.join('\n')
+  return hasExpired(row, now) || idsOf(row, now).join('\n') !== row.announced.join('\n')
 }
 
+function hasExpired({ notices }: Row, now: Date): boolean {
+  return notices.some(({ until }) => until <= now.toISOString())
+}
+
+/** Also deletes expired notices, in the database: a callback may have added others since they were read. */
 async function markAnnounced(trx: Kysely<Database>, row: Row, now: Date): Promise<void> {
   await trx
     .updateTable('whatsapp_account_health')
-    .set({ announced_notices: idsOf(row, now) })
+    .set({
+      announced_notices: idsOf(row, now),
+      notices: sql`(
+        select coalesce(jsonb_agg(notice order by place), '[]')
+        from jsonb_array_elements(notices) with ordinality as stored (notice, place)
+        where notice ->> 'until' > ${now.toISOString()} collate "C"
+      )`,
+    })
     .where('account_id', '=', row.accountId)
     .where('whatsapp_account_id', '=', row.whatsAppAccountId)
     .execute()

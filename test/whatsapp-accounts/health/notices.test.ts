@@ -204,6 +204,29 @@ test('ends each restriction when it expires, without a report', async () => {
   expect(await listAlerts()).toMatchObject([{ recoveredAt: expect.any(String) }])
 })
 
+test('deletes each notice when it has expired', async () => {
+  await receive({ ...restrict('SPAM', [['RESTRICTED_UTILITY_TEMPLATES', 2]]) })
+  await receive(restrict('ADULT', [['RESTRICTED_UTILITY_TEMPLATES', 10]]))
+  const readTypes = async () => {
+    const { notices } = await server.deps.db
+      .selectFrom('whatsapp_account_health')
+      .select('notices')
+      .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+      .executeTakeFirstOrThrow()
+    return notices.map(({ key }) => key)
+  }
+  const before = await readTypes()
+  expect(before).toHaveLength(2)
+
+  now = new Date(now.getTime() + 3 * day * 1000)
+  await announceNotices(server.deps)
+  expect(await readTypes()).toEqual(before.slice(1))
+
+  now = new Date(now.getTime() + 40 * day * 1000)
+  await announceNotices(server.deps)
+  expect(await readTypes()).toEqual([])
+})
+
 test('takes a warning and its end for what they are, whatever the order in which they arrive', async () => {
   const time = nowInSeconds() - 60
   await receive(restrict('UTILITY_TEMPLATE_ABUSE'), { time })
