@@ -7,6 +7,7 @@ import { rewriteTables } from '../../platform/db/rewrite.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
+import { waybill } from '../program.ts'
 
 export const recipientErase = dataCommand({
   name: 'recipient erase',
@@ -76,7 +77,7 @@ function describe(
       : [
           "Meta's contact book may still have the person: WhatsApp did not answer, or rejected the access token. Then run:",
           ...contactBook.failed.map(
-            ({ accountId, userId }) => `  waybill recipient erase ${userId} --account ${accountId}`,
+            ({ accountId, userId }) => `  ${waybill} recipient erase ${userId} --account ${accountId}`,
           ),
         ]),
     ...(accountIds.length === 0 ? [] : [`Accounts: ${accountIds.join(', ')}.`]),
