@@ -213,6 +213,9 @@ interface Reader {
   agent?: Agent
 }
 
+/** Statuses that a caller has to expect: reads that waited for a database outage use up the account's reading time. */
+const maySayLater = new Set([429, 503])
+
 /** Status 0 is a lost response; the reader tries again. */
 async function read<Data>(
   { url, apiKey, ledger, agent }: Reader,
@@ -226,7 +229,7 @@ async function read<Data>(
     })
     const answer = (await body.json()) as { data: Data }
     if (statusCode === 200) return { status: 200, data: answer.data }
-    if (statusCode !== 503) ledger.write({ kind: 'read', path, status: statusCode })
+    if (!maySayLater.has(statusCode)) ledger.write({ kind: 'read', path, status: statusCode })
     return { status: statusCode }
   } catch {
     return { status: 0 }
@@ -237,7 +240,7 @@ async function readUntilSuccess<Data>(reader: Reader, path: string): Promise<Dat
   for (let tries = 0; tries < 20; tries++) {
     const { status, data } = await read<Data>(reader, path)
     if (data) return data
-    if (status >= 400 && status < 500) break
+    if (status >= 400 && status < 500 && !maySayLater.has(status)) break
     await delay(500)
   }
   throw new Error(`GET ${path} did not return 200, although no fault was active`)
