@@ -29,7 +29,7 @@ await copyStaticFiles()
 const server = await bundleServer(dist)
 await buildDashboard()
 await copyDashboard()
-await copyFile(path.join(root, 'openapi.json'), path.join(dist, 'openapi.json'))
+await copyOpenApi()
 await copyScalar()
 await renderGuides()
 packClient()
@@ -50,6 +50,12 @@ async function copyStaticFiles(): Promise<void> {
   for await (const file of glob(['src/**/*.*', 'docs/guides/images/*'], { cwd: root }))
     if (!/\.(ts|tsx|md)$/.test(file) && !isExcluded(path.normalize(file)))
       await cp(path.join(root, file), path.join(dist, file))
+}
+
+/** Without indentation, which takes a seventh of it in the archive. */
+async function copyOpenApi(): Promise<void> {
+  const document: unknown = JSON.parse(await readFile(path.join(root, 'openapi.json'), 'utf8'))
+  await writeFile(path.join(dist, 'openapi.json'), JSON.stringify(document))
 }
 
 /** Copies the built dashboard to where the server expects it. */
