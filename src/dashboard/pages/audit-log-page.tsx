@@ -18,7 +18,7 @@ import { notifyFailure } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
-import { DateTime } from '../ui/date-time.tsx'
+import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
 import { TableSkeleton } from '../ui/skeletons.tsx'
@@ -159,7 +159,7 @@ function AuditTable({ entries }: { entries: Entry[] }) {
           {entries.map((entry) => (
             <Table.Tr key={entry.id}>
               <Table.Td c="dimmed">
-                <DateTime at={entry.at} />
+                <LogTime at={entry.at} />
               </Table.Td>
               <Table.Td>
                 {/* Wide enough for an email address, which would otherwise wrap despite free space. */}
@@ -192,7 +192,7 @@ function AuditTable({ entries }: { entries: Entry[] }) {
             </Group>
             <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: 'anywhere' }}>
               <Trans>
-                <DateTime at={entry.at} /> by {say(entry, 'who')} from {say(entry, 'address')}
+                <LogTime at={entry.at} /> by {say(entry, 'who')} from {say(entry, 'address')}
               </Trans>
             </Text>
           </Box>
