@@ -243,7 +243,7 @@ test('loses only what an asynchronous standby had not received, and continues se
     .toEqual([])
   const stored = await findMessages(promoted)
   const lost = [...acknowledged].filter(([, messageId]) => !stored.has(messageId))
-  expect(lost.length).toBeGreaterThan(100)
+  expect(lost.length).toBeGreaterThan(0)
   console.log(`${lost.length} of ${before} acknowledged messages had not reached the standby.`)
 
   // The server lost them together with their keys, so a repeated request sends again.
