@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isRunning } from '../support/signal-tree.ts'
 import { outsideEnvironment } from './run.ts'
 
 /** Far longer than a start takes: it ends a run that hangs. */
@@ -10,7 +11,7 @@ export interface Server {
   /** From the start of the process until it was ready to serve. */
   startMilliseconds: number
   output: () => string
-  /** Sends SIGTERM and resolves to the exit code. */
+  /** Sends SIGTERM and resolves to the exit code of the command, when its processes have ended. */
   stop: () => Promise<number | null>
 }
 
@@ -21,7 +22,7 @@ export async function startServer(
   environment: Record<string, string> & { PORT: string },
 ): Promise<Server> {
   const start = performance.now()
-  // Its own process group, because npm does not pass SIGKILL on.
+  // Its own process group, because npm passes no signal on to what its shell has started.
   const child = spawn(command, args, { cwd: folder, env: { ...outsideEnvironment(), ...environment }, detached: true })
   const written: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => written.push(String(chunk)))
@@ -38,8 +39,10 @@ export async function startServer(
     startMilliseconds: performance.now() - start,
     output,
     stop: async () => {
-      child.kill('SIGTERM')
+      if (child.pid === undefined) return null
+      process.kill(-child.pid, 'SIGTERM')
       await exited
+      while (isRunning(-child.pid)) await delay(10)
       return child.exitCode
     },
   }

@@ -20,7 +20,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
   if (isRunning(pid)) process.kill(pid, signal)
 }
 
-function isRunning(pid: number): boolean {
+/** A negative number stands for a process group. */
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch {

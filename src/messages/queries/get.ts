@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Message } from '../../../contracts/api/message.ts'
 import type { getMessage as contract } from '../../../contracts/dashboard/message.ts'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { errors, ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { toDelivery } from '../../webhooks/deliveries/list.ts'
@@ -25,11 +25,7 @@ export async function requireMessage(
   messageId: string,
 ): Promise<StoredMessage> {
   const row = await findMessage(db, accountId, messageId)
-  if (!row)
-    throw new ServiceError(
-      'MESSAGE_NOT_FOUND',
-      'messageId: this account has no message with this ID. GET /api/v1/message lists the messages with their IDs.',
-    )
+  if (!row) throw new ServiceError('MESSAGE_NOT_FOUND', errors.MESSAGE_NOT_FOUND.example)
   return row
 }
 
