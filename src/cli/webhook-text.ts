@@ -13,7 +13,7 @@ export function formatEndpoints(accountId: string, items: Endpoint[]): string {
   return items.map(describeEndpoint).join('\n\n')
 }
 
-function describeEndpoint(endpoint: Endpoint): string {
+export function describeEndpoint(endpoint: Endpoint): string {
   return formatPairs([
     ['Endpoint', endpoint.endpointId],
     ['URL', endpoint.url],

@@ -17,7 +17,7 @@ import {
 import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { parseDuration, readDuration } from '../syntax.ts'
-import { describeTest, formatDeliveries, formatEndpoints } from '../webhook-text.ts'
+import { describeEndpoint, describeTest, formatDeliveries, formatEndpoints } from '../webhook-text.ts'
 import { waybill } from '../program.ts'
 
 const events = { value: 'TYPES', isList: true } as const
@@ -59,7 +59,10 @@ export const webhookCommands = [
     args: { EP: 'endpointId' },
     options: {
       url: { value: 'URL', help: 'New URL: https with a public host' },
-      events: { ...events, help: `New event types, separated by commas: ${eventTypes.join(', ')}` },
+      events: {
+        ...events,
+        help: `Event types that replace the current ones, separated by commas: ${eventTypes.join(', ')}`,
+      },
       description: { value: 'TEXT', help: "New description; '' removes it" },
       header: { ...header, help: 'Extra request header, replaces all existing ones; - reads it from standard input' },
       'no-headers': { help: 'Remove all extra request headers', field: null },
@@ -88,8 +91,8 @@ export const webhookCommands = [
       return { headers: [] }
     },
     rejectedWith: 1,
-    text: ({ headersCleared }, { EP }) =>
-      `${EP} is updated.${headersCleared ? ' Its extra headers were removed because the host changed.' : ''}\nTo test the endpoint: ${waybill} webhook test ${EP}`,
+    text: (endpoint, { EP }) =>
+      `${EP} is updated.${endpoint.headersCleared ? ' Its extra headers were removed because the host changed.' : ''}\n\n${describeEndpoint(endpoint)}\n\nTo test the endpoint: ${waybill} webhook test ${EP}`,
   }),
   contractCommand(listEndpoints, {
     name: 'webhook list',

@@ -149,6 +149,15 @@ test('updates an endpoint and clears its headers when the host changes', async (
   expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cannot be combined') })
 })
 
+test('prints the endpoint after an update, because new events replace the current ones', async () => {
+  const { endpointId } = await add(await createAccount())
+
+  const { stdout } = await waybill.run(['webhook', 'update', endpointId, '--events', 'message.replied'])
+
+  expect(stdout).toMatch(/ is updated\.\n\n.*^Events +message\.replied$.*^To test the endpoint: /ms)
+  expect(stdout).toContain(url)
+})
+
 test('delivers a verifiable test event with the headers of the endpoint', async () => {
   const { endpointId, secret } = await add(await createAccount(), '--header', 'X-Shop: ada', '--header', 'X-Two:2')
 
