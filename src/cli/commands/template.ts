@@ -40,7 +40,7 @@ export const templateCommands = [
   }),
   contractCommand(listTemplates, {
     name: 'template list',
-    summary: 'List the templates of an account and the variables that they require',
+    summary: 'List the templates of an account with their category, header and variables',
     args: { ACC: 'accountId' },
     options: {
       'whatsapp-account': {
@@ -126,11 +126,13 @@ function describeChange(verb: string, change: TemplateChange): string {
 function formatTemplates(accountId: string, items: Template[]): string {
   if (items.length === 0) return `No templates. Sync them from WhatsApp: ${waybill} template sync ${accountId}`
   return formatTable(
-    ['NAME', 'LANGUAGE', 'STATUS', 'VARIABLES', 'REASON'],
+    ['NAME', 'LANGUAGE', 'STATUS', 'CATEGORY', 'HEADER', 'VARIABLES', 'REASON'],
     items.map((item) => [
       item.name,
       item.language,
       item.status,
+      item.category ?? '',
+      item.components.find(({ type }) => type === 'HEADER')?.format ?? 'none',
       item.placeholders.map((placeholder) => placeholder.key).join(',') || 'none',
       item.reason ?? '',
     ]),
