@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Webhook } from 'standardwebhooks'
@@ -199,12 +199,25 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
     const code = snippet.code.replaceAll('4000', String(port))
     const program = await run(setting, { ...snippet, code }, { port, environment: { WEBHOOK_SECRET: secret } })
+    const waiting = new Socket().on('error', () => undefined)
     try {
-      const deliver = (key: string, at = new Date()) => post(port, key, at)
-      await expect.poll(() => deliver(secret).catch(() => program.output())).toBe(204)
-      expect(await deliver(`whsec_${Buffer.alloc(24, 8).toString('base64')}`)).toBe(400)
-      expect(await deliver(secret, new Date(Date.now() - 600_000))).toBe(400)
+      const signed = () => sign(secret, new Date())
+      const deliver = (headers: Record<string, string>, content: BodyInit = body) => post(port, headers, content)
+      await expect.poll(() => deliver(signed()).catch(() => program.output())).toBe(204)
+      // A request that never ends holds up no other request.
+      waiting.connect(port, '127.0.0.1').write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n')
+      expect(await deliver(sign(`whsec_${Buffer.alloc(24, 8).toString('base64')}`, new Date()))).toBe(400)
+      expect(await deliver(sign(secret, new Date(Date.now() - 600_000)))).toBe(400)
+      for (const signature of ['garbage', 'v1,*', 'v1,é', 'v1,AA', ''])
+        expect(await deliver({ ...signed(), 'webhook-signature': signature }), signature).toBe(400)
+      for (const timestamp of ['soon', 'NaN', '1e999', '9'.repeat(30), '-1', ''])
+        expect(await deliver({ ...signed(), 'webhook-timestamp': timestamp }), timestamp).toBe(400)
+      expect(await deliver({ ...signed(), 'webhook-id': 'é' })).toBe(400)
+      expect(await deliver({})).toBe(400)
+      expect(await deliver(signed(), new Uint8Array([0xff, 0xfe]))).toBe(400)
+      expect(await deliver(signed())).toBe(204)
     } finally {
+      waiting.destroy()
       await program.stop()
     }
   },
@@ -314,18 +327,23 @@ function listMessages({ account }: Setting) {
   return server.deps.db.selectFrom('messages').select('id').where('account_id', '=', account.accountId).execute()
 }
 
-async function post(port: number, secret: string, at: Date): Promise<number> {
-  const body = JSON.stringify(webhooks['message.delivered'].example)
+const body = JSON.stringify(webhooks['message.delivered'].example)
+
+function sign(secret: string, at: Date): Record<string, string> {
   const id = 'evt_01kah3bc4pj1m6x8z0v2t5r7qd'
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, body),
+  }
+}
+
+async function post(port: number, headers: Record<string, string>, content: BodyInit): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/`, {
     method: 'POST',
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret).sign(id, at, body),
-    },
+    body: content,
+    headers: { 'content-type': 'application/json', ...headers },
+    signal: AbortSignal.timeout(10_000),
   })
   return response.status
 }
