@@ -11,7 +11,7 @@ import { maxSendDuration } from './idempotency-store.ts'
 export interface Acceptance {
   message: RecordedMessage
   waMessageId: string
-  at: Date
+  sentAt: Date
 }
 
 /**
@@ -26,20 +26,17 @@ const acceptance = `
     wa_message_id = case when m.to_number = '${erasedRecipient}' then '' else coalesce(m.wa_message_id, excluded.wa_message_id) end,
     sent_at = coalesce(m.sent_at, excluded.sent_at)`
 
-type Accepted = RecordedMessage & { waMessageId: string; sentAt: Date }
+type Outcome = Omit<Acceptance, 'message'>
 
-const acceptedColumns: Columns<Accepted> = {
-  ...recordedColumns,
-  waMessageId: stateColumns.waMessageId,
-  sentAt: stateColumns.sentAt,
-}
+const outcomeColumns: Columns<Outcome> = { waMessageId: stateColumns.waMessageId, sentAt: stateColumns.sentAt }
+const acceptedColumns = { ...recordedColumns, ...outcomeColumns }
 
 const insertAccepted = `insert into messages as m (status, ${namesOf(acceptedColumns)})`
 
 /** Indexes the message by its wamid, for statuses without our ID (status/store.ts). */
 const insertWaMessageId = 'insert into wa_message_ids (hash, account_id, message_id)'
 
-const acceptOne = statement<Accepted>(
+const acceptOne = statement<RecordedMessage & Outcome>(
   'settle_accepted',
   ($) => `with findable as (
     ${insertWaMessageId} values (hashtextextended(${$.waMessageId}, 0), ${$.accountId}, ${$.id})
@@ -47,7 +44,7 @@ const acceptOne = statement<Accepted>(
   ${insertAccepted} values ('sent', ${parametersOf($, acceptedColumns)}) ${acceptance}`,
 )
 
-const acceptMany = statement<Lists<Accepted>>(
+const acceptMany = statement<Lists<RecordedMessage> & Lists<Outcome>>(
   'settle_many_accepted',
   ($) => `with accepted as (
     select * from unnest(${arraysOf($, acceptedColumns)}) as a (${namesOf(acceptedColumns)})
@@ -60,21 +57,25 @@ const acceptMany = statement<Lists<Accepted>>(
 /** Stores that WhatsApp accepted the message. A status that was applied before is kept. */
 export const settleAccepted = batched<Acceptance, void>({
   name: 'settle_accepted',
-  one: async (db, { message, waMessageId, at }) => {
-    await acceptOne(db, { ...message, waMessageId, sentAt: at })
+  one: async (db, { message, waMessageId, sentAt }) => {
+    await acceptOne(db, { ...message, waMessageId, sentAt })
   },
   many: async (db, acceptances) => {
     // In the order in which statuses lock them, to avoid deadlocks.
-    const sorted = acceptances.toSorted((a, b) => (keyOf(a.message) < keyOf(b.message) ? -1 : 1))
-    const accepted = sorted.map(({ message, waMessageId, at }) => ({ ...message, waMessageId, sentAt: at }))
-    await acceptMany(db, listsOf(acceptedColumns, accepted))
+    const sorted = acceptances.toSorted((a, b) => compareKeys(a.message, b.message))
+    const messages = sorted.map(({ message }) => message)
+    await acceptMany(db, {
+      ...listsOf<RecordedMessage>(recordedColumns, messages),
+      ...listsOf(outcomeColumns, sorted),
+    })
     return acceptances.map(() => undefined)
   },
   groupOf: ({ message }) => message.accountId,
 })
 
-function keyOf({ accountId, id }: RecordedMessage): string {
-  return accountId + id
+function compareKeys(a: RecordedMessage, b: RecordedMessage): number {
+  if (a.accountId !== b.accountId) return a.accountId < b.accountId ? -1 : 1
+  return a.id < b.id ? -1 : 1
 }
 
 /**

@@ -98,7 +98,7 @@ function write(deps: SettleDeps, { message, result, request, at }: Settlement): 
     case 'sent': {
       const { waMessageId, recipient } = result
       if (!message.emitSentEvent && !(recipient && hasNewName(recipient, message.to)))
-        return settleAccepted(deps.db, { message, waMessageId, at })
+        return settleAccepted(deps.db, { message, waMessageId, sentAt: at })
       const report = { waMessageId, status: 'sent', at, error: undefined } as const
       const status = { accountId: message.accountId, messageId: message.id, waMessageId, report, recipient }
       return applyStatuses(deps, [status])

@@ -220,7 +220,7 @@ test('counts a status that arrives before the response to the send once', async 
   ])
   expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1 })
 
-  await settleAccepted(server.deps.db, { message, waMessageId, at: now })
+  await settleAccepted(server.deps.db, { message, waMessageId, sentAt: now })
 
   expect(await countsOf(now)).toMatchObject({ accepted: 1, delivered: 1 })
   const { timeToDelivered } = await overview()

@@ -89,7 +89,7 @@ test('marks only a pending message as failed', async () => {
 async function acceptPending(count: number): Promise<Acceptance[]> {
   const acceptances = Array.from({ length: count }, () => {
     const message = { ...newMessage(), externalId: 'order-7' }
-    return { message, waMessageId: `wamid.${message.id}`, at: new Date(1_800_000_000_000) }
+    return { message, waMessageId: `wamid.${message.id}`, sentAt: new Date(1_800_000_000_000) }
   })
   for (const { message } of acceptances) await recordPending(server.deps.db, { message, request: undefined })
   return acceptances
@@ -109,9 +109,9 @@ test.each([
   await Promise.all(acceptances.map((acceptance) => settleAccepted(server.deps.db, acceptance)))
 
   for (const acceptance of acceptances) {
-    const { message, at } = acceptance
+    const { message, sentAt } = acceptance
     expect(await findByWamid(acceptance)).toEqual([
-      { id: message.id, status: 'sent', sentAt: at, to: message.to, externalId: 'order-7' },
+      { id: message.id, status: 'sent', sentAt, to: message.to, externalId: 'order-7' },
     ])
   }
 })
