@@ -181,7 +181,7 @@ async function runBatch<Item, Result>(
     const results = await options.run(calls.map((call) => call.item))
     if (results.length !== calls.length) throw new BatchSizeError(calls.length, results.length)
     // The lengths are equal, so every call has a result.
-    for (const [index, call] of calls.entries()) call.resolve(results[index] as Result)
+    calls.forEach((call, index) => call.resolve(results[index] as Result))
   } catch (error) {
     if (options.groupOf && options.isBlocked?.(error)) return blocked(calls, error)
     if (calls.length === 1 || error instanceof BatchSizeError || !options.isItemError(error))
@@ -227,11 +227,11 @@ export interface Deduped<Item> {
 /** Merges items with the same key. Frequent senders repeat the same lookups: the same API key, address or template. */
 export function dedupeByKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): Deduped<Item>[] {
   const groups = new Map<string, Deduped<Item>>()
-  for (const [index, item] of items.entries()) {
+  items.forEach((item, index) => {
     const key = keyOf(item)
     const group = groups.get(key)
     if (group) group.indexes.push(index)
     else groups.set(key, { item, indexes: [index] })
-  }
+  })
   return [...groups.values()]
 }
