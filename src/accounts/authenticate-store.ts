@@ -8,7 +8,8 @@ import type { Budget } from './rate-limit.ts'
 import { accountSuspended } from './suspend.ts'
 
 export interface CallerQuery {
-  keyHash: Uint8Array
+  /** Hexadecimal. */
+  keyHash: string
   /** Undefined if it is not an IP address. */
   address: string | undefined
   /** Whether to count the request towards the account's rate limit. */
@@ -56,7 +57,7 @@ const findOne = statement<CallerQuery, CallerRow>(
     select a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed($.address)} as address_allowed
     from api_keys k
     join accounts a on a.id = k.account_id
-    where k.key_hash = ${$.keyHash}
+    where k.key_hash = decode(${$.keyHash}, 'hex')
   ), spent as (
     insert into rate_limits as l (account_id, window_started_at, used)
     select id, now(), 1 from caller where ${$.spend}::boolean and api_enabled and not suspended and address_allowed
@@ -72,7 +73,7 @@ interface GroupedQuery extends Omit<CallerQuery, 'spend'> {
 }
 
 const queryColumns: Columns<GroupedQuery> = {
-  keyHash: { name: 'key_hash', type: 'bytea' },
+  keyHash: { name: 'key_hash', type: 'word' },
   address: { name: 'address', type: 'text' },
   requests: { name: 'requests', type: 'integer' },
 }
@@ -86,7 +87,7 @@ const findMany = statement<Lists<GroupedQuery>, CallerRow & { n: number }>(
   ($) => `with caller as (
     select r.n, r.requests, a.id, a.api_enabled, ${suspended}, a.rate_limit_per_minute, ${addressAllowed('r.address')} as address_allowed
     from unnest(${arraysOf($, queryColumns)}) with ordinality as r (${namesOf(queryColumns)}, n)
-    join api_keys k on k.key_hash = r.key_hash
+    join api_keys k on k.key_hash = decode(r.key_hash, 'hex')
     join accounts a on a.id = k.account_id
   ), spender as (
     select id, n, sum(requests) over (partition by id order by n) as running_total, sum(requests) over (partition by id) as total
@@ -135,10 +136,7 @@ export const findCaller = batched<CallerQuery, CallerRow | undefined>({
   name: 'find_caller',
   one: async (db, query) => (await findOne(db, query))[0],
   many: async (db, queries) => {
-    const groups = dedupeByKey(
-      queries,
-      ({ keyHash, address, spend }) => `${Buffer.from(keyHash).toString('latin1')}${address ?? ''} ${spend}`,
-    )
+    const groups = dedupeByKey(queries, ({ keyHash, address, spend }) => `${keyHash}${address ?? ''} ${spend}`)
     const grouped = groups.map(({ item: { keyHash, address, spend }, indexes }) => ({
       keyHash,
       address,
@@ -148,10 +146,11 @@ export const findCaller = batched<CallerQuery, CallerRow | undefined>({
     const results = Array.from(queries, (): CallerRow | undefined => undefined)
     for (const row of rows) {
       const indexes = groups[row.n - 1]?.indexes ?? []
-      for (const [position, index] of indexes.entries())
+      indexes.forEach((index, position) => {
         results[index] = { ...row, used: row.used === null ? null : row.used - indexes.length + position + 1 }
+      })
     }
     return results
   },
-  groupOf: ({ keyHash }) => Buffer.from(keyHash).toString('latin1'),
+  groupOf: ({ keyHash }) => keyHash,
 })

@@ -15,7 +15,7 @@ export interface Credentials {
   /** The value of `X-API-Key`, if present. */
   apiKey: string | undefined
   /** Its hash, if it was already computed. */
-  keyHash?: Uint8Array | undefined
+  keyHash?: string | undefined
   /** The source address of the request. */
   address: string
 }
@@ -54,6 +54,6 @@ export async function authenticate(
   return { caller: { accountId: row.account_id }, budget }
 }
 
-function hashWellFormed(apiKey: string | undefined): Uint8Array | undefined {
+function hashWellFormed(apiKey: string | undefined): string | undefined {
   return apiKey !== undefined && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }

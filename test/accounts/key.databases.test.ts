@@ -18,7 +18,7 @@ async function ownerOf(apiKey: string): Promise<string | undefined> {
   const row = await deps.db
     .selectFrom('api_keys')
     .select('account_id')
-    .where('key_hash', '=', hashApiKey(apiKey))
+    .where('key_hash', '=', Buffer.from(hashApiKey(apiKey), 'hex'))
     .executeTakeFirst()
   return row?.account_id
 }

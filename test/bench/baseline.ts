@@ -59,7 +59,7 @@ async function authenticate(apiKey: unknown, address: string): Promise<CallerRow
   const { rows } = await pool.query<CallerRow>(
     `select a.id, a.api_enabled, a.allow_list, a.rate_limit_per_minute
      from api_keys k join accounts a on a.id = k.account_id where k.key_hash = $1`,
-    [hashApiKey(apiKey)],
+    [Buffer.from(hashApiKey(apiKey), 'hex')],
   )
   const caller = rows[0]
   if (!caller) throw new Refusal(401, 'INVALID_API_KEY', 'Invalid API key.')

@@ -51,7 +51,7 @@ function record(log: RequestLog, completed: CompletedRequest): void {
   log.add(
     {
       accountId: trace.accountId,
-      keyHash: isChecked ? undefined : hashApiKey(apiKey).toString('hex'),
+      keyHash: isChecked ? undefined : hashApiKey(apiKey),
       id: request.id,
       method: request.method,
       path: pathOf(request.url),

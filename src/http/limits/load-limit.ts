@@ -18,7 +18,7 @@ declare module 'fastify' {
 /** The slot of one request among the concurrent requests of this process. */
 export interface Slot extends Pausable {
   /** Hash of the API key in the request; undefined if the request has no key or a malformed one. */
-  readonly keyHash: Uint8Array | undefined
+  readonly keyHash: string | undefined
   /**
    * Counts the request for its API key instead of its address from now on. Call it once the key is known to be valid.
    */
@@ -75,8 +75,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
     // If the client disconnected during the upload, the close event has already fired and would not release the slot.
     if (request.raw.socket.destroyed) return
     const keyHash = presentedKey(request)
-    const keyName = keyHash?.toString('latin1')
-    const share = shares.admit(() => networkOf(request.ip), keyName)
+    const share = shares.admit(() => networkOf(request.ip), keyHash)
     if (!share) {
       rejected.inc()
       return done(
@@ -85,7 +84,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    const slot = new RequestSlot(share, shares, keyHash, keyName)
+    const slot = new RequestSlot(share, shares, keyHash)
     releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
@@ -97,31 +96,29 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
   })
 }
 
-function presentedKey({ headers }: FastifyRequest): Buffer | undefined {
+function presentedKey({ headers }: FastifyRequest): string | undefined {
   const apiKey = headers['x-api-key']
   // Only the hash is kept, never the key.
   return typeof apiKey === 'string' && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }
 
 class RequestSlot implements Slot {
-  readonly keyHash: Uint8Array | undefined
+  readonly keyHash: string | undefined
   #share: Share
-  readonly #keyName: string | undefined
   readonly #shares: Shares
   isReleased = false
   #pauses = 0
 
-  constructor(share: Share, shares: Shares, keyHash: Buffer | undefined, keyName: string | undefined) {
+  constructor(share: Share, shares: Shares, keyHash: string | undefined) {
     this.keyHash = keyHash
     this.#share = share
     this.#shares = shares
-    this.#keyName = keyName
     share.take()
   }
 
   recognize(): void {
-    if (this.#keyName === undefined || this.isReleased) return
-    const share = this.#shares.recognize(this.#keyName)
+    if (this.keyHash === undefined || this.isReleased) return
+    const share = this.#shares.recognize(this.keyHash)
     if (share === this.#share) return
     this.#share.release()
     this.#share = share
