@@ -19,10 +19,11 @@ export interface IdentityChange {
   at: Date
 }
 
+/** As WhatsApp writes it: texts, or numbers in some payloads. */
 interface WireIdentity {
-  wa_id?: string | undefined
-  user_id?: string | undefined
-  parent_user_id?: string | undefined
+  wa_id?: unknown
+  user_id?: unknown
+  parent_user_id?: unknown
 }
 
 const numberPattern = /^[1-9]\d{6,14}$/
@@ -36,8 +37,9 @@ export function readIdentity({ wa_id, user_id, parent_user_id }: WireIdentity): 
   }
 }
 
-function matching(text: string | undefined, pattern: RegExp): string | undefined {
-  return text !== undefined && pattern.test(text) ? text : undefined
+function matching(value: unknown, pattern: RegExp): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && pattern.test(text) ? text : undefined
 }
 
 export function isKnown({ waId, userId, parentUserId }: WhatsAppIdentity): boolean {

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { Contact } from '../callbacks/wire.ts'
 import { lenient, toStorable, WireId, WireNumber } from '../wire-values.ts'
 
 /**
@@ -24,12 +23,6 @@ export const ErrorBody = z.object({ error: GraphError })
 
 /** An error whose code is absent or unreadable, as gateways in front of the Graph API write it. */
 export const UncodedErrorBody = z.object({ error: z.object({ message: Text.min(1) }) })
-
-/** Accepted for processing. `message_status` is not used. */
-export const SendResponse = z.object({
-  contacts: lenient(z.tuple([Contact], z.unknown())),
-  messages: z.tuple([z.object({ id: Text.min(1) })], z.unknown()),
-})
 
 export const UploadResponse = z.object({ id: Text.regex(/^\d+$/) })
 
