@@ -7,31 +7,28 @@ import { readRefusal, readUncodedError } from './refusal.ts'
 import { parseJson } from './wire.ts'
 
 /**
- * Returns the body of a send. The policy is Meta's default, written out: if the account is no longer onboarded, WhatsApp
+ * Returns the body of `POST /<phone number id>/messages` (reference, section 1). The policy is Meta's default, written out: if the account is no longer onboarded, WhatsApp
  * itself sends the message through the Cloud API, within the same call (autumn reference, section 1.3).
  */
 export function toSendBody(message: OutgoingTemplate, endpoint: Endpoint, messagingAccountId?: string): object {
-  const body = toMessage(message, messagingAccountId)
-  return endpoint === 'messages' ? body : { ...body, product_policy: 'CLOUD_API_FALLBACK' }
-}
-
-/** Returns the body of `POST /<phone number id>/messages` (reference, section 1). */
-function toMessage(message: OutgoingTemplate, messagingAccountId: string | undefined): object {
+  const isUserId = userIdPattern.test(message.to)
   const components = toComponents(message)
+  // `JSON.stringify` leaves out undefined.
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
     // Without the plus sign, WhatsApp prepends the sender's calling code. It takes a user ID in `to` for a number.
-    ...(userIdPattern.test(message.to) ? { recipient: message.to } : { to: `+${message.to}` }),
+    recipient: isUserId ? message.to : undefined,
+    to: isUserId ? undefined : `+${message.to}`,
     type: 'template',
     biz_opaque_callback_data: message.callbackData,
-    // `JSON.stringify` leaves out undefined.
     messaging_account_id: messagingAccountId,
     template: {
       name: message.name,
       language: { code: message.language },
-      ...(components.length > 0 && { components }),
+      components: components.length > 0 ? components : undefined,
     },
+    product_policy: endpoint === 'messages' ? undefined : 'CLOUD_API_FALLBACK',
   }
 }
 
