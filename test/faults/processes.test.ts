@@ -48,10 +48,10 @@ interface Load {
   stop(): Promise<void>
 }
 
-/**
- * Four callers send messages sequentially, each with an idempotency key. They wait 5 seconds for a response, because
- * a connection that was being passed to a killed process never receives one.
- */
+/** Longer than a request may take to arrive (10 seconds) and a call to WhatsApp with it (25 seconds). */
+const hangs = 40_000
+
+/** Four callers send messages sequentially, each with an idempotency key. */
 function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boolean }): Load {
   const accepted: string[] = []
   const failures: unknown[] = []
@@ -60,7 +60,7 @@ function startLoad(node: ServeProcess, name: string, { repeats }: { repeats: boo
 
   async function sendOne(key: string): Promise<void> {
     const response = await node
-      .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key }, AbortSignal.timeout(5_000))
+      .send(apiKey, { ...example, externalId: key }, { 'idempotency-key': key }, AbortSignal.timeout(hangs))
       .catch((error: unknown) => error)
     if (isAccepted(response)) accepted.push(response.body.data.messageId)
     else if (!repeats) failures.push(response)
@@ -95,7 +95,7 @@ test('serves one port with several processes, and counts them together', async (
 
   for (let count = 0; count < 10; count++) expect((await node.send(apiKey, example)).statusCode).toBe(200)
 
-  // New connections reach both processes alternately.
+  // The kernel gives a new connection to either process.
   for (let count = 0; count < 4; count++) await request(`${node.url}/healthz`, { headers: { connection: 'close' } })
   expect(await readMetric(node, /_count\{.*route="\/api\/v1\/message\/send",status="200"/)).toBe(10)
   expect(await readMetric(node, /_count\{.*route="\/healthz"/)).toBe(4)
@@ -132,15 +132,66 @@ test('replaces a killed process while the others continue, and sends nothing twi
   await node.exited
 })
 
+test('answers requests while a process is frozen, and when it is then killed', async () => {
+  const node = await startServe(environment, ['--processes', '2'])
+  const [frozen = 0] = await serversOf(node)
+  process.kill(frozen, 'SIGSTOP')
+  await expect.poll(() => stateOf(frozen)).toBe('T')
+
+  const answers = Array.from({ length: 8 }, () =>
+    request(`${node.url}/healthz`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(hangs) }),
+  )
+  await Promise.race(answers)
+  process.kill(frozen, 'SIGKILL')
+
+  expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200))
+  node.kill('SIGTERM')
+  await node.exited
+})
+
+test('ends every request within a time limit when processes are killed again and again', async () => {
+  const node = await startServe({ ...environment, PORT: String(await freePort()) }, ['--processes', '2'])
+  const hung: string[] = []
+  let ended = 0
+  const stopping = new AbortController()
+  const { signal } = stopping
+  async function call(): Promise<void> {
+    while (!signal.aborted) {
+      const timeout = AbortSignal.timeout(hangs)
+      await request(`${node.url}/healthz`, { headers: { connection: 'close' }, signal: timeout }).then(
+        ({ body }) => body.dump(),
+        // A closed or refused connection ends a request too.
+        () => timeout.aborted && hung.push('no answer, and the connection stayed open'),
+      )
+      ended++
+    }
+  }
+  const callers = Array.from({ length: 16 }, call)
+
+  for (let kills = 1; kills <= 5; kills++) {
+    const before = ended
+    await expect.poll(() => ended).toBeGreaterThan(before + 200)
+    const [killed = 0] = await serversOf(node)
+    process.kill(killed, 'SIGKILL')
+    await expect.poll(() => readMetric(node, /^waybill_processes_replaced_total /)).toBe(kills)
+    await expect.poll(() => readMetric(node, /^waybill_processes /)).toBe(2)
+  }
+
+  stopping.abort()
+  await Promise.all(callers)
+  expect(hung).toEqual([])
+  node.kill('SIGTERM')
+  await node.exited
+})
+
 test('starts again when all processes die soon after their start', async () => {
   const node = await startServe({ ...environment, PORT: String(await freePort()) }, ['--processes', '2'])
   const before = await serversOf(node)
 
   for (const pid of before) process.kill(pid, 'SIGKILL')
 
-  // See startLoad.
   const response = () =>
-    request(`${node.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+    request(`${node.url}/readyz`).then(
       ({ statusCode }) => statusCode,
       () => undefined,
     )
@@ -204,6 +255,12 @@ test('refuses several processes on the embedded database', async () => {
     'The embedded database belongs to one process. Set DATABASE_URL to use several, or leave out --processes.',
   )
 })
+
+/** The state of a process in /proc, such as T for stopped. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0]
+}
 
 function isAlive(pid: number): boolean {
   try {
