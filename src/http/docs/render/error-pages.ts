@@ -4,6 +4,7 @@ import { toFailureBody } from '../../api/errors.ts'
 import { toMcpFailureBody } from '../../mcp/mcp.ts'
 import { rules } from '../../../whatsapp/error-codes.ts'
 import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
+import { type PlannedStatus, plans } from '../../../whatsapp/simulator/messages/plans.ts'
 import { sandboxRecipients } from '../../../whatsapp/simulator/messages/recipients.ts'
 
 /** The page of one error code, in Markdown. Its links are relative to the folder of the guides. */
@@ -43,7 +44,6 @@ function writeApiError(code: DocumentedErrorCode, link: (guide: string) => strin
 function writeWhatsAppError(number: number): ErrorPage {
   const code = String(number)
   const { meaning, advice } = adviseOnFailure({ code, message: '' })
-  const recipient = sandboxRecipients.find(({ behaviour }) => behaviour.kind === 'fail' && behaviour.code === number)
   const markdown = [
     `# WhatsApp error ${code}`,
     meaning,
@@ -51,9 +51,7 @@ function writeWhatsAppError(number: number): ErrorPage {
     advice,
     '## How Waybill reports it',
     describeReport(number),
-    ...(recipient === undefined
-      ? []
-      : ['## Try it', `In the [sandbox](sandbox.md), send a message to \`${recipient.to}\` to get this error.`]),
+    ...describeTrial(number),
     '## Related pages',
     list(['[All error codes](errors.md)', '[Webhooks](webhooks.md)']),
   ]
@@ -78,6 +76,23 @@ function describeReport(code: number): string {
   ]
     .filter(Boolean)
     .join(' ')
+}
+
+/** The sandbox recipients that cause the error: one whose request is rejected, and one who fails later. */
+function describeTrial(code: number): string[] {
+  const rejecting = sandboxRecipients.find(({ behaviour }) => behaviour.kind === 'fail' && behaviour.code === code)
+  if (rejecting === undefined) return []
+  const failing = sandboxRecipients.find(
+    ({ behaviour }) => behaviour.kind === 'accept' && endsInFailure(plans[behaviour.plan], code),
+  )
+  const later = failing === undefined ? '' : `, or to \`${failing.to}\` to get it by webhook`
+  const trial = `In the [sandbox](sandbox.md), send a message to \`${rejecting.to}\` to get this error in the response${later}.`
+  return ['## Try it', trial]
+}
+
+function endsInFailure(plan: readonly PlannedStatus[], code: number): boolean {
+  const last = plan.at(-1)
+  return last?.status === 'failed' && last.code === code
 }
 
 function list(items: readonly string[]): string {
