@@ -1,9 +1,11 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, request as forward } from 'node:http'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, request as forward, type ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, type ExpectStatic, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
@@ -61,26 +63,36 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect(output).toContain(message?.id)
   },
 
-  // Interrupted and started again, and slowed down by the rate limit.
+  // Interrupted after two messages and started again, first with its record, then without it.
   many: async (snippet, setting) => {
-    const { expect, account } = setting
-    const first = await runToEnd(setting, snippet)
-    const other = await prepare(expect)
-    const second = await runToEnd({ ...other, account }, snippet)
-    await rm(other.folder, { recursive: true, force: true })
-    expect(first.match(/msg_[0-9a-z]{26}/g)).toHaveLength(3)
-    expect(second.match(/msg_[0-9a-z]{26}/g)).toEqual(first.match(/msg_[0-9a-z]{26}/g))
+    const { expect, folder } = setting
+    const again = snippets.find(({ run: kind, language }) => kind === 'retry' && language === snippet.language)
+    const [, module = ''] = /^(?:#|\/\/) (\S+)/m.exec(again?.code ?? '') ?? []
+    const recipients = snippets.find(({ guide, code }) => guide === snippet.guide && code.startsWith('to,'))
+    await writeFile(path.join(folder, 'recipients.csv'), recipients?.code ?? '')
+    await writeFile(path.join(folder, module), again?.code.replaceAll('http://127.0.0.1:3000', server.url) ?? '')
+    const listSent = async () => (await runToEnd(setting, snippet)).match(/msg_[0-9a-z]{26}/g)
+    const record = path.join(folder, 'sent.csv')
+
+    const first = await listSent()
+    expect(first).toHaveLength(3)
+    expect(await listSent()).toBe(null)
+    const lines = (await readFile(record, 'utf8')).split('\n')
+    await writeFile(record, `${lines.slice(0, 2).join('\n')}\n`)
+    expect(await listSent()).toEqual(first?.slice(2))
+    await rm(record)
+    expect(await listSent()).toEqual(first)
     expect(await listMessages(setting)).toHaveLength(3)
   },
 
-  // The first response is lost after the message was sent.
+  // The first responses are lost in three ways after the message was sent.
   retry: async (snippet, setting) => {
     const { expect } = setting
     const proxy = await startLossyProxy(server.url)
     const output = await runToEnd(setting, snippet, { url: proxy.url })
     await proxy.close()
     const messages = await listMessages(setting)
-    expect(proxy.requests()).toBeGreaterThan(1)
+    expect(proxy.requests()).toBe(4)
     expect(messages).toHaveLength(1)
     expect(output).toContain(messages[0]?.id)
   },
@@ -289,8 +301,10 @@ async function run(
     .replace(/^export WAYBILL_API_KEY=.*\n/m, '')
     .replaceAll('http://127.0.0.1:3000', url)
     .replaceAll('curl ', silent ? 'curl -s ' : 'curl ')
-  await writeFile(path.join(folder, toolchain.file), program)
-  if (kind === 'receive' || language === 'ts' || language === 'go') await toolchain.prepare?.(folder)
+  const file = path.join(folder, toolchain.file)
+  const isPrepared = existsSync(file)
+  await writeFile(file, program)
+  if (!isPrepared && (kind === 'receive' || language === 'ts' || language === 'go')) await toolchain.prepare?.(folder)
   return start(folder, toolchain.command(port), {
     WAYBILL_API_KEY: account.apiKey,
     ...toolchain.environment?.(folder),
@@ -348,17 +362,28 @@ async function post(port: number, headers: Record<string, string>, content: Body
   return response.status
 }
 
-/** Forwards requests, and closes the first connection instead of responding. */
+/** What becomes of the first responses, in this order. */
+const losses: readonly ((outgoing: ServerResponse, body: string) => void)[] = [
+  (outgoing) => outgoing.destroy(),
+  (outgoing, body) => {
+    outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+    outgoing.write(body.slice(0, 20), () => outgoing.destroy())
+  },
+  (outgoing) => outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>'),
+]
+
+/** Forwards requests, and loses the first responses. */
 async function startLossyProxy(target: string) {
   let requests = 0
   const proxy = createServer((incoming, outgoing) => {
-    const isFirst = ++requests === 1
+    const lose = losses[requests++]
     const passedOn = forward(
       new URL(incoming.url ?? '/', target),
       { method: incoming.method, headers: incoming.headers },
-      (answer) => {
-        if (isFirst) answer.resume().on('end', () => outgoing.destroy())
-        else answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers))
+      async (answer) => {
+        const body = await text(answer)
+        if (lose) lose(outgoing, body)
+        else outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(body)
       },
     )
     incoming.pipe(passedOn)
