@@ -49,6 +49,15 @@ const tables: Record<string, () => string | Promise<string>> = {
         contract.summary,
       ]),
     ),
+  filters: () =>
+    formatTable(
+      ['List', 'Filters'],
+      listProcedures(restContracts).flatMap(({ name, contract }) => {
+        const fields = Object.keys(contract.input.shape)
+        const filters = fields.filter((field) => field !== 'cursor' && field !== 'limit')
+        return fields.includes('cursor') ? [[code(name), filters.map(code).join(', ')]] : []
+      }),
+    ),
   tools: () =>
     formatTable(
       ['Tool', 'What it does', 'Annotation'],
