@@ -15,6 +15,7 @@ import { freePort } from '../support/postgres.ts'
 import { pdf, postForm, startFileServer } from '../support/media-files.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { reportMissing } from '../support/required-programs.ts'
+import { document, pythonCommand, run as runTool } from '../clients/tools.ts'
 import { listSnippets, type Snippet } from './extract.ts'
 import { findMissing, type Program, start, toolchains } from './toolchains.ts'
 
@@ -55,12 +56,17 @@ test('runs every snippet in a programming language and every call of the API', (
 })
 
 const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<void>> = {
-  send: async (snippet, setting) => {
-    const { expect } = setting
-    const output = await runToEnd(setting, snippet)
-    const [message, ...others] = await listMessages(setting)
-    expect(others).toEqual([])
-    expect(output).toContain(message?.id)
+  send: checkSend,
+
+  // With the client that the guide generates.
+  generated: async (snippet, setting) => {
+    const generator = await pythonCommand('openapi-python-client')
+    const packages = path.join(setting.folder, 'packages')
+    await mkdir(packages)
+    const output = ['--meta', 'none', '--output-path', path.join(packages, 'waybill_client')]
+    await runTool(packages, generator, ['generate', '--path', document, ...output])
+    const PATH = `${path.dirname(generator)}:${process.env['PATH']}`
+    await checkSend(snippet, setting, { environment: { PATH } })
   },
 
   // Interrupted after two messages and started again, first with its record, then without it.
@@ -187,13 +193,7 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect((await setting.account.trpc.suppression.list.query({})).items).toMatchObject([{ to: '34600111222' }])
   },
 
-  sendCode: async (snippet, setting) => {
-    const { expect } = setting
-    const output = await runToEnd(setting, snippet)
-    const [message, ...others] = await listMessages(setting)
-    expect(others).toEqual([])
-    expect(output).toContain(message?.id)
-  },
+  sendCode: checkSend,
 
   checkCode: async (snippet, setting) => {
     const { expect, account, folder } = setting
@@ -310,6 +310,15 @@ async function run(
     ...toolchain.environment?.(folder),
     ...environment,
   })
+}
+
+/** Sends exactly one message, and prints its ID. */
+async function checkSend(snippet: Snippet, setting: Setting, options: RunOptions = {}): Promise<void> {
+  const { expect } = setting
+  const output = await runToEnd(setting, snippet, options)
+  const [message, ...others] = await listMessages(setting)
+  expect(others).toEqual([])
+  expect(output).toContain(message?.id)
 }
 
 async function runToEnd(setting: Setting, snippet: Snippet, options: RunOptions = {}): Promise<string> {
