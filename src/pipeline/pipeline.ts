@@ -19,8 +19,11 @@ export interface Limits {
 export interface Received<Input> {
   /** Size of the body and of the URL. */
   bytes: number
-  /** Whether a batch has entered with the cost of all its calls. */
-  isPaid?: boolean
+  /**
+   * What has been metered before: `work` if a batch has entered with the cost of all its calls, `whole` if the call counts
+   * among the concurrent ones of its account, too.
+   */
+  paid?: 'work' | 'whole'
   /** Decodes and validates the input. */
   parse: () => Promise<Input> | Input
 }
@@ -53,19 +56,20 @@ export class Pipeline {
   async run<P extends Procedure, Call extends ProcedureCall>(
     procedure: ServedProcedure<P, Call>,
     call: Call,
-    { bytes, isPaid = false, parse }: Received<unknown>,
+    { bytes, paid, parse }: Received<unknown>,
   ): Promise<unknown> {
     const { meter } = this
     const { meterKey } = call
     const cost = costOf(procedure.contract, bytes)
-    const waiting = isPaid && !cost.counted ? undefined : meter.enter(meterKey, isPaid ? onlyCounted : cost)
+    const counts = cost.counted && paid !== 'whole'
+    const waiting = paid && !counts ? undefined : meter.enter(meterKey, paid ? onlyCounted : cost)
     if (waiting) await waiting
     try {
       const parsing = measure(meter, meterKey, parse)
       const input: unknown = parsing instanceof Promise ? await parsing : parsing
       return await this.#perform(procedure, call, input)
     } finally {
-      if (cost.counted) meter.leave(meterKey)
+      if (counts) meter.leave(meterKey)
     }
   }
 

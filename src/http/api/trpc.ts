@@ -92,7 +92,7 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
       const received = { bytes: sizeOf(request), parse }
       const batch = enterBatch(pipeline, call, request, works)
       const result = batch
-        ? batch.then(() => pipeline.run(procedure, call, { ...received, isPaid: true }))
+        ? batch.then(() => pipeline.run(procedure, call, { ...received, paid: 'work' }))
         : pipeline.run(procedure, call, received)
       return result.catch(reject(deps, ctx, publicUrl))
     }

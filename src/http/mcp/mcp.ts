@@ -11,7 +11,7 @@ import { parseInput, parseJsonBody } from '../api/input.ts'
 import { recordFailure } from '../api/request-trace.ts'
 import { sizeOf } from '../api/rest.ts'
 import { type AnswerMessage, cacheLists } from './list-cache.ts'
-import type { ToolResult } from './session.ts'
+import type { Answer, ToolResult } from './session.ts'
 import { listTools, type Tool, type ToolDescription } from './tools.ts'
 
 const mcpPath = '/mcp'
@@ -78,26 +78,33 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
     }))
 }
 
-async function respond(
-  { deps, pipeline, load }: Served,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { meter } = pipeline
+async function respond(served: Served, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { deps, pipeline } = served
   const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
-  await meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: false })
+  // Only the message names its tool. Parsed, it takes up to 20 times its bytes, so it waits before that.
+  await pipeline.meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: true })
+  const { status, contentType, text } = await answer(served, call, { request, reply }).finally(() =>
+    pipeline.meter.leave(call.accountId),
+  )
+  if (contentType !== null) void reply.header('content-type', contentType)
+  return reply.code(status).send(text)
+}
+
+async function answer(
+  { deps, pipeline, load }: Served,
+  call: ApiCall,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<Answer> {
   await assertMcpEnabled(deps, call.accountId)
-  const message = measure(meter, call.accountId, () => readMessage(request))
+  const message = measure(pipeline.meter, call.accountId, () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
-  const { status, contentType, text } = await answerMessage(toWebRequest(request), message, {
+  return answerMessage(toWebRequest(request), message, {
     descriptions,
     call: (name, input) => {
       const tool = tools.get(name)
       return tool && callTool({ deps, pipeline }, tool, input, { call, request, reply })
     },
   })
-  if (contentType !== null) void reply.header('content-type', contentType)
-  return reply.code(status).send(text)
 }
 
 /** Returns a failure as a result, so that the model can read its code and message and correct the call. */
@@ -116,8 +123,7 @@ async function callTool(
       counted.idempotencyKey = parseIdempotencyKey(idempotencyKey)
       return input
     }
-    // The bytes of the message have been charged.
-    const data = await pipeline.run(procedure, counted, { bytes: 0, parse })
+    const data = await pipeline.run(procedure, counted, { bytes: 0, paid: 'whole', parse })
     return { data: data as object }
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })

@@ -103,6 +103,24 @@ describe('an account that has used up its work', () => {
   })
 })
 
+/** A tool is known only when its message has been parsed, which takes up to 20 times the memory of its bytes. */
+test('parses no message of MCP while an account has as many concurrent calls as it may', async () => {
+  const account = await server.account()
+  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
+  const headers = { ...json, 'x-api-key': account.apiKey }
+  const limits = { meter: { maxConcurrent: 0, maxWaiting: 0 } }
+  const full = await startTestServer({ beside: server, server: { limits } })
+  try {
+    const response = await full.request('POST', '/mcp', { headers, body: '{' })
+    expect(response.json()).toMatchObject({ error: { data: { code: 'RATE_LIMIT_EXCEEDED' } } })
+  } finally {
+    await full.close()
+  }
+  // A node with a free place reads it.
+  const response = await server.request('POST', '/mcp', { headers, body: '{' })
+  expect(response.json()).toMatchObject({ error: { data: { code: 'VALIDATION_ERROR' } } })
+})
+
 function open(node: TestServer, write: string): Socket {
   const socket = connect(Number(new URL(node.url).port), '127.0.0.1').on('error', () => {})
   socket.write(write)
