@@ -15,6 +15,7 @@ import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
 import { helpPages, pageGroups } from './pages.ts'
 import { ribbonHeight } from './sandbox-ribbon.tsx'
+import { useScrollPosition } from './use-scroll-position.ts'
 
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {
@@ -40,6 +41,7 @@ function Frame() {
   const last = useRef(named)
   if (named !== undefined) last.current = named
   useEffect(close, [pathname, close])
+  useScrollPosition()
   return (
     <AppShell
       header={{ height: headerHeight + (sandbox ? ribbonHeight : 0) }}

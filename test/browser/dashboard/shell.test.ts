@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
@@ -26,6 +27,30 @@ test('opens the account of a signed-in user and navigates between pages', async 
   expect(await heading.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
   expect(pageErrors).toEqual([])
 })
+
+test.each([{ width: 1280 }, { width: 390 }])(
+  'shows a page that is opened from its top, and on the way back where it was left, at $width px',
+  async ({ width }) => {
+    const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ viewport: { width, height: 500 } })
+    const scrolled = () => page.evaluate<number>('Math.round(scrollY)')
+    await openOfAccount('people')
+    await page.getByRole('heading', { level: 1, name: 'People' }).waitFor()
+    await openFromMenu(page, 'Public API')
+    await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+    await page.getByRole('heading', { name: 'IP allow-list' }).waitFor()
+    await page.evaluate('scrollTo(0, 400)')
+    await expect.poll(scrolled).toBe(400)
+
+    await openFromMenu(page, 'Suppressions')
+    await page.getByRole('heading', { level: 1, name: 'Suppressions' }).waitFor()
+    expect(await scrolled()).toBe(0)
+
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Public API' }).waitFor()
+    expect(await scrolled()).toBe(400)
+    expect(pageErrors).toEqual([])
+  },
+)
 
 test('skips the navigation with the first tab stop', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
@@ -115,3 +140,10 @@ test.each(['light', 'dark'] as const)('the layout is accessible in %s', async (c
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
+
+/** On a phone, the menu opens first. */
+async function openFromMenu(page: Page, name: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Open navigation' })
+  if (await menu.isVisible()) await menu.click()
+  await page.getByRole('navigation').getByRole('link', { name }).click()
+}
