@@ -1,6 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
 import { sayFact } from '../language/facts.ts'
+// Their times are shown in the time zone of the reader.
+import '../../../contracts/facts/recipients.ts'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import { SignInError } from '../session/auth-request.ts'
 import { UploadError } from './upload-error.ts'

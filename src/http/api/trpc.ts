@@ -106,7 +106,7 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
 /** What forms show beside their fields, and what the dashboard says in the language of the reader. */
 export function describeForUsers({ code, fact, fields }: ServiceError): Partial<DashboardErrorData> {
   const said = fact && { fact }
-  if (code !== 'VALIDATION_ERROR') return { ...said }
+  if (code !== 'VALIDATION_ERROR' && code !== 'RECIPIENT_SUPPRESSED') return { ...said }
   const { facts, ...english } = withFacts(fields)
   return { ...said, fields: english, ...(facts && { facts }) }
 }

@@ -8,10 +8,10 @@ import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { describeContent, sealContent } from '../contents/content.ts'
 import { waitPaused } from '../../platform/pausable.ts'
 import type { PendingMessage } from '../message.ts'
+import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { recipientOf } from '../recipients/plan.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
 import type { SendCaller } from './caller.ts'
-import { assertKnownNumber } from './check-number.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
 import { namesMedia, resolveMedia } from './media.ts'
@@ -30,7 +30,7 @@ export async function checkSend(
   const { from, suppressionRule } = draft
   // Awaited only if needed, so that other sends skip a turn of the event loop.
   if (input.to !== undefined && !isPossibleNumber(input.to))
-    await assertKnownNumber(deps, { accountId, whatsAppAccountId: from.id }, input.to)
+    await assertCompleteNumbers(deps, { accountId, whatsAppAccountId: from.id }, [{ field: 'to', recipient: input.to }])
   if (suppressionRule) await assertNotSuppressed(deps, { accountId, suppressionRule }, recipientOf(input))
   const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: from.id }, from.accessTokenEncrypted)
   if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(from.id))

@@ -1,4 +1,6 @@
 import { ServiceError } from '../../../contracts/errors.ts'
+import { failureFacts } from '../../../contracts/facts/errors.ts'
+import { recipientFacts } from '../../../contracts/facts/recipients.ts'
 import type { Deps } from '../../deps.ts'
 import { isUserId } from '../recipients/plan.ts'
 import { getCachedHashKey } from './recipient-hash.ts'
@@ -23,10 +25,13 @@ export async function assertNotSuppressed(
 ): Promise<void> {
   const found = await findSuppression(deps.db, accountId, recipient, await getCachedHashKey(deps))
   const field = isUserId(recipient) ? 'recipient' : 'to'
-  if (found && (suppressionRule.all || found.all_messages))
-    throw new ServiceError(
-      'RECIPIENT_SUPPRESSED',
-      `${field}: this recipient has been on the suppression list since ${found.since.toISOString()} (reason: ${found.reason}). ${found.all_messages ? 'No messages are sent to them' : `${suppressionRule.category} templates are not sent to suppressed recipients`}. Nothing was sent.`,
-      { field },
-    )
+  if (!found || !(suppressionRule.all || found.all_messages)) return
+  const at = found.since.toISOString()
+  const why = { since: { at, english: at }, reason: recipientFacts.reason[found.reason]() }
+  const problem = found.all_messages
+    ? recipientFacts.suppressed(why)
+    : recipientFacts.suppressedCategory({ ...why, category: suppressionRule.category })
+  throw new ServiceError('RECIPIENT_SUPPRESSED', failureFacts.field({ field, problem }), {
+    fields: { [field]: problem },
+  })
 }

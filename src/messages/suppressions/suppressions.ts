@@ -11,6 +11,7 @@ import { quotaFacts } from '../../../contracts/facts/errors.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
+import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { isUserId, recipientOf } from '../recipients/plan.ts'
 import { applyChoices } from './choices-store.ts'
 import { toNumberKey } from './number-key.ts'
@@ -63,6 +64,7 @@ export async function addSuppression(
   { allMessages, ...given }: InputOf<typeof addContract>,
 ): Promise<OutputOf<typeof addContract>> {
   const recipient = recipientOf(given)
+  await assertCompleteNumbers(deps, { accountId }, [{ field: 'to', recipient }])
   await reserveRoom(deps, { accountId, recipients: [recipient] })
   const choice = { accountId, recipient, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
   return deps.db.transaction().execute(async (trx) => {
@@ -93,6 +95,8 @@ export async function importSuppressions(
   { accountId }: Caller,
   { recipients, allMessages }: InputOf<typeof importContract>,
 ): Promise<OutputOf<typeof importContract>> {
+  const given = recipients.map((recipient, index) => ({ field: `recipients[${index}]`, recipient }))
+  await assertCompleteNumbers(deps, { accountId }, given)
   await reserveRoom(deps, { accountId, recipients })
   const at = deps.now()
   const named = new Map(recipients.map((recipient) => [toNumberKey(recipient), recipient]))

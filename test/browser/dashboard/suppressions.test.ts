@@ -54,6 +54,20 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   expect(pageErrors).toEqual([])
 })
 
+test('rejects numbers without their country code, and says how to complete them', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+  const field = page.getByLabel('Recipients to add')
+  for (const typed of ['212 555 1234', '+34 600 000 001\n212 555 1234']) {
+    await field.fill(typed)
+    await page.getByRole('button', { name: 'Add to list' }).click()
+    await page.getByText(/^2125551234: Has 10 digits, .* put 1 in front of it\.$/).waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+  }
+  expect((await account.trpc.suppression.list.query({})).items).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
 test('suppresses all messages to one recipient', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('suppressions')

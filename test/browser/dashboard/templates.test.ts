@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
+import { report, status } from '../../support/callbacks.ts'
 import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -205,6 +206,47 @@ test('shows field errors of a test and links a failed test to its message', asyn
   await page.getByRole('link', { name: 'View message' }).click()
 
   await page.waitForURL(`**/settings/${account.accountId}/messages/${failed?.messageId}`)
+  expect(pageErrors).toEqual([])
+})
+
+test('shows why a test failed that WhatsApp had accepted', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates?name=hello_world&language=en_US')
+  await page.getByLabel('Your phone number').fill('34600111222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('WhatsApp accepted the message').waitFor()
+
+  const [sent] = (await account.trpc.message.list.query({})).items
+  await report(dashboard.server, account, [status('failed', sent?.waMessageId ?? '', { errors: [{ code: 131_026 }] })])
+
+  await page.getByRole('alert').getByText('The message cannot reach this recipient.').waitFor()
+  expect(await page.getByText('WhatsApp accepted the message').count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
+test.each([
+  {
+    locale: 'en',
+    label: 'Your phone number',
+    send: 'Send test',
+    says: /^This recipient has been on .* since \w+ \d+, \d+:\d\d:\d\d [AP]M \(reason: added manually/,
+  },
+  {
+    locale: 'es',
+    label: 'Tu número de teléfono',
+    send: 'Enviar prueba',
+    says: /^Este destinatario está en la lista .* añadido manualmente/,
+  },
+])('says in $locale why a number gets no test', async ({ locale, label, send, says }) => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await page.addInitScript(`localStorage.setItem('waybill-language', '${locale}')`)
+  await account.trpc.suppression.add.mutate({ to: '34600111223', allMessages: true })
+  await openOfAccount('templates?name=hello_world&language=en_US')
+  await page.getByLabel(label).fill('34600111223')
+  await page.getByRole('button', { name: send }).click()
+
+  await page.getByText(says).waitFor()
+  expect(await page.getByLabel(label).getAttribute('aria-invalid')).toBe('true')
   expect(pageErrors).toEqual([])
 })
 

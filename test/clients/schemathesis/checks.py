@@ -35,7 +35,7 @@ EXPLAINED = [
     ),
     (
         "VALIDATION_ERROR",
-        r"to: (has \d+ digits|does not start with the code of any country)",
+        r"(to|recipients\[\d+\]): (has \d+ digits|does not start with the code of any country)",
         "How long a number is depends on its country.",
     ),
     (

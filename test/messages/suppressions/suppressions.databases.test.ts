@@ -93,7 +93,7 @@ test('rejects messages of every category to recipients with all messages suppres
   const refused = await account.post('/api/v1/message/send', exampleSend)
   expect(refused.json().error).toEqual({
     code: 'RECIPIENT_SUPPRESSED',
-    message: expect.stringMatching(/\(reason: manual\)\. No messages are sent to them\. Nothing was sent\.$/),
+    message: expect.stringMatching(/\(reason: added manually\)\. No messages are sent to them\. Nothing was sent\.$/),
   })
   const refusedCode = await account.post('/api/v1/code/send', { ...code, purpose: 'other' })
   expect(refusedCode.json().error.code).toBe('RECIPIENT_SUPPRESSED')
@@ -101,6 +101,31 @@ test('rejects messages of every category to recipients with all messages suppres
   await account.trpc.suppression.add.mutate({ to: '34600111333' })
   await sendOne(account, { to: '34600111333' })
   await sendOne(account, { to: '34600111444' })
+})
+
+test('rejects numbers that cannot be complete, except those that WhatsApp has reported', async () => {
+  const incomplete = '600111222'
+  const add = (to: string) => account.post('/api/v1/suppression/add', { to, allMessages: true })
+  const importAll = (recipients: string[]) => account.post('/api/v1/suppression/import', { recipients })
+  const problem = 'has 9 digits, but numbers with the country code 60 have 10 to 12. No country code?'
+
+  const added = await add(incomplete)
+  const imported = await importAll([exampleSend.to, 'ES.2041776300912345', incomplete])
+
+  expect([added.statusCode, imported.statusCode]).toEqual([400, 400])
+  expect(added.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `to: ${problem}` })
+  expect(imported.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `recipients[2]: ${problem}` })
+  expect((await add('2125551234')).json().error.message).toMatch(
+    /^to: has 10 digits, .* country code 212 have 12\. No country code\? .* put 1 in front of it\.$/,
+  )
+  expect(await listSuppressed()).toEqual([])
+
+  const { waMessageId } = await sendOne(account)
+  const recipient = { recipient_id: incomplete }
+  await report(server, account, [status('delivered', waMessageId, { recipient })])
+
+  expect((await add(incomplete)).statusCode).toBe(200)
+  expect((await importAll([incomplete])).json().data).toEqual({ added: 0, alreadySuppressed: 1 })
 })
 
 test('keeps all messages suppressed when the recipient opts out or in, until the entry is removed', async () => {

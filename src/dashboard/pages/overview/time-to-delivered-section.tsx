@@ -42,13 +42,13 @@ export function TimeToDeliveredSection({ timeToDelivered, delivered }: TimeToDel
             <Table.Thead>
               <Table.Tr c="dimmed" fz="xs">
                 <Table.Th scope="col" fw={500}>
-                  <Trans>Time</Trans>
+                  <Trans context="duration">Time</Trans>
                 </Table.Th>
                 <Table.Td w="100%" />
-                <Table.Th scope="col" fw={500} ta="right">
+                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>
                   <Trans>Messages</Trans>
                 </Table.Th>
-                <Table.Th scope="col" fw={500} ta="right">
+                <Table.Th scope="col" fw={500} ta="right" className={styles['count']}>
                   <Trans>Share</Trans>
                 </Table.Th>
               </Table.Tr>

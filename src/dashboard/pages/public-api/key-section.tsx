@@ -83,7 +83,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
             </Trans>{' '}
             {storedKey?.lastUsedAt !== undefined && (
               <Trans>
-                Last send with it: <DateTime at={storedKey.lastUsedAt} />.
+                Last send (tests included): <DateTime at={storedKey.lastUsedAt} />.
               </Trans>
             )}
           </>

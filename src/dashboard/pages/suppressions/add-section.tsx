@@ -1,9 +1,9 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Stack, Textarea } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { maxImportedRecipients } from '../../../../contracts/api/suppression.ts'
-import { readFailure } from '../../api/failure.ts'
+import { type Failure, readFailure } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
@@ -20,12 +20,15 @@ export function AddSection() {
   const [text, setText] = useState('')
   const [allMessages, setAllMessages] = useState(false)
   const [refused, setRefused] = useState<string>()
+  /** Those of the last request. */
+  const requested = useRef<string[]>([])
   const add = useChange({
-    change: (recipients: string[]) => addAll({ accountId, allMessages }, recipients),
+    change: (recipients: string[]) =>
+      addAll({ accountId, allMessages }, recipients, (some) => (requested.current = some)),
     invalidates: [suppressionsKey(accountId)],
     done: describeAdded,
     onDone: () => setText(''),
-    onFailure: (error) => setRefused(readFailure(error).message),
+    onFailure: (error) => setRefused(describeRefusal(readFailure(error), requested.current)),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -77,19 +80,33 @@ interface Added {
   alreadySuppressed: number
 }
 
-async function addAll(how: { accountId: string; allMessages: boolean }, recipients: string[]): Promise<Added> {
+async function addAll(
+  how: { accountId: string; allMessages: boolean },
+  recipients: string[],
+  onRequest: (some: string[]) => void,
+): Promise<Added> {
   if (recipients.length === 1 && recipients[0] !== undefined) {
+    onRequest(recipients)
     const { added } = await api.suppression.add.mutate({ ...how, ...toRecipientField(recipients[0]) })
     return { added: added ? 1 : 0, alreadySuppressed: added ? 0 : 1 }
   }
   const total = { added: 0, alreadySuppressed: 0 }
   for (let start = 0; start < recipients.length; start += maxImportedRecipients) {
     const some = recipients.slice(start, start + maxImportedRecipients)
+    onRequest(some)
     const part = await api.suppression.import.mutate({ ...how, recipients: some })
     total.added += part.added
     total.alreadySuppressed += part.alreadySuppressed
   }
   return total
+}
+
+/** Names the number that is wrong: among many, its position would not help. */
+function describeRefusal({ message, fields }: Failure, requested: readonly string[]): string {
+  const [field = '', problem = message] = Object.entries(fields)[0] ?? []
+  const index = field === 'to' ? 0 : Number(/^recipients\[(\d+)\]$/.exec(field)?.[1])
+  const recipient = requested[index]
+  return recipient === undefined ? message : `${recipient}: ${problem}`
 }
 
 function describeAdded({ added, alreadySuppressed }: Added): string {

@@ -23,7 +23,7 @@ export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeCh
         <Radio
           value="categories"
           disabled={disabled}
-          label={t`Only ${nameCategories(categories)}`}
+          label={t`Only ${nameCategories(categories).toLocaleLowerCase()}`}
           description={describeStillSent(categories)}
         />
         <Radio

@@ -2,14 +2,13 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Box, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconAlertCircle, IconCircleCheck, IconClock, IconSend } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
 import { say } from '../../language/facts.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { SentMessage } from '../whatsapp-accounts/test-step.tsx'
+import { SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
 import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
 interface SendTestProps {
@@ -62,22 +61,24 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
           </Text>
         )}
         {problem !== undefined && <ErrorAlert title={t`Test not sent`} error={problem} />}
-        {sent && (
-          <SentTestAlert test={sent}>
-            <SentMessage messageId={sent.messageId} />
-          </SentTestAlert>
-        )}
+        {sent && <SentTestAlert test={sent} />}
       </Stack>
     </Box>
   )
 }
 
-function SentTestAlert({ test: { status, failure }, children }: { test: SentTest; children: ReactNode }) {
-  switch (status) {
+/** Follows the status, because WhatsApp can report a failure after it accepted the message. */
+function SentTestAlert({ test }: { test: SentTest }) {
+  const history = useTestMessage(test.messageId)
+  const failure = history?.failure ?? test.failure
+  const message = <SentMessage messageId={test.messageId} />
+  switch (history?.message.status ?? test.status) {
     case 'sent':
+    case 'delivered':
+    case 'read':
       return (
         <Alert icon={<IconCircleCheck />} title={t`WhatsApp accepted the message`} role="status">
-          {children}
+          {message}
         </Alert>
       )
     case 'failed':
@@ -88,7 +89,7 @@ function SentTestAlert({ test: { status, failure }, children }: { test: SentTest
               {say(failure, 'advice')}
             </Text>
           )}
-          {children}
+          {message}
         </Alert>
       )
     case 'pending':
@@ -97,7 +98,7 @@ function SentTestAlert({ test: { status, failure }, children }: { test: SentTest
           <Text size="sm" mb={6}>
             <Trans>The message may or may not have been sent. Check its status before you send another.</Trans>
           </Text>
-          {children}
+          {message}
         </Alert>
       )
   }

@@ -18,6 +18,7 @@ import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
+import type { MessageHistory } from '../messages/message/use-message.ts'
 import { healthKey } from './use-health.ts'
 
 interface TestStepProps {
@@ -55,10 +56,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   const send = useChange({
     change: api.template.sendTest.mutate,
     invalidates: [healthKey(accountId)],
-    onDone: (sent: SentTest) => {
-      setProblem(sent.failure && `${say(sent.failure, 'meaning')} ${say(sent.failure, 'advice')}`)
-      onSent(sent)
-    },
+    onDone: onSent,
     onFailure: (error) => setProblem(showInForm(form, error)),
   })
   if (choices.length === 0)
@@ -81,7 +79,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         {problem !== undefined && <ErrorAlert title={t`Test message failed`} error={problem} />}
-        {test && <SentMessage messageId={test.messageId} />}
+        {test && <TestResult test={test} />}
         <Group gap="sm" align="flex-start">
           <TextInput
             label={t`Your phone number`}
@@ -112,22 +110,44 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
   )
 }
 
+/** The status of a test, and why it failed, at once or later. */
+function TestResult({ test }: { test: SentTest }) {
+  const history = useTestMessage(test.messageId)
+  const failure = history?.failure ?? test.failure
+  const isFailed = (history?.message.status ?? test.status) === 'failed'
+  return (
+    <>
+      {isFailed && failure && (
+        <ErrorAlert title={t`Test message failed`} error={`${say(failure, 'meaning')} ${say(failure, 'advice')}`} />
+      )}
+      <SentMessage messageId={test.messageId} />
+    </>
+  )
+}
+
 const refetchMilliseconds = 1_000
 
-/** The status of a test message, which is updated until it is final. */
-export function SentMessage({ messageId }: { messageId: string }) {
+/** A test message with its status, which is updated until it is final. */
+export function useTestMessage(messageId: string): MessageHistory | undefined {
   const { accountId } = useAccount()
-  const message = useQuery({
+  const { data } = useQuery({
     queryKey: ['message', accountId, messageId, 'test'],
     queryFn: () => api.message.get.query({ accountId, messageId }),
     refetchInterval: ({ state }) => (isSettled(state.data?.message.status) ? false : refetchMilliseconds),
   })
   const queryClient = useQueryClient()
-  const status = message.data?.message.status
+  const status = data?.message.status
   // A status of the test message also completes the next step of the setup.
   useEffect(() => {
     if (status !== undefined) void queryClient.invalidateQueries({ queryKey: healthKey(accountId) })
   }, [queryClient, accountId, status])
+  return data
+}
+
+/** The status of a test message. */
+export function SentMessage({ messageId }: { messageId: string }) {
+  const { accountId } = useAccount()
+  const status = useTestMessage(messageId)?.message.status
   return (
     <Group gap="xs" role="status">
       {status !== undefined && (

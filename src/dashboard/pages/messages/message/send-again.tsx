@@ -108,7 +108,8 @@ function SendAgainForm({ message, template: current, content, onClose, onSent }:
     onFailure: (error) => {
       const { fields, rest } = placeProblems(readFailure(error), { keys, paths })
       form.setErrors(fields)
-      setProblem(rest)
+      // The form has no field for the recipient.
+      setProblem(rest ?? fields['to'])
     },
   })
   const submit = form.onSubmit(({ variables, values }) => {
