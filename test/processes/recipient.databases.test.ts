@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
+import { appSecret, callbackPath } from '../support/callbacks.ts'
 import { findFilesWith } from '../support/find-files.ts'
+import { repliesCallback, text, userMessage } from '../support/replies.ts'
 
 let simulator: Simulator
 let waybill: Installation
@@ -40,6 +43,14 @@ async function send(apiKey: string, to: string): Promise<string> {
   return body.data.messageId
 }
 
+async function reply(waMessageId: string, from: string, words: string): Promise<void> {
+  const message = userMessage(text(words), waMessageId, { from })
+  const body = JSON.stringify(repliesCallback(simulator.phoneNumberId, [message]))
+  const signature = signCallback(Buffer.from(body), appSecret)
+  const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
+  expect((await fetch(server.url + callbackPath, { method: 'POST', headers, body })).status).toBe(200)
+}
+
 /** The files of the database, and everything else in the data folder. */
 async function findStored(text: string): Promise<string[]> {
   const folders = [waybill.dataDir, ...(await findDatabaseFolder())]
@@ -68,6 +79,11 @@ test('erases a number from the files of a running server', async () => {
   const { accountId, apiKey } = await addAccount(simulator.phoneNumberId)
   const number = '34611000111'
   const messageId = await send(apiKey, number)
+  const words = 'I am Maria Lopez, born 1980-02-03'
+  const { waMessageId } = (await waybill.json(['message', 'get', messageId])) as unknown as { waMessageId: string }
+  await reply(waMessageId, number, words)
+  const exported = () => waybill.run(['account', 'export', accountId], { ownProcess: true })
+  expect((await exported()).stdout).toContain(words)
   const inBase64 = Buffer.from(`\x1c\x18\x0b${number}`, 'latin1').toString('base64').slice(4, 18)
   await waybill.run(['doctor'])
   expect(await findStored(inBase64)).not.toEqual([])
@@ -79,11 +95,13 @@ test('erases a number from the files of a running server', async () => {
     accountIds: [accountId],
     messages: 1,
     rows: { idempotency_keys: 1, messages: 1 },
+    replies: 1,
     complete: true,
     rewritten: true,
   })
   expect(await findStored(number)).toEqual([])
   expect(await findStored(inBase64)).toEqual([])
+  expect(await findStored(words)).toEqual([])
   expect(await waybill.json(['message', 'get', messageId])).toMatchObject({
     to: 'erased',
     externalId: 'customer erased',
@@ -92,10 +110,12 @@ test('erases a number from the files of a running server', async () => {
   const { items } = await waybill.json(['audit', 'list', accountId])
   expect(items[0]).toMatchObject({ who: 'operator', what: 'erased a recipient', outcome: 'done' })
   expect(await waybill.json(['audit', 'verify'])).toMatchObject({ ok: true })
+  expect((await exported()).stdout).toMatch(/"kind":"text"\}(?!.*Maria)/s)
   const again = await waybill.run(['recipient', 'erase', number])
   expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The recipient is not stored.') })
   const { stderr } = await server.stop()
   expect(stderr).not.toContain(number)
+  expect(stderr).not.toContain('Maria')
 })
 
 test('rejects an invalid number and an unknown account', async () => {

@@ -63,7 +63,7 @@ function parseRecipient(given: string): string {
 }
 
 function describe(
-  { accountIds, messages, rows, contactBook, complete }: Erased,
+  { accountIds, messages, rows, replies, contactBook, complete }: Erased,
   { rewritten, isEmbedded }: { rewritten: boolean; isEmbedded: boolean },
 ): string {
   const others = Object.entries(rows).map(([table, count]) => `${count} in ${table}`)
@@ -71,6 +71,7 @@ function describe(
     messages === 0 && others.length === 0
       ? 'The recipient is not stored.'
       : `Erased the recipient from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
+    ...(replies === 0 ? [] : [`Removed the words of ${replies} replies from their events.`]),
     ...(contactBook.deleted === 0 ? [] : [`Deleted ${contactBook.deleted} from Meta's contact book.`]),
     ...(contactBook.failed.length === 0
       ? []

@@ -28,6 +28,8 @@ export interface Erased {
   messages: number
   /** Other rows about the person, by table. */
   rows: ErasedRows
+  /** Replies of the person whose words were removed from their events. */
+  replies: number
   contactBook: ContactBookResult
   /** Whether the last search found no trace of the person. */
   complete: boolean
@@ -62,6 +64,7 @@ export async function eraseRecipient(
   const recorded = new Set<string>()
   const contacts = createContactBook(deps)
   let messages = 0
+  let replies = 0
 
   /** A recipient can reply under another name than the one that messages were sent to. */
   async function findNames(): Promise<string[]> {
@@ -88,9 +91,12 @@ export async function eraseRecipient(
     const target = { accountId: id, recipients: listSpellings(), matcher: matchNames(listSpellings()) }
     let erased = 0
     for (;;) {
-      const count = await retryLocked(() => eraseSomeMessages(db, target, messageBatchSize))
-      erased += count
-      if (count < messageBatchSize) return erased
+      const batch = await retryLocked(() => eraseSomeMessages(db, target, messageBatchSize))
+      add('message_contents', batch.contents)
+      add('events', batch.events)
+      replies += batch.replies
+      erased += batch.messages
+      if (batch.messages < messageBatchSize) return erased
     }
   }
 
@@ -108,13 +114,15 @@ export async function eraseRecipient(
   /** An earlier erasure may have left an entry at Meta of a user ID that is no longer stored. */
   async function finish(complete: boolean): Promise<Erased> {
     if (accountId !== undefined) await contacts.deleteGiven(accountId, recipient)
-    return { accountIds: [...recorded].sort(), messages, rows, contactBook: contacts.result, complete }
+    return { accountIds: [...recorded].sort(), messages, rows, replies, contactBook: contacts.result, complete }
   }
 
   if (accountId !== undefined) await inAuditOf(accountId, () => Promise.resolve())
   await discardUnwrittenRequests(db)
   await eraseMessages()
   for (let search = 1; search <= maxSearches; search += 1) {
+    // A reply to an erased message may still be recorded, by a transaction that found the message before.
+    await awaitRunningWrites(db)
     const named = await findNames()
     for (const id of named) {
       // First, because the user IDs are not known afterwards.
@@ -127,6 +135,7 @@ export async function eraseRecipient(
     const matcher = matchNames(listSpellings())
     const swept = await sweep(db, { matcher, accountId }, report)
     for (const [table, count] of Object.entries(swept.erased)) add(table, count)
+    replies += swept.replies
     const inContents = await eraseFromContents(deps, { matcher, accountId })
     add('message_contents', inContents.erased)
     for (const id of [...named, ...swept.accountIds, ...inContents.accountIds])

@@ -3,6 +3,7 @@ import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { deleteContents } from '../contents/store.ts'
 import { eraseWamids, type NumberMatcher } from './number.ts'
+import { eraseReplyWords } from './reply-words.ts'
 
 /** Finds the accounts with a message to one of these numbers or user IDs. Reads all accounts. */
 export async function findAccountsWithMessagesTo(
@@ -23,30 +24,40 @@ interface LockedMessage {
   waMessageId: string | null
 }
 
+/** How many messages were erased, and how much of what belongs to them. */
+export interface ErasedMessages {
+  messages: number
+  /** Stored contents that were deleted. */
+  contents: number
+  events: number
+  /** Events of these whose reply was removed. */
+  replies: number
+}
+
 /**
  * Erases the recipient of up to `limit` messages of an account, with everything that belongs to them, in one
- * transaction. Returns how many there were. The messages are locked first: a status that is being applied is then
+ * transaction. The messages are locked first: a status that is being applied is then
  * finished, and its event is found; a later one finds the recipient erased.
  */
 export function eraseSomeMessages(
   db: Kysely<Database>,
   { accountId, recipients, matcher }: { accountId: string; recipients: readonly string[]; matcher: NumberMatcher },
   limit: number,
-): Promise<number> {
+): Promise<ErasedMessages> {
   return db.transaction().execute(async (trx) => {
     const messages = await lockMessagesTo(trx, { accountId, recipients }, limit)
-    if (messages.length === 0) return 0
+    if (messages.length === 0) return { messages: 0, contents: 0, events: 0, replies: 0 }
     const ids = messages.map(({ id }) => id)
     await sql`
       update messages set to_number = ${erasedRecipient}, error_message = null, wa_id = null, user_id = null,
         wa_message_id = case when wa_message_id is not null then '' end
       where account_id = ${accountId} and id = any(${ids}::text[])`.execute(trx)
-    await deleteContents(trx, accountId, ids)
+    const contents = await deleteContents(trx, accountId, ids)
     await deleteWamids(trx, messages)
     await emptyRequestHashes(trx, accountId, ids)
-    const eventIds = await eraseEvents(trx, accountId, ids, matcher)
+    const { eventIds, replies } = await eraseEvents(trx, accountId, ids, matcher)
     await eraseAttempts(trx, accountId, eventIds)
-    return messages.length
+    return { messages: messages.length, contents, events: eventIds.length, replies }
   })
 }
 
@@ -91,26 +102,34 @@ async function eraseEvents(
   accountId: string,
   messageIds: readonly string[],
   matcher: NumberMatcher,
-): Promise<string[]> {
+): Promise<{ eventIds: string[]; replies: number }> {
   const events = await trx
     .selectFrom('events')
     .select(['id', 'payload'])
     .where('account_id', '=', accountId)
     .where('message_id', 'in', messageIds)
     .execute()
-  const payloads = events.map(({ payload }) => eraseWamids(matcher.erase(payload)))
+  const unnamed = events.map(({ payload }) => eraseWamids(matcher.erase(payload)))
+  const payloads = unnamed.map(eraseReplyWords)
   await sql`
     update events e set payload = erased.payload
     from unnest(${events.map(({ id }) => id)}::text[], ${payloads}::text[]) as erased (id, payload)
     where e.account_id = ${accountId} and e.id = erased.id`.execute(trx)
-  return events.map(({ id }) => id)
+  return {
+    eventIds: events.map(({ id }) => id),
+    replies: payloads.filter((payload, index) => payload !== unnamed[index]).length,
+  }
 }
 
 /**
  * Empties the stored responses, which can quote the request. A worker that sends an event right now loses its claim, so
  * that its response is not stored; the delivery is repeated when its lease ends.
  */
-async function eraseAttempts(trx: Kysely<Database>, accountId: string, eventIds: readonly string[]): Promise<void> {
+export async function eraseAttempts(
+  trx: Kysely<Database>,
+  accountId: string,
+  eventIds: readonly string[],
+): Promise<void> {
   const { rows: waiting } = await sql<{ id: string }>`
     update webhook_deliveries set generation = generation + 1
     where account_id = ${accountId} and event_id = any(${eventIds}::text[])

@@ -5,6 +5,8 @@ import { type NumberColumn, numberColumns } from '../../platform/db/number-colum
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { NumberMatcher } from './number.ts'
+import { eraseReplyWords, replyWordsPattern } from './reply-words.ts'
+import { eraseAttempts } from './store.ts'
 
 /** How many rows of a table were changed or deleted. */
 export type ErasedRows = Record<string, number>
@@ -48,22 +50,24 @@ export async function sweep(
   db: Kysely<Database>,
   target: Target,
   report: (progress: SweepProgress) => void = () => {},
-): Promise<{ erased: ErasedRows; accountIds: Set<string> }> {
+): Promise<{ erased: ErasedRows; replies: number; accountIds: Set<string> }> {
   const erased: ErasedRows = {}
+  let replies = 0
   const accountIds = new Set<string>()
   for (const group of listColumnGroups()) {
     let rows = 0
     for (const leaf of await findLeafTables(db, group.table))
       for await (const range of leaf.key.length > 0 ? listKeyRanges(db, leaf) : listBlockRanges(db, leaf)) {
-        for (const accountId of await retryLocked(() => eraseIn(db, { group, leaf, range }, target))) {
+        for (const { accountId, hadReply } of await retryLocked(() => eraseIn(db, { group, leaf, range }, target))) {
           accountIds.add(accountId)
           erased[group.table] = (erased[group.table] ?? 0) + 1
+          if (hadReply) replies += 1
         }
         rows += rowsPerStatement
         if (rows % (100 * rowsPerStatement) === 0) report({ table: group.table, rows })
       }
   }
-  return { erased, accountIds }
+  return { erased, replies, accountIds }
 }
 
 type Range = RawBuilder<boolean>
@@ -97,34 +101,45 @@ async function* listBlockRanges(db: Kysely<Database>, { name }: LeafTable): Asyn
 interface FoundRow {
   row_ctid: string
   account_id: string
-  /** Null unless the column is `replace-unique`. */
+  /** Null unless the column is `replace-unique`, or the row is an event. */
   id: string | null
   texts: (string | null)[]
 }
 
-/** Returns the account of each row that was changed or deleted. */
+interface ErasedRow {
+  accountId: string
+  /** Whether what the person answered was removed, not only their names. */
+  hadReply: boolean
+}
+
+/** Returns each row that was changed or deleted. */
 async function eraseIn(
   db: Kysely<Database>,
-  { group: { columns, kind }, leaf, range }: { group: ColumnGroup; leaf: LeafTable; range: Range },
+  { group: { table: name, columns, kind }, leaf, range }: { group: ColumnGroup; leaf: LeafTable; range: Range },
   { matcher, accountId }: Target,
-): Promise<string[]> {
+): Promise<ErasedRow[]> {
   const table = sql.table(leaf.name)
+  const isEvents = name === 'events'
+  const pattern = isEvents ? `${matcher.pattern}|${replyWordsPattern}` : matcher.pattern
   const texts = columns.map((column) => sql`${sql.ref(column)}::text`)
-  const id = kind === 'replace-unique' ? sql.ref('id') : sql`null`
+  const id = kind === 'replace-unique' || isEvents ? sql.ref('id') : sql`null`
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<FoundRow>`
       select ctid::text as row_ctid, account_id, ${id} as id, array[${sql.join(texts)}] as texts from ${table}
       where ${range} and ${ofAccount}
         and (${sql.join(
-          texts.map((text) => sql`${text} ~ ${matcher.pattern}`),
+          texts.map((text) => sql`${text} ~ ${pattern}`),
           sql` or `,
         )})
       for update`.execute(trx)
     if (rows.length === 0) return []
     const changes = rows.flatMap(({ texts: before, ...row }) => {
-      const after = before.map((text) => (text === null ? null : eraseText(matcher, text, row.id)))
-      return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after }]
+      const uniqueId = kind === 'replace-unique' ? row.id : null
+      const unnamed = before.map((text) => (text === null ? null : eraseText(matcher, text, uniqueId)))
+      const after = isEvents ? unnamed.map((text) => text && eraseReplyWords(text)) : unnamed
+      const hadReply = after.some((text, index) => text !== unnamed[index])
+      return after.every((text, index) => text === before[index]) ? [] : [{ ...row, after, hadReply }]
     })
     // The rows are locked, so their ctids are still valid.
     const ctids = changes.map((change) => change.row_ctid)
@@ -142,7 +157,14 @@ async function eraseIn(
         from unnest(${ctids}::text[], ${sql.join(lists)}) as erased (row_ctid, ${sql.join(names)})
         where t.ctid = any(${ctids}::tid[]) and t.ctid = erased.row_ctid::tid`.execute(trx)
     }
-    return changes.map(({ account_id }) => account_id)
+    const replied = changes.filter(({ hadReply }) => hadReply)
+    for (const [ofEvents, events] of Map.groupBy(replied, (event) => event.account_id))
+      await eraseAttempts(
+        trx,
+        ofEvents,
+        events.map((event) => event.id ?? ''),
+      )
+    return changes.map(({ account_id, hadReply }) => ({ accountId: account_id, hadReply }))
   })
 }
 

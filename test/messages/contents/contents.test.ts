@@ -408,7 +408,7 @@ test('deletes contents sent to an erased recipient, and other contents that name
   expect(erased).toMatchObject({
     accountIds: [customer.accountId],
     messages: 1,
-    rows: { message_contents: 1 },
+    rows: { message_contents: 2 },
     complete: true,
   })
   expect(await read(customer, toThem)).toEqual({ state: 'not_stored' })

@@ -8,7 +8,7 @@ import { spellingsOf } from '../../../src/messages/suppressions/number-key.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { getMessage, post, report, sendOne, status } from '../../support/callbacks.ts'
-import { repliesCallback, text, userMessage } from '../../support/replies.ts'
+import { listRecorded, repliesCallback, tap, text, userMessage } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { webhookConfig } from '../../support/webhooks.ts'
@@ -102,6 +102,7 @@ test('erases a number everywhere and keeps its messages', async () => {
     accountIds: [],
     messages: 0,
     rows: {},
+    replies: 0,
     contactBook: { deleted: 0, failed: [] },
     complete: true,
   })
@@ -281,15 +282,15 @@ test('erases a message with everything that belongs to it in one step, before th
   const { waMessageIds } = await countRows(account)
   expect(waMessageIds).toBe(2)
 
-  expect(await eraseSomeMessages(db, step, 1)).toBe(1)
+  expect(await eraseSomeMessages(db, step, 1)).toEqual({ messages: 1, contents: 0, events: 1, replies: 0 })
   expect(await countRows(account)).toEqual({ waMessageIds: 1, hashes: 1 })
   expect(await findText(number)).toContain('messages')
-  expect(await eraseSomeMessages(db, step, 10)).toBe(1)
+  expect(await eraseSomeMessages(db, step, 10)).toMatchObject({ messages: 1 })
 
   expect(await countRows(account)).toEqual({ waMessageIds: 0, hashes: 0 })
   expect(await findText(number)).toEqual([])
   expect(await findText(base64Of(number))).toEqual([])
-  expect(await eraseSomeMessages(db, step, 10)).toBe(0)
+  expect(await eraseSomeMessages(db, step, 10)).toMatchObject({ messages: 0 })
 })
 
 /** The remaining hashes that lead to the messages of an account: of wamids, and of requests with a key. */
@@ -423,4 +424,139 @@ test.each([
       expect(await findText(base64Of(number))).toEqual([])
     }
   }
+})
+
+const interactive = (part: object) => ({ type: 'interactive', interactive: part })
+const contact = (origin: string, phone: string) => ({ type: 'contacts', contacts: [{ origin, phones: [{ phone }] }] })
+
+/** A reply of each kind that is stored. Every value has a word with a prefix that nothing else contains. */
+const storedReplies = [
+  text('zqx-text: I am Maria Lopez, born 1980-02-03, I have hepatitis C'),
+  tap('zqx-label', 'zqx-payload:maria'),
+  interactive({ type: 'button_reply', button_reply: { id: 'zqx-id', title: 'zqx-title' } }),
+  interactive({
+    type: 'nfm_reply',
+    nfm_reply: { name: 'flow', body: 'zqx-flow', response_json: '{"name":"zqx-answer \\"Maria\\""}' },
+  }),
+  contact('contact_request', 'zqx-phone 600 111'),
+]
+const storedWords = ['text', 'label', 'payload', 'id', 'title', 'flow', 'answer', 'phone'].map((word) => `zqx-${word}`)
+
+/** Of these, not even the kind is stored. */
+const otherReplies = [
+  interactive({ type: 'list_reply', list_reply: { id: 'zqx-list', title: 'zqx-list', description: 'zqx-list' } }),
+  contact('other', 'zqx-card'),
+  { type: 'location', location: { latitude: 40.4, longitude: -3.7, name: 'zqx-place', address: 'zqx-place' } },
+  { type: 'reaction', reaction: { message_id: 'wamid.x', emoji: 'zqx-reaction' } },
+  { type: 'image', image: { id: '1', caption: 'zqx-caption' } },
+  { type: 'order', order: { catalog_id: '1', text: 'zqx-order', product_items: [] } },
+]
+
+/** The start of a response is stored: the part that quotes the reply. */
+const echoReply = (body: string): string => `got ${JSON.stringify(JSON.parse(body).data.reply)}`
+
+async function postReplies(account: TestAccount, messages: object[]): Promise<void> {
+  const callback = JSON.stringify(repliesCallback(account.phoneNumberId, messages)).replaceAll('"Ada"', '"zqx-profile"')
+  expect((await post(server, JSON.parse(callback))).statusCode).toBe(200)
+}
+
+test('erases what the recipient answered, in events, waiting deliveries, responses and contents', async () => {
+  const account = await server.account()
+  await server.deps.db
+    .updateTable('accounts')
+    .set({ contents_kept_days: 30, contents_since: new Date(0) })
+    .where('id', '=', account.accountId)
+    .execute()
+  const number = newNumber()
+  const path = '/answers'
+  receiver.behave(({ body }, response) => void response.writeHead(500).end(echoReply(body)), path)
+  await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}${path}`, events: ['message.replied'] })
+  const worker = startWorker()
+  const sent = await sendOne(account, { to: number })
+  await account.post('/api/v1/message/send', { to: number, template: 'none', variables: { '1': 'zqx-variable' } })
+  await postReplies(
+    account,
+    [...storedReplies, ...otherReplies].map((content) => userMessage(content, sent.waMessageId, { from: number })),
+  )
+  for (const word of storedWords)
+    await expect.poll(() => findText(word)).toEqual(expect.arrayContaining(['events', 'webhook_attempts']))
+  await worker.stop({ graceMilliseconds: 5_000 })
+  expect((await listRecorded(server, account)).length).toBe(storedReplies.length)
+
+  const erased = await erase(number)
+
+  expect(erased).toMatchObject({ messages: 1, replies: 5, rows: { message_contents: 1 }, complete: true })
+  expect(erased.rows['events']).toBeGreaterThanOrEqual(5)
+  expect(await findText('zqx-')).toEqual([])
+  const kept = await listRecorded(server, account)
+  expect(kept.map(({ data }) => data['reply'])).toEqual(
+    ['text', 'button', 'button', 'flow', 'contact'].map((kind) => ({
+      waMessageId: expect.any(String),
+      from: 'erased',
+      kind,
+    })),
+  )
+  expect(JSON.stringify(await account.get('/api/v1/event').then(({ json }) => json()))).not.toContain('zqx-')
+  const before = receiver.at(path).length
+  await sql`update webhook_deliveries set due_at = now() where account_id = ${account.accountId}`.execute(
+    server.deps.db,
+  )
+  const again = startWorker()
+  await expect.poll(() => receiver.at(path).length).toBeGreaterThanOrEqual(before + storedReplies.length)
+  await again.stop({ graceMilliseconds: 5_000 })
+  expect(JSON.stringify(receiver.at(path).slice(before))).not.toContain('zqx-')
+  expect(server.log.filter((line) => line.includes('zqx-'))).toEqual([])
+})
+
+test('erases the answers of a recipient under a user ID that is not known to be theirs', async () => {
+  const account = await server.account()
+  const number = newNumber()
+  const userId = 'ES.7300000000000001'
+  const sent = await sendOne(account, { to: number })
+  const { from: _hidden, ...message } = userMessage(text('zqx-hidden'), sent.waMessageId) as Record<string, unknown>
+  await postReplies(account, [{ ...message, from_user_id: userId }])
+  expect(await findText('zqx-hidden')).toEqual(['events'])
+
+  await erase(number)
+
+  expect(await findText('zqx-hidden')).toEqual([])
+  const [event] = await listRecorded(server, account)
+  expect(JSON.stringify(event)).not.toContain(userId)
+})
+
+test('erases what a person answered to a message that was sent to another recipient', async () => {
+  const account = await server.account()
+  const [number, other] = [newNumber(), newNumber()]
+  const path = '/forwarded'
+  receiver.behave(({ body }, response) => void response.end(echoReply(body)), path)
+  await addEndpoint(server.deps, account.accountId, { url: `${receiver.url}${path}`, events: ['message.replied'] })
+  const worker = startWorker()
+  const sent = await sendOne(account, { to: other })
+  await postReplies(account, [
+    userMessage(text('zqx-forwarded'), sent.waMessageId, { from: number }),
+    userMessage(text(`zqx-kept: my husband has +${number}`), sent.waMessageId, { from: other }),
+  ])
+  await expect.poll(() => findText('zqx-forwarded')).toEqual(expect.arrayContaining(['events', 'webhook_attempts']))
+  await worker.stop({ graceMilliseconds: 5_000 })
+
+  expect(await erase(number)).toMatchObject({ messages: 0, replies: 1, complete: true })
+
+  expect(await findText('zqx-forwarded')).toEqual([])
+  expect(await findText('zqx-kept: my husband has erased')).toContain('events')
+})
+
+test('erases the answers that remain from an erasure by an earlier version', async () => {
+  const account = await server.account()
+  const number = newNumber()
+  const sent = await sendOne(account, { to: number })
+  await postReplies(account, [userMessage(text('zqx-earlier'), sent.waMessageId, { from: number })])
+  await sql`update messages set to_number = 'erased' where account_id = ${account.accountId}`.execute(server.deps.db)
+  await sql`
+    update events set payload = replace(payload, ${number}, 'erased') where account_id = ${account.accountId}`.execute(
+    server.deps.db,
+  )
+
+  expect(await erase(newNumber(), account.accountId)).toMatchObject({ messages: 0, replies: 1, complete: true })
+
+  expect(await findText('zqx-earlier')).toEqual([])
 })
