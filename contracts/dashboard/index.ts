@@ -31,7 +31,15 @@ import {
 } from './message.ts'
 import { estimateCost, getCosts } from './cost.ts'
 import { getOverview, setTimeZone } from './overview.ts'
-import { acceptInvitation, getInvitation, getSession, getSignInOptions, joinAccount, listAudit } from './user.ts'
+import {
+  acceptInvitation,
+  getInvitation,
+  getSession,
+  getSignInOptions,
+  joinAccount,
+  listAudit,
+  recordExport,
+} from './user.ts'
 import {
   closeAccountView,
   createAccount,
@@ -125,7 +133,7 @@ export const dashboardContracts = {
       invitations: listInvitations,
       revokeInvitation,
     },
-    audit: { list: listAudit },
+    audit: { list: listAudit, recordExport },
     publicApi: {
       get: getApiAccess,
       recentUse: getRecentUse,

@@ -1,5 +1,6 @@
 import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
 import { CustomerId, line, Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
@@ -150,4 +151,15 @@ export const listAudit = dashboardProcedure({
     search: line(255).optional().describe('A part of the user, the action or the address.'),
   }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
+})
+
+/** The browser makes the file from pages that it reads, so the log learns of it by this. */
+export const recordExport = dashboardProcedure({
+  kind: 'mutation',
+  budget: 'changes',
+  allowed: 'viewer',
+  summary: 'Record an export in the audit log',
+  input: ofAccount({ of: z.enum(['messages', 'auditLog']) }),
+  output: z.object({ recorded: z.literal(true) }),
+  audit: ({ of }) => (of === 'messages' ? changes.exportMessages() : changes.exportAuditLog()),
 })

@@ -154,6 +154,7 @@ export function inputsOf(account: PopulatedAccount): Record<string, object> {
     'message.sendAgain': { messageId, variables: { '1': 'Ada', '2': 'WB-1042' } },
     'view.list': {},
     'view.save': { name: 'Failures', filters: { status: 'failed' } },
+    'audit.recordExport': { of: 'messages' },
     'view.rename': { name: 'Failures', newName: 'Failed messages' },
     'view.delete': { name: 'Failed messages' },
     'suppression.list': {},

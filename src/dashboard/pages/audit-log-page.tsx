@@ -12,6 +12,7 @@ import '../../../contracts/facts/changes.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
+import { useLanguage } from '../language/language.ts'
 import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
 import { notifyFailure } from '../api/use-change.ts'
@@ -28,6 +29,7 @@ import { useEndpoints } from './webhooks/use-endpoints.ts'
 
 export function AuditLogPage() {
   const { accountId } = useAccount()
+  const language = useLanguage()
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
   const filter = { accountId, ...(search !== '' && { search }) }
@@ -43,13 +45,13 @@ export function AuditLogPage() {
     <>
       <PageHeader
         title={t`Audit log`}
-        description={t`Changes to this account and sign-ins of its members, newest first.`}
+        description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are not named, so that their numbers can be erased.`}
         actions={<ExportButton filter={filter} />}
       />
       <TextInput
         role="searchbox"
-        aria-label={t`Search user, action or source`}
-        placeholder={t`Search user, action or source`}
+        aria-label={t`Search email, action or source`}
+        placeholder={t`Search email, action or source`}
         leftSection={<IconSearch size={16} aria-hidden />}
         value={text}
         maxLength={255}
@@ -62,6 +64,7 @@ export function AuditLogPage() {
       {log.isSuccess && entries.length === 0 && search !== '' && (
         <Text size="sm">
           <Trans>No entry has “{search}”.</Trans>
+          {language !== 'en' && ` ${t`Actions are searched by their English names.`}`}
         </Text>
       )}
       {log.isSuccess && entries.length === 0 && search === '' && (
@@ -82,8 +85,15 @@ const maxExportedPages = 100
 /** Downloads the entries that match, as CSV. */
 function ExportButton({ filter }: { filter: { accountId: string; search?: string } }) {
   const describe = useDescription()
+  const { viewedUntil } = useAccount()
   const exported = useMutation({
-    mutationFn: () => loadEntries(filter),
+    mutationFn: async () => {
+      const entries = await loadEntries(filter)
+      // Operators change nothing; that they view the account is recorded.
+      if (viewedUntil === undefined)
+        await api.audit.recordExport.mutate({ accountId: filter.accountId, of: 'auditLog' })
+      return entries
+    },
     onSuccess: (entries) => {
       const rows = entries.map((entry) => [
         entry.at,

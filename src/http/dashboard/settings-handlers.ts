@@ -179,6 +179,7 @@ const templateHandlers: SettingsHandlers<'template'> = {
 
 const auditHandlers: SettingsHandlers<'audit'> = {
   list: (deps, _call, input) => listAudit(deps, input),
+  recordExport: () => Promise.resolve({ recorded: true }),
 }
 
 const alertHandlers: SettingsHandlers<'alert'> = {

@@ -29,6 +29,23 @@ test('opens a page by keyboard only', async () => {
   expect(visit.pageErrors).toEqual([])
 })
 
+test.each([
+  { text: 'invite', action: 'Invite a person', opens: { role: 'dialog', name: 'Invite person' } },
+  { text: 'stop', action: 'Stop messages to a number', opens: { role: 'heading', name: 'Add recipients' } },
+  { text: 'key', action: 'Replace the API key', opens: { role: 'heading', name: 'API key' } },
+] as const)('opens "$action" where it is done', async ({ text, action, opens }) => {
+  const visit = await dashboard.signedIn()
+  const field = await openPalette(visit)
+
+  await field.fill(text)
+  await visit.page.getByRole('option', { name: action }).click()
+
+  const shown = visit.page.getByRole(opens.role, { name: opens.name, exact: true })
+  await shown.waitFor()
+  expect(await shown.boundingBox().then((box) => box !== null && box.y > 0 && box.y < 900)).toBe(true)
+  expect(visit.pageErrors).toEqual([])
+})
+
 test('finds templates by name and messages by part of a number', async () => {
   const visit = await dashboard.signedIn()
   const { page, account, pageErrors } = visit

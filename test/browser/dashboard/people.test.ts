@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 let dashboard: DashboardBrowser
 let smtp: TestSmtpServer
 let mailer: Mailer
+let publicUrl: string
 
 beforeAll(async () => {
   smtp = await startSmtpServer()
@@ -17,6 +18,7 @@ beforeAll(async () => {
   dashboard = await startDashboard({ deps: { mail } })
   mailer = new Mailer(dashboard.server.deps, mail)
   mailer.start()
+  publicUrl = dashboard.server.deps.publicUrl
 })
 
 afterAll(async () => {
@@ -31,7 +33,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
-  dashboard.server.deps.mail = createMailTransport(smtp.config)
+  Object.assign(dashboard.server.deps, { mail: createMailTransport(smtp.config), publicUrl })
 })
 
 /** The path of the link in the last email to an address, without `/settings`. */
@@ -96,11 +98,15 @@ test('shows a link to share without an SMTP server, and revokes it', async () =>
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
 
   const first = await page.getByLabel('Invitation link', { exact: true }).inputValue()
+  const warning = page.getByText('This link works only on the computer that runs this server.')
+  expect(await warning.count()).toBe(0)
   await page.getByRole('button', { name: 'Done' }).click()
+  dashboard.server.deps.publicUrl = 'http://127.0.0.1:3000'
   await page.getByRole('button', { name: 'Send again to linus@example.com' }).click()
   const dialog = page.getByRole('dialog', { name: 'New invitation link' })
   const link = await dialog.getByLabel('Invitation link', { exact: true }).inputValue()
   expect(link).not.toBe(first)
+  await warning.waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of linus@example.com' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

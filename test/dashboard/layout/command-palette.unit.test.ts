@@ -19,20 +19,23 @@ test.each([
   { text: 'changelog', first: 'Changelog' },
   { text: 'new template', first: 'Create a template' },
   { text: 'switch clinic', first: 'Clinic' },
-  { text: 'block', first: 'Suppressions' },
-  { text: 'opt out', first: 'Suppressions' },
+  { text: 'block', first: 'Stop messages to a number' },
+  { text: 'opt out', first: 'Stop messages to a number' },
   { text: 'export', first: 'Messages' },
   { text: 'price', first: 'Overview' },
   { text: 'time zone', first: 'Overview' },
-  { text: 'invite', first: 'People' },
+  { text: 'invite', first: 'Invite a person' },
   { text: 'notification', first: 'Alerts' },
-  { text: 'api key', first: 'Public API' },
+  { text: 'api key', first: 'Replace the API key' },
+  { text: 'test', first: 'Send a test message' },
+  { text: 'stop', first: 'Stop messages to a number' },
+  { text: 'suppr', first: 'Suppressions' },
 ])('finds "$text"', ({ text, first }) => {
   expect(labelsFor(text)[0]).toBe(first)
 })
 
 test('shows labels that begin with the text before others', () => {
-  expect(labelsFor('message').slice(0, 2)).toEqual(['Messages', 'Show failed messages'])
+  expect(labelsFor('message').slice(0, 2)).toEqual(['Messages', 'Send a test message'])
 })
 
 test('finds no text within a word', () => {

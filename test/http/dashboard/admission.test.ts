@@ -131,8 +131,8 @@ test('restricts procedures for every signed-in user to their own settings', () =
   expect(changes.filter(({ contract }) => contract.allowed === 'signed-in').map(({ name }) => name)).toEqual(ownChanges)
 })
 
-/** Changes of members of any role to their own settings in an account. */
-const ownChoices = ['alert.testEmail', 'alert.setEmails']
+/** Changes of members of any role to their own settings in an account, and the record of what they export. */
+const ownChoices = ['audit.recordExport', 'alert.testEmail', 'alert.setEmails']
 
 /** Views of the message log, visible only to the user who saved them. */
 const ownViews = ['view.save', 'view.rename', 'view.delete']

@@ -46,6 +46,25 @@ test('records the user, action, time and address of a change', async () => {
   ])
 })
 
+test('records exports, and tests as such', async () => {
+  const account = await server.account()
+  const { accountId } = account
+  const owner = await signedInOwner(server, accountId)
+  const test = { to: '34600111222', template: 'hello_world', language: 'en_US' }
+  expect((await owner.mutate('template.sendTest', { accountId, ...test })).statusCode).toBe(200)
+  for (const of of ['messages', 'auditLog'])
+    expect((await owner.mutate('audit.recordExport', { accountId, of })).statusCode).toBe(200)
+
+  const { data } = await owner.query<Page>('audit.list', { accountId, search: 'messages' })
+  expect(data.items).toMatchObject([{ what: 'exported messages as CSV', who: owner.email, outcome: 'done' }])
+  const all = (await owner.query<Page>('audit.list', { accountId })).data.items.map(({ what }) => what)
+  expect(all.slice(0, 3)).toEqual([
+    'exported the audit log as CSV',
+    'exported messages as CSV',
+    'sent a test message with the template hello_world (en_US)',
+  ])
+})
+
 test('records a rejected change as refused', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)

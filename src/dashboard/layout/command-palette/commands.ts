@@ -41,6 +41,20 @@ export interface Command {
 export function listCommands(account: Account, others: readonly Account[]): Command[] {
   const at = (path: string) => `/${account.accountId}/${path}`
   const changes: Command[] = [
+    { group: 'Actions', label: t`Send a test message`, keywords: t`try template`, to: at('templates') },
+    {
+      group: 'Actions',
+      label: t`Stop messages to a number`,
+      keywords: t`opt out block unsubscribe suppress`,
+      to: at('suppressions#add'),
+    },
+    { group: 'Actions', label: t`Invite a person`, keywords: t`add member user colleague`, to: at('people#invite') },
+    {
+      group: 'Actions',
+      label: t`Replace the API key`,
+      keywords: t`regenerate rotate new secret`,
+      to: at('public-api#api-key'),
+    },
     { group: 'Actions', label: t`Create a template`, keywords: t`new add gallery`, to: at('templates/new') },
     {
       group: 'Actions',

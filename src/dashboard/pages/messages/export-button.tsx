@@ -82,6 +82,7 @@ function useExport(filters: MessageFilters) {
     setState({ kind: 'reading', count: 0 })
     try {
       const onProgress = (count: number) => setState({ kind: 'reading', count })
+      await api.audit.recordExport.mutate({ accountId, of: 'messages' })
       const made = await exportMessages(queryClient, accountId, filters, { signal: controller.signal, onProgress })
       if (controller.signal.aborted) return
       save(made)

@@ -12,6 +12,7 @@ export const ranges = {
   '7d': { label: msg`Last 7 days`, milliseconds: 7 * 86_400_000 },
   '30d': { label: msg`Last 30 days`, milliseconds: 30 * 86_400_000 },
   '90d': { label: msg`Last 90 days`, milliseconds: 90 * 86_400_000 },
+  month: { label: msg`This month`, daysAgo: undefined },
 } as const
 export type Range = keyof typeof ranges | 'any' | 'custom'
 
@@ -127,6 +128,8 @@ function toTimes(name: Exclude<Range, 'custom'>, now: Date): { from: string; unt
   if (name === 'any') return { from: '', until: '' }
   const range = ranges[name]
   if ('milliseconds' in range) return { from: new Date(now.getTime() - range.milliseconds).toISOString(), until: '' }
+  if (range.daysAgo === undefined)
+    return { from: new Date(now.getFullYear(), now.getMonth(), 1).toISOString(), until: '' }
   const from = startOfDay(now, range.daysAgo)
   return { from, until: range.daysAgo === 0 ? '' : startOfDay(now, range.daysAgo - 1) }
 }

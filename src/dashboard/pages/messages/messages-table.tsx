@@ -50,6 +50,8 @@ export function MessagesTable({ messages, stale, asList, address, ref }: Message
 }
 
 function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'address'>) {
+  // Without external IDs, the reasons get their column.
+  const hasExternalIds = messages.some(({ externalId }) => externalId !== undefined)
   return (
     <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
       <Table.Thead>
@@ -70,21 +72,23 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th>
             <Trans>Reason</Trans>
           </Table.Th>
-          <Table.Th w="13%" visibleFrom="lg">
-            <Trans>External ID</Trans>
-          </Table.Th>
+          {hasExternalIds && (
+            <Table.Th w="13%" visibleFrom="lg">
+              <Trans>External ID</Trans>
+            </Table.Th>
+          )}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {messages.map((message) => (
-          <MessageRow key={message.messageId} message={message} address={address} />
+          <MessageRow key={message.messageId} message={message} address={address} hasExternalIds={hasExternalIds} />
         ))}
       </Table.Tbody>
     </Table>
   )
 }
 
-function MessageRow({ message, address }: RowProps) {
+function MessageRow({ message, address, hasExternalIds }: RowProps & { hasExternalIds: boolean }) {
   const clicks = useRowClicks(message, address)
   const isOpen = message.messageId === address.openedId
   return (
@@ -104,9 +108,11 @@ function MessageRow({ message, address }: RowProps) {
       <Table.Td title={describeReason(message)}>
         <Reason message={message} />
       </Table.Td>
-      <Table.Td visibleFrom="lg" title={message.externalId}>
-        {message.externalId}
-      </Table.Td>
+      {hasExternalIds && (
+        <Table.Td visibleFrom="lg" title={message.externalId}>
+          {message.externalId}
+        </Table.Td>
+      )}
     </Table.Tr>
   )
 }

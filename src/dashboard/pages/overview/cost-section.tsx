@@ -1,14 +1,14 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Code, SegmentedControl, Table, Text } from '@mantine/core'
+import { Anchor, SegmentedControl, Table, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { describeCountry, formatList } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
 import { api } from '../../api/client.ts'
-import { useAccount } from '../../session/session.ts'
+import { useAccount, useUser } from '../../session/session.ts'
 import { describeAmount, describeCardDate, describeCategory, describePrice } from '../../ui/money.ts'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
@@ -208,8 +208,16 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
       rateCards.length > 0 &&
       t`At the list rates in ${currency} valid from ${formatList(rateCards.map(describeCardDate))}. Meta’s invoice decides: volume tiers and taxes are not included.`,
   ].filter((note) => note !== false)
+  const { sandbox } = useUser()
   return (
     <>
+      {sandbox && (
+        <Text size="xs" c="dimmed" mt="xs">
+          <Trans>
+            WhatsApp is simulated here and charges nothing. With a real number, it would bill these messages.
+          </Trans>
+        </Text>
+      )}
       {notes.map((note) => (
         <Text key={note} size="xs" c="dimmed" mt="xs">
           {note}
@@ -218,8 +226,8 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
       {currency === undefined && (
         <Text size="xs" c="dimmed" mt="xs">
           <Trans>
-            No rate card is imported, so there are no amounts. An operator imports one with{' '}
-            <Code fz="inherit">waybill rates import</Code>.{' '}
+            No rate card is imported, so there are no amounts. It lists Meta’s prices: ask the person who runs this
+            server to import it.{' '}
             <Anchor href="/docs/costs" target="_blank" fz="inherit" underline="always">
               Read about costs
             </Anchor>

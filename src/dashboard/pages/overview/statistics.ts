@@ -80,10 +80,11 @@ export function describeCount(value: number): string {
   return formatNumber(value)
 }
 
-/** `124`, or with a decimal place if small: `2.4`. */
+/** `124`, or with a decimal place if small: `2.4`, `< 0.1`. */
 export function describeAverage(total: number, slots: number): string {
   if (slots === 0) return '–'
   const exact = total / slots
+  if (exact > 0 && exact < 0.1) return `< ${numberFormat().format(0.1)}`
   return numberFormat({ maximumFractionDigits: 1 }).format(exact < 10 ? exact : Math.round(exact))
 }
 

@@ -9,12 +9,12 @@ import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
-import { CopyField } from '../../ui/copy.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { InvitationLink } from './invitation-link.tsx'
 import { PersonList, PersonRow } from './person-row.tsx'
 import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 
@@ -117,7 +117,7 @@ function NewLink({ email, link, onClose }: { email: string; link: string; onClos
           this one is not shown again.
         </Trans>
       </Text>
-      <CopyField label={t`Invitation link`} value={link} />
+      <InvitationLink link={link} />
       <Group justify="flex-end">
         <Button onClick={onClose}>
           <Trans>Done</Trans>

@@ -8,8 +8,8 @@ import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
-import { CopyField } from '../../ui/copy.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { InvitationLink } from './invitation-link.tsx'
 import { peopleKey } from './use-people.ts'
 
 interface InviteModalProps {
@@ -49,7 +49,7 @@ function Invited({ invitation: { email, link }, onClose }: { invitation: SentInv
               place. It works once, expires after 24 hours, and is not shown again.
             </Trans>
           </Text>
-          <CopyField label={t`Invitation link`} value={link} />
+          <InvitationLink link={link} />
         </>
       )}
       <Group justify="flex-end">

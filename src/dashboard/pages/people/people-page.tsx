@@ -2,6 +2,8 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
+import { useEffect } from 'react'
+import { useLocation } from 'react-router'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
@@ -16,6 +18,10 @@ export function PeoplePage() {
   const { name, canChange } = useAccount()
   const { data, error, isPending, refetch } = useMembers()
   const [inviting, { open, close }] = useDisclosure()
+  const { hash, key } = useLocation()
+  useEffect(() => {
+    if (hash === '#invite' && canChange) open()
+  }, [hash, key, canChange, open])
   return (
     <>
       <PageHeader

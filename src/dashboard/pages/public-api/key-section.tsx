@@ -35,6 +35,7 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   })
   return (
     <Section
+      id="api-key"
       title={t`API key`}
       description={t`Your applications send this key with every request. Anyone who has it can send messages from this account.`}
       actions={

@@ -8,7 +8,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Section, useHashTarget } from '../../ui/page.tsx'
 import { toRecipientField } from '../../ui/recipient.ts'
 import { readRecipients } from './read-recipients.ts'
 import { ScopeChoice } from './scope-choice.tsx'
@@ -30,6 +30,7 @@ export function AddSection() {
     onDone: () => setText(''),
     onFailure: (error) => setRefused(describeRefusal(readFailure(error), requested.current)),
   })
+  useHashTarget(true)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const { recipients, malformed } = readRecipients(text)
@@ -42,6 +43,7 @@ export function AddSection() {
   }
   return (
     <Section
+      id="add"
       title={t`Add recipients`}
       description={t`Recipients that you add stay on the list until you remove them, even if they reply START.`}
     >

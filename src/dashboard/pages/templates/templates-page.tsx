@@ -19,13 +19,18 @@ import { TemplateList } from './template-list.tsx'
 import { type SyncResult, useSync, useTemplateLinks, useTemplates } from './use-templates.ts'
 
 export function TemplatesPage() {
+  const { canChange } = useAccount()
   const accounts = useWhatsAppAccounts()
   const hasAccount = accounts.data !== undefined && accounts.data.length > 0
   return (
     <>
       <PageHeader
         title={t`Templates`}
-        description={t`Message templates and their approval status. Create, preview and test them here.`}
+        description={
+          canChange
+            ? t`Message templates and their approval status. Create, preview and test them here.`
+            : t`Message templates and their approval status. Owners create and test them.`
+        }
         actions={hasAccount ? <SyncStatus /> : undefined}
       />
       {accounts.isPending && <TableSkeleton columns={4} />}

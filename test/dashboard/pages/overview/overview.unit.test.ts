@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { compare } from '../../../../src/dashboard/pages/overview/change.ts'
-import { describeShare, listTicks, toSteps } from '../../../../src/dashboard/pages/overview/statistics.ts'
+import {
+  describeAverage,
+  describeShare,
+  listTicks,
+  toSteps,
+} from '../../../../src/dashboard/pages/overview/statistics.ts'
 
 test.each([
   { part: 0, whole: 0, described: '–' },
@@ -62,4 +67,13 @@ test('labels delivery time buckets and omits empty ones at the end', () => {
     '6 h to 1 day',
     '1 day or more',
   ])
+})
+
+test.each([
+  { total: 0, average: '0' },
+  { total: 1, average: '< 0.1' },
+  { total: 3, average: '0.1' },
+  { total: 3_720, average: '124' },
+])('describes the average of $total messages in 30 days as $average', ({ total, average }) => {
+  expect(describeAverage(total, 30)).toBe(average)
 })

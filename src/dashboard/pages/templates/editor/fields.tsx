@@ -2,7 +2,7 @@ import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconVariablePlus } from '@tabler/icons-react'
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
 import {
   listVariables,
   type TemplateBodyDefinition,
@@ -100,10 +100,13 @@ interface BodyFieldsProps extends PartProps<TemplateBodyDefinition | undefined> 
 export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Body` }: BodyFieldsProps) {
   const text = value?.text ?? ''
   const area = useRef<HTMLTextAreaElement>(null)
+  // A variable is often the last word until the sentence goes on.
+  const [isInserted, setIsInserted] = useState(false)
   const keys = listVariables(text)
   const insert = () => {
     const at = area.current?.selectionStart ?? text.length
     onChange(withBodyText(value, `${text.slice(0, at)}{{${nextVariable(text)}}}${text.slice(at)}`))
+    setIsInserted(true)
     area.current?.focus()
   }
   return (
@@ -116,8 +119,12 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
         minRows={4}
         maxRows={14}
         value={text}
-        error={errorOf(`${path}.text`, text)}
-        onChange={({ currentTarget }) => onChange(withBodyText(value, currentTarget.value))}
+        error={isInserted ? undefined : errorOf(`${path}.text`, text)}
+        onBlur={() => setIsInserted(false)}
+        onChange={({ currentTarget }) => {
+          setIsInserted(false)
+          onChange(withBodyText(value, currentTarget.value))
+        }}
       />
       <Group>
         <Button variant="default" size="xs" leftSection={<IconVariablePlus size={14} />} onClick={insert}>
@@ -126,7 +133,7 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
       </Group>
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">
-          <Trans>Example values show the reviewer what the variables contain.</Trans>
+          <Trans>Example values show the reviewer what the variables contain, such as the name of a customer.</Trans>
         </Text>
       )}
       {keys.map((key) => (
