@@ -13,6 +13,8 @@ interface ClaimedNumber {
 
 const retrySeconds = 10
 const remedy = 'If you are sure that the number is yours, add it with --unverified.'
+const rejectedRemedy =
+  'Check in Meta Business Suite that the token is valid and may use the number, or create a new one.'
 
 /**
  * Verifies with WhatsApp that the token can use the number and that the number belongs to the WABA, and returns
@@ -52,7 +54,7 @@ function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: type
   if (accountUnusable)
     return new ServiceError('VALIDATION_ERROR', failureFacts.tokenRejected({ words }), {
       field: 'accessToken',
-      remedy,
+      remedy: rejectedRemedy,
     })
   return new ServiceError('VALIDATION_ERROR', denied({ words }), {
     field,

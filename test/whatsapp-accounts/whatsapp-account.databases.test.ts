@@ -93,7 +93,7 @@ test('rejects a phone number that another account uses', async () => {
   })
 })
 
-test('requires --unverified to add an account that WhatsApp rejects or cannot check', async () => {
+test('does not add an account that WhatsApp rejects or cannot check, unless it is added unverified', async () => {
   const input = { phoneNumberId: nextPhoneNumberId(), wabaId: '200001', accessToken: 'EAA' }
   const whatsAppThat = (response: typeof unreachable | typeof tokenRefused): Deps => ({
     ...deps,
@@ -104,7 +104,8 @@ test('requires --unverified to add an account that WhatsApp rejects or cannot ch
     code: 'VALIDATION_ERROR',
     message: 'WhatsApp rejects this access token (token expired (190)).',
     fields: { accessToken: failureFacts.tokenRejected({ words: 'token expired (190)' }) },
-    remedy: expect.stringContaining('--unverified'),
+    // A token that WhatsApp rejects cannot send either.
+    remedy: expect.not.stringContaining('--unverified'),
   })
   await expect(addWhatsAppAccount(whatsAppThat(unreachable), accountId, input)).rejects.toMatchObject({
     code: 'WHATSAPP_UNAVAILABLE',
