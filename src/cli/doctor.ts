@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts'
 import { decryptContent } from '../messages/contents/content.ts'
 import { findOldestContents } from '../messages/contents/store.ts'
 import { countStalePending } from '../messages/status/stale-pending.ts'
+import { isAppSecret } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate/migrate.ts'
 import { findEmbeddedDatabase } from '../platform/db/database.ts'
@@ -28,9 +29,10 @@ import { waybill } from './program.ts'
 
 export interface Finding {
   check: string
+  /** False fails the command. */
   ok: boolean
   message: string
-  /** How to fix the problem. */
+  /** How to fix the problem. A finding that is OK and has a fix is a warning. */
   fix?: string
 }
 
@@ -49,6 +51,7 @@ export async function runChecks(deps: Deps): Promise<Finding[]> {
     ...checkVersion(deps),
     ...(await checkWhatsApp(deps)),
     ...(await checkCallbacks(deps)),
+    ...(await checkVerifyToken(deps)),
     ...(await checkHealth(deps)),
     ...(await checkMarketing(deps)),
     ...(await checkTemplates(deps)),
@@ -172,7 +175,7 @@ function describeConnecting(accountIds: readonly string[]): string {
 /** Without an app secret every callback is rejected, so no status ever arrives. */
 async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
   const check = 'callbacks'
-  if (callbacks.appSecret !== undefined) return [{ check, ok: true, message: 'META_APP_SECRET is set' }]
+  if (callbacks.appSecret !== undefined) return [{ check, ok: true, ...describeAppSecret(callbacks.appSecret) }]
   const rows = await findAllWhatsAppAccounts(db)
   // Without a WhatsApp account, there is nothing to check yet.
   if (rows.length === 0) return []
@@ -184,6 +187,30 @@ async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
       ok: false,
       message: `META_APP_SECRET is not set, so callbacks are rejected and no status arrives for ${without.map(({ id }) => id).join(', ')}`,
       fix: `Set META_APP_SECRET to the secret of your Meta app (App settings > Basic) and restart Waybill, or store the secret of one account: ${waybill} whatsapp update WA --app-secret -`,
+    },
+  ]
+}
+
+function describeAppSecret(appSecret: string): { message: string; fix?: string } {
+  if (isAppSecret(appSecret)) return { message: 'META_APP_SECRET is set' }
+  return {
+    message: 'META_APP_SECRET is not 32 hexadecimal digits, as the secrets of Meta apps are',
+    fix: 'Copy the secret from the app dashboard of Meta (App settings > Basic), and restart Waybill.',
+  }
+}
+
+/** Callbacks of an app that is set up arrive without it. */
+async function checkVerifyToken({ db, callbacks }: Deps): Promise<Finding[]> {
+  const check = 'verify token'
+  if (callbacks.verifyToken !== undefined) return [{ check, ok: true, message: 'META_VERIFY_TOKEN is set' }]
+  // See checkCallbacks.
+  if ((await findAllWhatsAppAccounts(db)).length === 0) return []
+  return [
+    {
+      check,
+      ok: true,
+      message: 'META_VERIFY_TOKEN is not set, so Meta does not accept the callback URL of this server',
+      fix: 'Set META_VERIFY_TOKEN to a random text, such as the output of: openssl rand -hex 16. Then restart Waybill.',
     },
   ]
 }
@@ -249,8 +276,10 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
   const activate = `${waybill} whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
   if (accessToken === undefined) return { check, ok: false, message: 'the access token cannot be decrypted' }
-  if (!row.active && !row.is_default)
-    return { check, ok: true, message: `inactive: ${inEnglish(whyInactive(row) ?? '')}` }
+  if (!row.active && !row.is_default) {
+    const message = `inactive: ${inEnglish(whyInactive(row) ?? '')}`
+    return row.switched_off ? { check, ok: true, message } : { check, ok: false, message, fix: activate }
+  }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok && outcome.refused)
     return {

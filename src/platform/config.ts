@@ -626,13 +626,33 @@ export function findConfigWarnings({
   publicUrl,
   meta,
 }: Pick<Config, 'trustedProxies' | 'publicUrl' | 'meta'>): string[] {
-  return [...warnOfMissingSecret(meta), ...warnOfMissingUrl({ trustedProxies, publicUrl })]
+  return [
+    ...warnOfAppSecret(meta),
+    ...warnOfMissingVerifyToken(meta),
+    ...warnOfMissingUrl({ trustedProxies, publicUrl }),
+  ]
 }
 
-function warnOfMissingSecret({ appSecret }: Config['meta']): string[] {
-  if (appSecret !== undefined) return []
+/** All secrets of Meta's apps have this form. */
+export function isAppSecret(text: string): boolean {
+  return /^[0-9a-f]{32}$/i.test(text)
+}
+
+function warnOfAppSecret({ appSecret }: Config['meta']): string[] {
+  if (appSecret !== undefined && isAppSecret(appSecret)) return []
+  if (appSecret !== undefined)
+    return [
+      'META_APP_SECRET is not 32 hexadecimal digits, as the secrets of Meta apps are: with a wrong secret, callbacks of WhatsApp are rejected and no status arrives. Copy the secret from the app dashboard of Meta (App settings > Basic).',
+    ]
   return [
     'META_APP_SECRET is not set: callbacks of WhatsApp are rejected for every WhatsApp account without an app secret of its own, so no status of its messages arrives. Copy the secret from the app dashboard of Meta (App settings > Basic).',
+  ]
+}
+
+function warnOfMissingVerifyToken({ verifyToken }: Config['meta']): string[] {
+  if (verifyToken !== undefined) return []
+  return [
+    'META_VERIFY_TOKEN is not set: Waybill rejects the request by which Meta verifies a callback URL, so Meta does not accept the URL. Set it to a random text, such as the output of: openssl rand -hex 16',
   ]
 }
 

@@ -3,8 +3,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
+import { deactivateWhatsAppAccount } from '../../src/whatsapp-accounts/change.ts'
 import { deactivateRefused } from '../../src/whatsapp-accounts/refusals.ts'
 import { insertAccount } from '../../src/accounts/store.ts'
+import { doctor } from '../../src/cli/commands/doctor.ts'
 import { runChecks } from '../../src/cli/doctor.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealContent } from '../../src/messages/contents/content.ts'
@@ -107,6 +109,77 @@ test('reports a deactivated default account with the stored reason', async () =>
   expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
     message: expect.stringContaining('token expired (190)'),
   })
+})
+
+const runDoctor = (examined: Deps) =>
+  doctor.run(
+    examined,
+    { args: [], options: {}, rest: [], json: false },
+    () => {},
+    () => Promise.resolve(),
+  )
+
+/** The line of a check, as printed. */
+async function printed(check: string, examined: Deps = deps): Promise<string | undefined> {
+  const { text } = await runDoctor(examined)
+  return text.split('\n').find((line) => line.slice(2).startsWith(check))
+}
+
+test('fails for an account that WhatsApp rejected, even if it is not the default', async () => {
+  const { accountId } = await addAccount()
+  const other = { phoneNumberId: '2', wabaId: simulator.wabaId, accessToken: 'EAA', unverified: true }
+  const { whatsAppAccountId } = await addWhatsAppAccount(deps, accountId, other)
+  const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
+  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), 'token expired (190)')
+  const check = `WhatsApp account ${whatsAppAccountId}`
+
+  expect(await printed(check)).toBe(`✗ ${check}: inactive: token expired (190)`)
+  expect(await failures()).toHaveProperty([check])
+
+  await deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId)
+  expect(await printed(check)).toMatch(/^✓ /)
+})
+
+test('marks warnings, which do not fail the command, and ticks nothing that has a fix', async () => {
+  const { accountId, whatsAppAccountId } = await addAccount()
+  await syncTemplates(deps, accountId)
+  await deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ callback_problem: 'WhatsApp does not show it', subscribed: true })
+    .where('whatsapp_account_id', '=', whatsAppAccountId)
+    .execute()
+
+  const { json, text, exitCode } = await runDoctor(deps)
+
+  expect(text).toContain(`! health of ${whatsAppAccountId}: There is a problem with the callback URL`)
+  expect(text).not.toMatch(/^✓ .*\n  →/m)
+  expect(json).toMatchObject({
+    ok: true,
+    findings: expect.arrayContaining([
+      expect.objectContaining({ check: `health of ${whatsAppAccountId}`, ok: true, severity: 'warning' }),
+      expect.objectContaining({ check: 'database', ok: true, severity: 'ok' }),
+    ]),
+  })
+  expect(exitCode).toBe(0)
+})
+
+const withSettings = (callbacks: Partial<Deps['callbacks']>) => ({
+  ...deps,
+  callbacks: { ...deps.callbacks, ...callbacks },
+})
+
+test('warns about a missing verify token and an app secret that Meta does not issue', async () => {
+  await addAccount()
+  const genuine = '0123456789abcdef0123456789ABCDEF'
+
+  expect(await printed('verify token', withSettings({ verifyToken: undefined }))).toMatch(
+    /^! verify token: META_VERIFY_TOKEN is not set/,
+  )
+  expect(await printed('verify token', withSettings({ verifyToken: 'random' }))).toMatch(/^✓ /)
+  expect(await printed('callbacks', withSettings({ appSecret: 'notasecret' }))).toMatch(
+    /^! callbacks: META_APP_SECRET is not 32 hexadecimal digits/,
+  )
+  expect(await printed('callbacks', withSettings({ appSecret: genuine }))).toMatch(/^✓ /)
 })
 
 test('reports an unreachable WhatsApp, with and without a token to check', async () => {

@@ -163,10 +163,24 @@ describe('a secret in a file', () => {
 })
 
 const warned = (environment: Record<string, string>) =>
-  findConfigWarnings(readConfig({ META_APP_SECRET: 'secret', ...environment }))
+  findConfigWarnings(readConfig({ META_APP_SECRET: 'a1'.repeat(16), META_VERIFY_TOKEN: 'random', ...environment }))
 
 test('warns about a missing app secret', () => {
   expect(warned({ META_APP_SECRET: '' })).toEqual([expect.stringMatching(/^META_APP_SECRET is not set: callbacks/)])
+})
+
+test('warns about an app secret that is not 32 hexadecimal digits, without repeating it', () => {
+  for (const secret of ['notasecret', 'a1'.repeat(15), `${'a1'.repeat(16)}f`, 'g'.repeat(32)]) {
+    expect(warned({ META_APP_SECRET: secret })).toEqual([
+      expect.stringMatching(/^META_APP_SECRET is not 32 hexadecimal digits/),
+    ])
+    expect(String(warned({ META_APP_SECRET: secret }))).not.toContain(secret)
+  }
+  expect(warned({ META_APP_SECRET: 'A1'.repeat(16) })).toEqual([])
+})
+
+test('warns about a missing verify token', () => {
+  expect(warned({ META_VERIFY_TOKEN: '' })).toEqual([expect.stringMatching(/^META_VERIFY_TOKEN is not set: /)])
 })
 
 test('warns about a trusted proxy without a public URL', () => {

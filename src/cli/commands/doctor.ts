@@ -7,16 +7,28 @@ export const doctor = dataCommand({
   args: [],
   options: {},
   needsSchema: false,
-  notes: ['Checks the database, the secret key, the access token of each WhatsApp account, templates and messages.'],
+  notes: [
+    'Checks the database, the secret key, the access token of each WhatsApp account, templates and messages.\n✗ marks problems, which end the command with 1, and ! marks warnings, which do not.',
+  ],
   examples: ['waybill doctor', 'waybill doctor --json'],
   run: async (deps) => {
     const findings = await runChecks(deps)
     const ok = findings.every((finding) => finding.ok)
-    return { json: { ok, findings }, text: findings.map(formatFinding).join('\n'), exitCode: ok ? 0 : 1 }
+    const json = { ok, findings: findings.map((finding) => ({ ...finding, severity: severityOf(finding) })) }
+    return { json, text: findings.map(formatFinding).join('\n'), exitCode: ok ? 0 : 1 }
   },
 })
 
-function formatFinding({ check, ok, message, fix }: Finding): string {
-  const line = `${ok ? '✓' : '✗'} ${check}: ${message}`
+const marks = { ok: '✓', warning: '!', error: '✗' }
+
+/** Something to fix is a warning at least. */
+function severityOf({ ok, fix }: Finding): keyof typeof marks {
+  if (!ok) return 'error'
+  return fix === undefined ? 'ok' : 'warning'
+}
+
+function formatFinding(finding: Finding): string {
+  const { check, message, fix } = finding
+  const line = `${marks[severityOf(finding)]} ${check}: ${message}`
   return fix === undefined ? line : `${line}\n  → ${fix}`
 }

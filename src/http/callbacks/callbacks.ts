@@ -104,7 +104,10 @@ export async function registerCallbacks(
     const handshake = Handshake.safeParse(request.query)
     void reply.type('text/plain')
     if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], options.verifyToken))
-      return reply.code(403).send('The verify token does not match META_VERIFY_TOKEN.\n')
+      // One answer for both, so that unauthenticated callers do not learn which it is.
+      return reply
+        .code(403)
+        .send('The verify token does not match META_VERIFY_TOKEN, or that is not set: waybill doctor shows which.\n')
     const { whatsAppAccountId } = request.params
     // Checked after the token, so that unauthenticated callers learn nothing about IDs.
     if (

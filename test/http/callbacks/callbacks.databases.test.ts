@@ -51,7 +51,10 @@ test.each([
   'hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=1&hub.challenge=2',
   '',
 ])('rejects the handshake ?%s', async (query) => {
-  expect((await server.request('GET', `${callbackPath}?${query}`)).statusCode).toBe(403)
+  expect(await server.request('GET', `${callbackPath}?${query}`)).toMatchObject({
+    statusCode: 403,
+    text: expect.stringContaining('does not match META_VERIFY_TOKEN, or that is not set'),
+  })
 })
 
 test('accepts and counts unknown and unrelated statuses', async () => {
