@@ -39,7 +39,7 @@ import { boundUnread } from './limits/unread.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
 import { registerHealthMetrics } from './ops/health-metrics.ts'
-import { type MetricsAccess, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { type MetricsAccess, registerDatabaseMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
 import { traceRequests } from './ops/tracing.ts'
 import { registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
@@ -153,6 +153,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     throw explainUnserved(request.url, reply)
   })
   registerMetrics(app, deps, { access: metricsAccess(options), registry, collect: options.collectMetrics })
+  registerDatabaseMetric(deps, registry)
   registerPendingMetric(deps, registry)
   registerHealthMetrics(deps, registry)
   registerTemplatesMetric(deps, registry)

@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
+import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { run, type RunningPostgres, startPostgres, withDatabase } from '../support/postgres.ts'
-import { startServe } from '../support/process.ts'
+import { type ServeProcess, startServe } from '../support/process.ts'
 import { environmentOf, createCustomer, openApp } from './customer.ts'
 
 const example = sendMessage.example.input
@@ -29,6 +30,13 @@ afterAll(async () => {
   await simulator.stop()
   await postgres.stop()
 })
+
+const metricsToken = 'metrics-token'
+
+async function readMetrics({ url }: ServeProcess): Promise<string> {
+  const { body } = await request(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  return body.text()
+}
 
 function upstreamSends(to: string): number {
   return simulator.requests.filter(({ body }) => JSON.stringify(body).includes(`+${to}`)).length
@@ -61,8 +69,9 @@ test('migrates an empty database once when two processes start together', async 
 })
 
 test('rejects sends while the database is unavailable and accepts them again afterwards', async () => {
-  const node = await startServe(environment)
+  const node = await startServe({ ...environment, METRICS_TOKEN: metricsToken })
   expect((await node.send(apiKey, example)).statusCode).toBe(200)
+  expect(await readMetrics(node)).toMatch(/^waybill_database_reachable 1$/m)
 
   await postgres.pause()
   const unavailable = await node.send(apiKey, example)
@@ -70,6 +79,7 @@ test('rejects sends while the database is unavailable and accepts them again aft
   expect(unavailable.body.error?.code).toBe('SERVICE_UNAVAILABLE')
   expect((await node.get('/readyz')).statusCode).toBe(503)
   expect((await node.get('/healthz')).statusCode).toBe(200)
+  expect(await readMetrics(node)).toMatch(/^waybill_database_reachable 0$/m)
 
   await postgres.resume()
   await expect.poll(async () => (await node.get('/readyz')).statusCode).toBe(200)

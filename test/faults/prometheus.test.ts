@@ -51,6 +51,17 @@ interface Rule {
   lastError?: string
 }
 
+/** An input series of `promtool test rules`. */
+const sample = (series: string, values: string) => ({ series, values })
+
+/** Whether an alert fires after 50 minutes of these series. */
+const alert = (name: string, isFiring: boolean, ...series: object[]) => {
+  const labels = `ALERTS{alertname="${name}", alertstate="firing", severity="critical"}`
+  const expr = `ALERTS{alertname="${name}", alertstate="firing"}`
+  const exp_samples = isFiring ? [{ labels, value: 1 }] : []
+  return { interval: '1m', input_series: series, promql_expr_test: [{ expr, eval_time: '50m', exp_samples }] }
+}
+
 describe.skipIf(!isInstalled())('with Prometheus', () => {
   let simulator: Simulator
   let folder: string
@@ -127,6 +138,38 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS')
   })
 
+  test('fires alerts for an unreachable database, missing messages and callbacks that stop', async () => {
+    const up = sample('up{job="waybill"}', '1x60')
+    const sends = sample('waybill_whatsapp_sends_total{job="waybill", outcome="accepted", code=""}', '0+10x60')
+    const callbacks = (values: string) =>
+      sample('waybill_whatsapp_callbacks_total{job="waybill", result="accepted"}', values)
+    const missing = (values: string) => sample('waybill_whatsapp_statuses_missing_total{job="waybill"}', values)
+    const database = (instance: string, values: string) =>
+      sample(`waybill_database_reachable{job="waybill", instance="${instance}"}`, values)
+    const file = path.join(folder, 'rules-test.yml')
+    const content = {
+      rule_files: [rulesFile],
+      tests: [
+        alert('WaybillDatabaseUnreachable', true, up, database('a', '1x60'), database('b', '0x60')),
+        alert('WaybillDatabaseUnreachable', false, up, database('a', '1x60')),
+        // No process of a supervised group answered in time.
+        alert('WaybillDatabaseUnreachable', true, up),
+        // WaybillDown fires instead.
+        alert('WaybillDatabaseUnreachable', false, { ...up, values: '0x60' }),
+        alert('WaybillMessagesMissing', true, missing('0x40 3x20')),
+        alert('WaybillMessagesMissing', false, missing('0x60')),
+        alert('WaybillCallbacksStopped', true, sends, callbacks('0+9x10 90x50')),
+        alert('WaybillCallbacksStopped', false, sends, callbacks('0+1x60')),
+        // Without sends, none is expected.
+        alert('WaybillCallbacksStopped', false, callbacks('0x60')),
+      ],
+    }
+    // JSON is YAML.
+    await writeFile(file, JSON.stringify(content))
+
+    expect(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })).toContain('SUCCESS')
+  })
+
   test.each(queries)('the panel "$title" shows a value: $expr', async ({ expr }) => {
     await expect
       .poll(async () => {
@@ -139,7 +182,7 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
   test('every rule is evaluated without an error, and reads metrics that exist', async () => {
     await expect
       .poll(async () => (await readRules()).map(({ health }) => health))
-      .toEqual(Array.from({ length: 12 }, () => 'ok'))
+      .toEqual(Array.from({ length: 15 }, () => 'ok'))
 
     const rules = await readRules()
     expect(rules.filter(({ lastError }) => lastError !== undefined && lastError !== '')).toEqual([])

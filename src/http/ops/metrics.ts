@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 
 import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
+import { isReady } from '../../platform/db/database.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { printAllAccounts } from './health-metrics.ts'
 
@@ -62,6 +63,22 @@ function reject(reply: FastifyReply): FastifyReply {
     .header('WWW-Authenticate', 'Bearer')
     .type('text/plain')
     .send('Metrics require the bearer token from METRICS_TOKEN.\n')
+}
+
+/** The same check as in `/readyz`. */
+export function registerDatabaseMetric({ db }: Pick<Deps, 'db'>, registry: Registry): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'waybill_database_reachable',
+      help: 'Whether the database responds: 1, or 0 if not.',
+      // One process that cannot reach it is a problem.
+      aggregator: 'min',
+      registers: [],
+      async collect() {
+        this.set((await isReady(db)) ? 1 : 0)
+      },
+    }),
+  )
 }
 
 /**
