@@ -39,14 +39,12 @@ const maxIsolatedInFlight = 2
  * Combines concurrent calls into one statement. While a batch slot is free, a call starts as soon as the requests that
  * arrived with it have been read, so a single call never waits. Otherwise it starts with all calls that arrived in the
  * meantime, when a batch ends. A failing item does not fail the others: its batch is bisected until the item is alone,
- * so a failed `run` must leave no effects. An abort signal cancels a call that has not started.
+ * so a failed `run` must leave no effects.
  *
  * If a batch of several groups is blocked, each of its groups is isolated: it runs alone, beside the batches, until it
  * is no longer blocked. So a blocked group delays the others only once.
  */
-export function createBatcher<Item, Result>(
-  options: BatchOptions<Item, Result>,
-): (item: Item, signal?: AbortSignal) => Promise<Result> {
+export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): (item: Item) => Promise<Result> {
   const { groupOf, maxWaitMilliseconds = Infinity } = options
   const waiting: Call<Item, Result>[] = []
   /** The waiting calls of each isolated group. */
@@ -142,33 +140,14 @@ export function createBatcher<Item, Result>(
     if (next < Infinity) expireLater(next - now)
   }
 
-  return (item, signal) => {
-    if (signal?.aborted) return Promise.reject(signal.reason)
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const call = { item, startBefore: startBefore(), resolve, reject }
-    const queue = (isolated.size > 0 && isolated.get(groupOf?.(item) ?? '')) || waiting
-    queue.push(call)
-    if (!expiry && maxWaitMilliseconds < Infinity) expireLater(maxWaitMilliseconds)
-    if (queue === waiting) startSoon()
-    else startIsolated()
-    return signal ? withAbort(signal, call, promise) : promise
-  }
-
-  async function withAbort(signal: AbortSignal, call: Call<Item, Result>, result: Promise<Result>): Promise<Result> {
-    const cancel = () => {
-      for (const queue of [waiting, ...isolated.values()]) {
-        const index = queue.indexOf(call)
-        if (index !== -1) queue.splice(index, 1)
-      }
-      call.reject(signal.reason)
-    }
-    signal.addEventListener('abort', cancel, { once: true })
-    try {
-      return await result
-    } finally {
-      signal.removeEventListener('abort', cancel)
-    }
-  }
+  return (item) =>
+    new Promise((resolve, reject) => {
+      const queue = (isolated.size > 0 && isolated.get(groupOf?.(item) ?? '')) || waiting
+      queue.push({ item, startBefore: startBefore(), resolve, reject })
+      if (!expiry && maxWaitMilliseconds < Infinity) expireLater(maxWaitMilliseconds)
+      if (queue === waiting) startSoon()
+      else startIsolated()
+    })
 }
 
 /** Never rejects: it settles each call, or passes the calls to `blocked`. */

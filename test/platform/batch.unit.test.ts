@@ -76,27 +76,6 @@ test('fails the whole batch once on an error that no single item causes', async 
   expect(await next).toBe(8)
 })
 
-test('does not run a call that was aborted before its batch started', async () => {
-  const { call, batches, items } = openBatches()
-  const leaver = new AbortController()
-  const left = call(1, leaver.signal)
-  await turn()
-  const waiter = new AbortController()
-  const waiting = call(2, waiter.signal)
-  const other = call(3)
-  waiter.abort(new Error('gone'))
-  leaver.abort(new Error('gone too'))
-  await expect(waiting).rejects.toThrow('gone')
-  await expect(left).rejects.toThrow('gone too')
-  await expect(call(4, AbortSignal.abort(new Error('never came')))).rejects.toThrow('never came')
-
-  batches[0]?.end()
-  await turn()
-  batches[1]?.end()
-  expect(await other).toBe(6)
-  expect(items()).toEqual([[1], [3]])
-})
-
 test('fails all calls if a run returns too few results', async () => {
   const call = createBatcher<number, number>({
     run: (items) => Promise.resolve(items.slice(1)),
@@ -204,7 +183,6 @@ const Story = fc.record({
     fc.record({
       fails: fc.boolean(),
       blocks: fc.boolean(),
-      leavesAfter: fc.option(fc.nat(5), { nil: undefined }),
       startsAfter: fc.nat(6),
     }),
     { minLength: 1, maxLength: 60 },
@@ -238,16 +216,9 @@ test('returns its own result to each caller, regardless of others in the batch',
         isBlocked: (error) => error instanceof BlockedError,
       })
       const outcomes = await Promise.all(
-        calls.map(async ({ startsAfter, leavesAfter }, index) => {
+        calls.map(async ({ startsAfter }, index) => {
           for (let turns = 0; turns < startsAfter; turns++) await turn()
-          const leaver = new AbortController()
-          const result = call(index, leaver.signal)
-          const leave = async () => {
-            for (let turns = 0; turns < (leavesAfter ?? 0); turns++) await turn()
-            leaver.abort(new Error('left'))
-          }
-          if (leavesAfter !== undefined) void leave()
-          return result.catch((error: Error) => error.message)
+          return call(index).catch((error: Error) => error.message)
         }),
       )
       for (const [index, outcome] of outcomes.entries()) {
@@ -255,8 +226,8 @@ test('returns its own result to each caller, regardless of others in the batch',
         const ownGroup = (outcome.match(/\d+/g) ?? []).every((item) => Number(item) % groups === index % groups)
         if (blocks && ownGroup && outcome.startsWith('blocked with')) continue
         const own = calls[index]?.fails ? `failed with ${index}` : `result ${index}`
-        expect(blocks && outcome !== 'left').toBe(false)
-        expect(calls[index]?.leavesAfter === undefined ? [own] : [own, 'left']).toContain(outcome)
+        expect(blocks).toBe(false)
+        expect(outcome).toBe(own)
       }
       expect(new Set(done).size).toBe(done.length)
     }),

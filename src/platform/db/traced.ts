@@ -54,7 +54,7 @@ export function createTracedBatcher<Item, Result>(
   tracing: Tracing,
   name: string,
   { run, groupOf, ...options }: BatchOptions<Item, Result>,
-): (item: Item, signal?: AbortSignal) => Promise<Result> {
+): (item: Item) => Promise<Result> {
   interface Traced {
     item: Item
     caller: TraceContext | undefined
@@ -69,8 +69,7 @@ export function createTracedBatcher<Item, Result>(
       ),
     ...(groupOf && { groupOf: ({ item }) => groupOf(item) }),
   })
-  return (item, signal) =>
-    tracing.child({ name, kind: 'internal' }, () => call({ item, caller: tracing.active() }, signal))
+  return (item) => tracing.child({ name, kind: 'internal' }, () => call({ item, caller: tracing.active() }))
 }
 
 function describeBatch(name: string): SpanDescription {
