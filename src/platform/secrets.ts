@@ -78,17 +78,16 @@ const maxCached = 10_000
  * false for secrets that should not stay in memory, such as emails with links.
  */
 export function cacheSecrets(box: SecretBox, isCached: (purpose: string) => boolean): SecretBox {
-  const cache = new BoundedMap<string, string>(maxCached)
+  const cache = new BoundedMap<string, { purpose: string; plaintext: string }>(maxCached)
   return {
     ...box,
     decrypt(ciphertext, purpose) {
       if (!isCached(purpose)) return box.decrypt(ciphertext, purpose)
-      // The purpose is part of the key, because it is bound to the ciphertext.
-      const key = `${purpose} ${ciphertext}`
-      const known = cache.get(key)
-      if (known !== undefined) return known
+      const known = cache.get(ciphertext)
+      // The purpose is bound to the ciphertext.
+      if (known?.purpose === purpose) return known.plaintext
       const plaintext = box.decrypt(ciphertext, purpose)
-      cache.set(key, plaintext)
+      cache.set(ciphertext, { purpose, plaintext })
       return plaintext
     },
   }
