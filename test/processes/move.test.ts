@@ -7,7 +7,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { createAccount, updateAccount } from '../../src/accounts/account.ts'
 import { generateKey } from '../../src/accounts/api-key.ts'
@@ -123,14 +123,15 @@ describe.runIf(source.kind === 'postgres')('waybill move', () => {
 
     const environment = { ...waybill.environment, DATABASE_URL: url, WAYBILL_SECRET_KEY_FILE: secretKeyFile }
     const app = openApp(environment)
-    const before = await send(app.deps, { accountId }, request('before'), 'before')
-    expect(before).toMatchObject({ replayed: true })
-    const { messageId } = before.message
+    const onReplay = vi.fn<() => void>()
+    const { messageId } = await send(app.deps, { accountId, onReplay }, request('before'), 'before')
+    expect(onReplay).toHaveBeenCalledOnce()
     expect(await getMessageContent(app.deps, { accountId, messageId })).toMatchObject({
       state: 'stored',
       content: { values: { variables: request('before').variables } },
     })
-    expect(await send(app.deps, { accountId }, request('after'), 'after')).toMatchObject({ replayed: false })
+    await send(app.deps, { accountId, onReplay }, request('after'), 'after')
+    expect(onReplay).toHaveBeenCalledOnce()
     await app.close()
     const { items } = await waybill.json(['message', 'list', accountId], { env: environment })
     expect(items.map(({ externalId, status }) => [externalId, status])).toEqual([

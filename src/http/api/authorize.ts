@@ -43,8 +43,8 @@ export class ApiCall implements ProcedureCall {
     ;(trace.messageIds ??= []).push(messageId)
   }
 
-  setHeader(name: string, value: string): void {
-    void this.#reply.header(name, value)
+  onReplay(): void {
+    void this.#reply.header('Idempotent-Replayed', 'true')
   }
 }
 

@@ -27,21 +27,13 @@ import type { HandlersOf } from '../../pipeline/procedures.ts'
 /** The handler of each procedure. A contract without a handler does not compile. */
 export const apiHandlers: HandlersOf<Contracts, ApiCall> = {
   message: {
-    send: async (deps, call, input) => {
-      const { message, replayed } = await send(deps, call, input, call.idempotencyKey)
-      if (replayed) call.setHeader('Idempotent-Replayed', 'true')
-      return message
-    },
+    send: (deps, call, input) => send(deps, call, input, call.idempotencyKey),
     preview: (deps, call, input) => preview(deps, call, input),
     get: (deps, call, input) => getMessage(deps, call, input),
     list: (deps, call, input) => listMessages(deps, call, input),
   },
   code: {
-    send: async (deps, call, input) => {
-      const { code, replayed } = await sendCode(deps, call, input, call.idempotencyKey)
-      if (replayed) call.setHeader('Idempotent-Replayed', 'true')
-      return code
-    },
+    send: (deps, call, input) => sendCode(deps, call, input, call.idempotencyKey),
     check: (deps, call, input) => checkCode(deps, call, input),
   },
   template: {

@@ -24,11 +24,7 @@ export interface CodeRequest {
   keyed: IdempotentRequest | undefined
 }
 
-export interface SentCode {
-  code: OutputOf<typeof sendCode>
-  /** The response is that of an earlier request. */
-  replayed: boolean
-}
+export type SentCode = OutputOf<typeof sendCode>
 
 const inFlightRetrySeconds = 2
 
@@ -44,7 +40,8 @@ export async function replayCode(
   const { accountId } = caller
   const sent = replay(earlier, keyed)
   const times = await findCodeTimes(deps.db, { accountId, ...input }, message.id)
-  return { code: { ...sent, ...toTimes(times ?? estimateTimes(message, input)) }, replayed: true }
+  caller.onReplay?.()
+  return { ...sent, ...toTimes(times ?? estimateTimes(message, input)) }
 }
 
 /**
@@ -69,10 +66,11 @@ export async function findCodeOnItsWay(deps: Pick<Deps, 'db'>, request: CodeRequ
       { retryAfterSeconds: inFlightRetrySeconds },
     )
   caller.onMessage?.(message.id)
-  return { code: toSentCode(message, message.waMessageId, recent), replayed: true }
+  caller.onReplay?.()
+  return toSentCode(message, message.waMessageId, recent)
 }
 
-export function toSentCode(message: RecordedMessage, waMessageId: string, times: CodeTimes): SentCode['code'] {
+export function toSentCode(message: RecordedMessage, waMessageId: string, times: CodeTimes): SentCode {
   return { ...toSentMessage(message, waMessageId), ...toTimes(times) }
 }
 

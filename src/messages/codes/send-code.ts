@@ -62,7 +62,7 @@ async function sendNewCode(deps: Deps, { caller, input, hashes, keyed }: CodeReq
   // With an unknown outcome, the code may have arrived.
   if (result.kind === 'failed') await deleteUnsent(deps, unsent, { isFinal: result.final })
   if (result.kind !== 'sent') throw result.error
-  return { code: toSentCode(prepared.message, result.waMessageId, times), replayed: false }
+  return toSentCode(prepared.message, result.waMessageId, times)
 }
 
 async function sendPrepared(

@@ -7,4 +7,6 @@ export interface SendCaller extends Caller {
   slot?: Pausable | null
   /** Receives the ID of each message that the call sends or replays. */
   onMessage?(messageId: string): void
+  /** The response will be that of an earlier request with the same `Idempotency-Key`. */
+  onReplay?(): void
 }

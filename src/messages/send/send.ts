@@ -7,18 +7,12 @@ import { findEarlierRequest } from './idempotency-store.ts'
 import { toSentMessage } from './responses.ts'
 import { applyRefusal, refreshRoute } from './apply-refusal.ts'
 import type { SendCaller } from './caller.ts'
-import { describeRequest, type IdempotentRequest, replay } from './idempotency.ts'
+import { describeRequest, type EarlierRequest, type IdempotentRequest, replay } from './idempotency.ts'
 import { forgetRefusedMedia } from './media.ts'
 import { interpretOutcome, type SendResult } from './outcome.ts'
 import { prepare, type Prepared } from './prepare.ts'
 import { recordPending } from './record-store.ts'
 import { settle, settleNeverDispatched } from './settle.ts'
-
-export interface Sent {
-  message: SentMessage
-  /** The response is that of an earlier request with the same `Idempotency-Key`. */
-  replayed: boolean
-}
 
 /**
  * The message is recorded before it is sent to WhatsApp, so that a process that dies in between
@@ -29,22 +23,22 @@ export async function send(
   caller: SendCaller,
   input: SendMessageRequest,
   idempotencyKey?: string,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const request = idempotencyKey === undefined ? undefined : describeRequest(idempotencyKey, input, deps.secrets)
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (request && earlier) {
     caller.onMessage?.(earlier.message.id)
-    return { message: replay(earlier, request), replayed: true }
+    return replayTo(caller, earlier, request)
   }
 
   const prepared = await prepare(deps, caller, input)
   const { message } = prepared
   const recorded = await record(deps, caller, message, request)
-  if (!recorded) return { message: await replayConcurrent(deps, caller, request), replayed: true }
+  if (!recorded) return replayConcurrent(deps, caller, request)
 
   const result = await dispatch(deps, caller, prepared, request)
   if (result.kind !== 'sent') throw result.error
-  return { message: toSentMessage(message, result.waMessageId), replayed: false }
+  return toSentMessage(message, result.waMessageId)
 }
 
 /**
@@ -78,7 +72,13 @@ async function replayConcurrent(
 ): Promise<SentMessage> {
   const earlier = request && (await findEarlierRequest(deps.db, caller.accountId, request.key))
   if (!request || !earlier) throw keyInUse()
-  return replay(earlier, request)
+  return replayTo(caller, earlier, request)
+}
+
+function replayTo(caller: SendCaller, earlier: EarlierRequest, request: IdempotentRequest): SentMessage {
+  const message = replay(earlier, request)
+  caller.onReplay?.()
+  return message
 }
 
 export function keyInUse(): ServiceError {
