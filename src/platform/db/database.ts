@@ -6,6 +6,7 @@ import type { Logger } from '../log.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
 import { AuthenticatedClient, connectionOptions } from './connect/connection.ts'
 import { EmbeddedDatabase } from './embedded/embedded.ts'
+import { NamedQuery, type PreparedColumns } from './connect/named-query.ts'
 import { SharedPool } from './connect/pool.ts'
 import type { Database } from './schema.ts'
 import { nameOf, runDirectly } from './statement.ts'
@@ -146,6 +147,7 @@ const longestTimeoutMilliseconds = 2 ** 31 - 1
 /** A connection that prepares the statements of `statement.ts` by name (`pg`: `QueryConfig.name`). */
 export class PreparedClient extends AuthenticatedClient {
   #timeoutDisabled = false
+  readonly #columns: PreparedColumns = new Map()
 
   // One signature for all overloads of `pg`: other queries are passed on unchanged.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -171,13 +173,12 @@ export class PreparedClient extends AuthenticatedClient {
   /** Calls `pg` without a `QueryConfig`, because copying its properties takes 15 µs. */
   #queryNamed(name: string, text: string, values: unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const query = new pg.Query(text, values)
-      const callback = (error: Error | null | undefined, result: unknown) => {
+      const query = new NamedQuery(this.#columns, { name, text, values }, (error, result) => {
         if (!error) return resolve(result)
         if (isReadTimeout(error)) void this.end()
         reject(error)
-      }
-      super.query(Object.assign(query, { name, callback }))
+      })
+      super.query(query)
     })
   }
 

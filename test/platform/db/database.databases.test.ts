@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { NotStartedError } from '../../../src/platform/batch.ts'
 import {
   openDatabase,
@@ -11,6 +11,7 @@ import {
   withoutTimeout,
 } from '../../../src/platform/db/database.ts'
 import { isDatabaseUnavailable, isOutcomeUnknown, isTransient } from '../../../src/platform/db/errors.ts'
+import { statement } from '../../../src/platform/db/statement.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -55,6 +56,29 @@ test.each([
     expect(isOutcomeUnknown(error)).toBe(unknown)
   },
 )
+
+test('asks a connection for the columns of a prepared statement once', async (context) => {
+  if (database.url === undefined) return context.skip()
+  const find = statement<{ id: number | undefined; at: Date }>(
+    'find_columns_test',
+    ($) => `select ${$.id}::integer as id, ${$.at}::timestamptz as at where ${$.id}::integer <> 0`,
+  )
+  const change = statement<{ id: number }>(
+    'change_columns_test',
+    ($) => `delete from accounts where id = ${$.id}::text`,
+  )
+  const db = openDatabase({ kind: 'postgres', url: database.url }, pino({ level: 'silent' }))
+  const descriptions = vi.spyOn(pg.Connection.prototype, 'describe')
+  const at = new Date('2026-11-20T09:30:00Z')
+
+  for (const id of [1, 2, 0, 3]) {
+    expect(await find(db, { id, at })).toEqual(id === 0 ? [] : [{ id, at }])
+    expect(await change(db, { id })).toEqual([])
+  }
+  expect(descriptions).toHaveBeenCalledTimes(2)
+  descriptions.mockRestore()
+  await db.destroy()
+})
 
 test('closes a connection whose statement timed out', async (context) => {
   if (database.url === undefined) return context.skip()
