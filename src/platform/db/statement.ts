@@ -58,7 +58,12 @@ function compile<Params extends object>(write: ($: Placeholders<Params>) => stri
     },
   })
   const text = write(placeholders)
-  return { text, valuesOf: (params) => order.map((key) => params[key] ?? null) }
+  return { text, valuesOf: (params) => order.map((key) => toValue(params[key])) }
+}
+
+/** `pg` would format a time in the local time zone, which allocates 600 bytes. */
+function toValue(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : (value ?? null)
 }
 
 function run<Params extends object, Row>(text: string, valuesOf: Compiled<Params>['valuesOf']): Statement<Params, Row> {

@@ -68,7 +68,7 @@ test('lists names, values and arrays of columns in the same order', async () => 
   expect(one?.sql).toBe(
     '/* insert_test */ (account_id, label, count, created_at) values ($1::text, $2::text, $3::integer, $4::timestamptz)',
   )
-  expect(one?.parameters).toEqual(['acc_1', 'x', 1, at])
+  expect(one?.parameters).toEqual(['acc_1', 'x', 1, '2026-11-20T09:30:00.000Z'])
   expect(many?.sql).toContain('unnest($1::text[], $2::text[], $3::integer[], $4::timestamptz[])')
   expect(many?.parameters).toEqual([
     '{acc_1,acc_2}',
