@@ -67,11 +67,10 @@ function toValue(value: unknown): unknown {
 }
 
 function run<Params extends object, Row>(text: string, valuesOf: Compiled<Params>['valuesOf']): Statement<Params, Row> {
-  return async (db, params) => {
+  return (db, params) => {
     const direct = runners.get(db)
-    if (direct) return (await direct(text, valuesOf(params))) as Row[]
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(params)))
-    return rows
+    if (direct) return direct(text, valuesOf(params)) as Promise<Row[]>
+    return db.executeQuery<Row>(CompiledQuery.raw(text, valuesOf(params))).then(({ rows }) => rows)
   }
 }
 
