@@ -38,9 +38,10 @@ export function batched<Item, Result>({
     let call = callByDb.get(db)
     if (!call) {
       const options: BatchOptions<Item, Result> = {
-        run: async (items) => {
-          const [first] = items
-          return items.length === 1 && first !== undefined ? [await one(db, first)] : many(db, items)
+        run: (items) => {
+          const { 0: first } = items
+          if (items.length > 1 || first === undefined) return many(db, items)
+          return one(db, first).then((result) => [result])
         },
         maxItems,
         maxInFlight,
