@@ -35,7 +35,7 @@ export function isApiKey(text: string): boolean {
   return pattern.test(text)
 }
 
-/** A key has 256 random bits, so a plain SHA-256 hash is sufficient. Hexadecimal: a `Buffer` takes three times as much memory. */
+/** A key has 256 random bits, so a plain SHA-256 hash is sufficient. It is a text, by which requests are also compared. */
 export function hashApiKey(apiKey: string): string {
   return hash('sha256', apiKey)
 }
