@@ -66,6 +66,7 @@ export const changes = defineFacts('change', {
   sendMessageAgain: 'sent {messageId} again',
   resolveMessage: 'resolved {messageId} as {as}',
   eraseRecipient: 'erased a recipient',
+  exportRecipient: 'exported the data of a recipient',
   createAccount: 'created the account as an operator of this server',
   createAccountAndInvite: 'created the account as an operator of this server, and invited {email} as owner',
   exportAccount: 'exported the data of the account',

@@ -11,7 +11,7 @@ import { migrate } from './commands/migrate.ts'
 import { operatorCommands } from './commands/operator.ts'
 import { ownerCommands } from './commands/owner.ts'
 import { ratesCommands } from './commands/rates.ts'
-import { recipientErase } from './commands/recipient.ts'
+import { recipientErase, recipientExport } from './commands/recipient.ts'
 import { rekey } from './commands/rekey.ts'
 import { requestCommands } from './commands/request.ts'
 import { suppressionCommands } from './commands/suppression.ts'
@@ -43,6 +43,7 @@ export const dataCommands: readonly DataCommand[] = [
   ...requestCommands,
   ...ratesCommands,
   recipientErase,
+  recipientExport,
   ...suppressionCommands,
   auditList,
   auditVerify,

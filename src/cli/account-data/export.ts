@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { MessageEvent } from '../../../contracts/events.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { toRequestDetails } from '../../accounts/requests/list.ts'
@@ -95,7 +95,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'messages',
         fields: fieldsOf(messageColumns, 'messages'),
         key: ['id'],
-        toRecord: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
+        toRecord: toMessageRecord,
       }),
   },
   message_contents: {
@@ -122,11 +122,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         table: 'events',
         fields: '*',
         key: ['id'],
-        toRecord: ({ id, created_at, payload }) => ({
-          eventId: id,
-          createdAt: created_at.toISOString(),
-          event: readPayload(payload),
-        }),
+        toRecord: toEventRecord,
       }),
   },
   webhook_deliveries: { type: 'delivery', read: (deps, accountId) => readDeliveries(deps, accountId, waiting) },
@@ -162,22 +158,17 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
         fields: `*, ${latestUserId} as user_id`,
         key: ['number_key'],
         // Recipients who opted in again are exported, too.
-        toRecord: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
+        toRecord: toSuppressionRecord,
       }),
   },
   recipient_identities: {
     type: 'recipientIdentity',
     read: ({ db }, accountId) =>
-      readPages<RecipientIdentitiesTable>(db, accountId, {
+      readPages<Selectable<RecipientIdentitiesTable>>(db, accountId, {
         table: 'recipient_identities',
         fields: '*',
         key: ['identity'],
-        toRecord: ({ identity, person, number, seen_at }) => ({
-          ...(number === null ? { userId: identity } : { number }),
-          // All names of a person have the same value here.
-          person,
-          seenAt: seen_at.toISOString(),
-        }),
+        toRecord: toIdentityRecord,
       }),
   },
   suppression_settings: {
@@ -272,19 +263,42 @@ const counted = sql.raw(
   'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, pricing, count',
 )
 
+export function toMessageRecord(row: StoredMessage): object {
+  return { ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }
+}
+
+export function toEventRecord({ id, created_at, payload }: Selectable<EventsTable>): object {
+  return { eventId: id, createdAt: created_at.toISOString(), event: readPayload(payload) }
+}
+
+export function toSuppressionRecord(row: ListedSuppression): object {
+  return { ...toSuppression(row), suppressed: row.suppressed }
+}
+
+export function toIdentityRecord(row: Selectable<RecipientIdentitiesTable>): object {
+  return {
+    ...(row.number === null ? { userId: row.identity } : { number: row.number }),
+    // All names of a person have the same value here.
+    person: row.person,
+    seenAt: row.seen_at.toISOString(),
+  }
+}
+
 interface PageQuery<Row> {
   table: string
   /** SQL text from this file, never from a user. */
   fields: string
+  /** Only these rows; all rows of the account if absent. */
+  where?: RawBuilder<unknown>
   /** Columns after `account_id` that order the rows. */
   key: string[]
   toRecord: (row: Row) => object
 }
 
-async function* readPages<Row>(
+export async function* readPages<Row>(
   db: Kysely<Database>,
   accountId: string,
-  { table, fields, key, toRecord }: PageQuery<Row>,
+  { table, fields, where = sql`true`, key, toRecord }: PageQuery<Row>,
 ): Pages {
   const columns = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}`))
   const keyTexts = sql.join(key.map((column) => sql`${sql.table(table)}.${sql.ref(column)}::text`))
@@ -292,7 +306,7 @@ async function* readPages<Row>(
     const rest = after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(after)})`
     const { rows } = await sql<Row & { exportKey: string[] }>`
       select ${sql.raw(fields)}, array[${keyTexts}] as "exportKey" from ${sql.table(table)}
-      where account_id = ${accountId} ${rest}
+      where account_id = ${accountId} and ${where} ${rest}
       order by ${columns} limit ${sql.lit(pageSize)}`.execute(db)
     yield rows.map((row) => toRecord(row))
     after = rows.at(-1)?.exportKey

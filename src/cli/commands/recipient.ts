@@ -1,11 +1,13 @@
+import { changes } from '../../../contracts/facts/changes.ts'
 import { PhoneNumber, userIdPattern } from '../../../contracts/fields.ts'
-import { requireAccount } from '../../accounts/account.ts'
+import { listAccounts, requireAccount } from '../../accounts/account.ts'
 import { type Erased, eraseRecipient } from '../../messages/erasure/erase.ts'
 import { listColumnGroups } from '../../messages/erasure/sweep.ts'
 import { findEmbeddedDatabase } from '../../platform/db/database.ts'
 import { rewriteTables } from '../../platform/db/rewrite.ts'
 import { audited } from '../../users/audit/audit.ts'
-import { dataCommand } from '../command.ts'
+import { exportRecipient, listNamesOf } from '../account-data/export-recipient.ts'
+import { auditedForOperator, dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { waybill } from '../program.ts'
 
@@ -52,6 +54,41 @@ export const recipientErase = dataCommand({
       text: describe(erased, { rewritten: rewrite === true, isEmbedded }),
       exitCode: erased.complete ? 0 : 1,
     }
+  },
+})
+
+export const recipientExport = dataCommand({
+  name: 'recipient export',
+  summary: 'Export what is stored about a person, by number or user ID, as JSON (GDPR, articles 15 and 20)',
+  args: ['RECIPIENT'],
+  options: { account: { value: 'ACC', help: 'Only of this account (default: of all accounts)' } },
+  notes: [
+    'Prints one JSON document, with and without --json. It has a line for each record: opt-outs, one-time codes without the\ncode, messages, stored contents, and events with replies. The guide "Move, export and erase data" describes them.',
+  ],
+  examples: ['waybill recipient export 34600111222 > person.json'],
+  audit: 'by itself',
+  run: async (deps, { args: [given], options: { account } }, _report, print) => {
+    const recipient = parseRecipient(given)
+    const accountIds = account === undefined ? (await listAccounts(deps)).map((one) => one.accountId) : [account]
+    if (account !== undefined) await requireAccount(deps.db, account)
+    const names = await listNamesOf(deps.db, { recipient, accountId: account })
+    await print(`{"recipient":${JSON.stringify(recipient)},"names":${JSON.stringify(names)},"records":[`)
+    let separator = ''
+    async function printPage(accountId: string, records: readonly object[]): Promise<void> {
+      await print(separator + records.map((record) => JSON.stringify({ accountId, ...record })).join(',\n'))
+      separator = ','
+    }
+    for (const accountId of accountIds) {
+      const pages = exportRecipient(deps, accountId, names)
+      const first = await pages.next()
+      if (first.done === true) continue
+      await auditedForOperator(deps, { what: changes.exportRecipient(), accountId }, async () => {
+        await printPage(accountId, first.value)
+        for await (const page of pages) await printPage(accountId, page)
+      })
+    }
+    await print(`],"exportedAt":${JSON.stringify(deps.now())}}`)
+    return { json: null, text: '', isPrinted: true }
   },
 })
 

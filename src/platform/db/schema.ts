@@ -397,7 +397,7 @@ interface SuppressionSettingsTable {
   categories: string[]
 }
 
-interface OneTimeCodesTable {
+export interface OneTimeCodesTable {
   account_id: string
   id: string
   to_number: string

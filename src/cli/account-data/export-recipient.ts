@@ -1,0 +1,150 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { matchNames } from '../../messages/erasure/number.ts'
+import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
+import { openContent } from '../../messages/contents/content.ts'
+import { findFirstShown } from '../../messages/contents/store.ts'
+import { findKeysOf } from '../../messages/recipients/store.ts'
+import { findAccountsWithNames } from '../../messages/suppressions/erased-store.ts'
+import { spellingsOf, storedKeysOf } from '../../messages/suppressions/number-key.ts'
+import { latestUserId, type ListedSuppression } from '../../messages/suppressions/store.ts'
+import { fieldsOf } from '../../platform/db/columns.ts'
+import type { Database, EventsTable, OneTimeCodesTable, RecipientIdentitiesTable } from '../../platform/db/schema.ts'
+import {
+  type ExportDeps,
+  readPages,
+  toEventRecord,
+  toIdentityRecord,
+  toMessageRecord,
+  toSuppressionRecord,
+} from './export.ts'
+
+interface Person {
+  /** A number in any of its spellings, digits only; or a user ID. */
+  recipient: string
+  /** All accounts if absent. */
+  accountId?: string | undefined
+}
+
+/** Everything under which a person is stored: all spellings of the number, and the user IDs reported with it. */
+export async function listNamesOf(db: Kysely<Database>, { recipient, accountId }: Person): Promise<string[]> {
+  const keys = new Set(storedKeysOf(recipient))
+  for (const id of await findAccountsWithNames(db, [...keys], accountId))
+    for (const key of keys) for (const other of await findKeysOf(db, id, key)) keys.add(other)
+  return [...new Set([...keys].flatMap(spellingsOf))]
+}
+
+/** Yields pages of what an account stores about a person, as in the export of the account. */
+export async function* exportRecipient(
+  deps: ExportDeps,
+  accountId: string,
+  names: readonly string[],
+): AsyncGenerator<{ type: string; data: object }[], void, void> {
+  for (const [type, pages] of listSections(deps, accountId, names))
+    for await (const page of pages) if (page.length > 0) yield page.map((data) => ({ type, data }))
+}
+
+type Pages = AsyncGenerator<object[], void, void>
+
+function listSections(deps: ExportDeps, accountId: string, names: readonly string[]): [type: string, pages: Pages][] {
+  const { db } = deps
+  return [
+    [
+      'recipientIdentity',
+      readPages<Selectable<RecipientIdentitiesTable>>(db, accountId, {
+        table: 'recipient_identities',
+        fields: '*',
+        where: sql`(identity = any(${names}::text[]) or person = any(${names}::text[]))`,
+        key: ['identity'],
+        toRecord: toIdentityRecord,
+      }),
+    ],
+    [
+      'suppression',
+      readPages<ListedSuppression>(db, accountId, {
+        table: 'suppressions',
+        fields: `*, ${latestUserId} as user_id`,
+        where: sql`number_key = any(${names}::text[])`,
+        key: ['number_key'],
+        toRecord: toSuppressionRecord,
+      }),
+    ],
+    [
+      'oneTimeCode',
+      readPages<Selectable<OneTimeCodesTable>>(db, accountId, {
+        table: 'one_time_codes',
+        fields: '*',
+        where: sql`to_number = any(${names}::text[])`,
+        key: ['id'],
+        toRecord: toCodeRecord,
+      }),
+    ],
+    [
+      'message',
+      readPages<StoredMessage>(db, accountId, {
+        table: 'messages',
+        fields: fieldsOf(messageColumns, 'messages'),
+        where: sql`to_number = any(${names}::text[])`,
+        key: ['id'],
+        toRecord: toMessageRecord,
+      }),
+    ],
+    ['messageContent', readContentsOf(deps, accountId, names)],
+    ['event', readEventsOf(deps, accountId, names)],
+  ]
+}
+
+/** Without the hash of the code. */
+function toCodeRecord(code: Selectable<OneTimeCodesTable>): object {
+  return {
+    to: code.to_number,
+    purpose: code.purpose,
+    attemptsLeft: code.attempts_left,
+    createdAt: code.created_at.toISOString(),
+    expiresAt: code.expires_at.toISOString(),
+    ...(code.message_id !== null && { messageId: code.message_id }),
+  }
+}
+
+interface ContentRow {
+  message_id: string
+  content_encrypted: string
+}
+
+async function* readContentsOf({ db, now, secrets }: ExportDeps, accountId: string, names: readonly string[]): Pages {
+  const from = await findFirstShown(db, accountId, now())
+  if (from === undefined) return
+  yield* readPages<ContentRow>(db, accountId, {
+    table: 'message_contents',
+    fields: '*',
+    where: sql`message_id >= ${from} and exists (
+      select from messages m where m.account_id = message_contents.account_id and m.id = message_contents.message_id
+        and m.to_number = any(${names}::text[]))`,
+    key: ['message_id'],
+    toRecord: ({ message_id: messageId, content_encrypted }) => ({
+      messageId,
+      ...(openContent(secrets, { accountId, messageId }, content_encrypted) ?? { unreadable: true }),
+    }),
+  })
+}
+
+/** Events that mention the person only in the words of somebody else are of that person. */
+async function* readEventsOf({ db }: ExportDeps, accountId: string, names: readonly string[]): Pages {
+  const pages = readPages<Selectable<EventsTable>>(db, accountId, {
+    table: 'events',
+    fields: '*',
+    where: sql`payload ~ ${matchNames(names).pattern}`,
+    key: ['id'],
+    toRecord: toEventRecord,
+  })
+  for await (const page of pages) yield page.filter((record) => isAbout(record, new Set(names)))
+}
+
+/** Fields of events with the name of a person: whom a message is for, who replied, and who opted out. */
+const nameFields = new Set(['to', 'recipient', 'waId', 'userId', 'from'])
+
+function isAbout(value: unknown, names: ReadonlySet<string>): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, item]: [string, unknown]) =>
+    typeof item === 'string' ? nameFields.has(name) && names.has(item) : isAbout(item, names),
+  )
+}
