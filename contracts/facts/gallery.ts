@@ -4,6 +4,10 @@ import { defineFacts } from './fact.ts'
 export const galleryFacts = defineFacts('gallery', {
   order_confirmed: { title: 'Order confirmed', description: 'Thank a customer for an order, with a link to it.' },
   order_shipped: { title: 'Order shipped', description: 'Announce that an order has shipped, with a tracking link.' },
+  ready_for_pickup: {
+    title: 'Ready for pickup',
+    description: 'Say that an order can be picked up, and until when.',
+  },
   delivery_failed: { title: 'Delivery failed', description: 'Report a failed delivery and offer another day.' },
   appointment_reminder: {
     title: 'Appointment reminder',

@@ -61,6 +61,13 @@ export const galleryTexts = {
       labels: ['Suivre ma commande'],
     },
   },
+  ready_for_pickup: {
+    en: { body: 'Hello {{1}}, your order {{2}} is ready for pickup. We will keep it for you until {{3}}.' },
+    es: { body: 'Hola {{1}}, tu pedido {{2}} está listo para recoger. Te lo guardamos hasta el {{3}}.' },
+    pt_BR: { body: 'Olá {{1}}, seu pedido {{2}} está pronto para retirada. Nós o guardaremos até {{3}}.' },
+    de: { body: 'Hallo {{1}}, Ihre Bestellung {{2}} liegt zur Abholung bereit. Wir bewahren sie bis zum {{3}} auf.' },
+    fr: { body: 'Bonjour {{1}}, votre commande {{2}} est prête à être retirée. Nous la gardons jusqu’au {{3}}.' },
+  },
   delivery_failed: {
     en: {
       body: 'Hello {{1}}, we could not deliver your order {{2}} today because nobody was at home. We will try again on {{3}}. Does that suit you?',

@@ -29,6 +29,11 @@ export const galleryItems = [
     buttons: [{ type: 'URL', url: 'https://example.com/track/{{1}}', example: 'WB-1042' }],
   },
   {
+    name: 'ready_for_pickup',
+    category: 'UTILITY',
+    examples: ['Ada', 'WB-1042', '31 May'],
+  },
+  {
     name: 'delivery_failed',
     category: 'UTILITY',
     examples: ['Ada', 'WB-1042', '25 May'],

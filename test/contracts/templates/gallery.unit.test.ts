@@ -11,8 +11,8 @@ const all = galleryItems.flatMap(({ name, category }) =>
   galleryLanguages.map((language) => ({ name, language, category })),
 )
 
-test('has eight utility and authentication templates in five languages', () => {
-  expect(all).toHaveLength(40)
+test('has nine utility and authentication templates in five languages', () => {
+  expect(all).toHaveLength(45)
   expect(new Set(galleryItems.map(({ category }) => category))).toEqual(new Set(['UTILITY', 'AUTHENTICATION']))
 })
 
@@ -40,5 +40,5 @@ test('the simulator, which has its own rules, accepts all of them', async () => 
   await simulator.stop()
 
   expect(refused).toEqual([])
-  expect(simulator.templates.all()).toHaveLength(40)
+  expect(simulator.templates.all()).toHaveLength(45)
 })
