@@ -1,7 +1,7 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { ActionIcon, Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
+import { Button, Group, Stack, Table, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -227,15 +227,15 @@ function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
 function RemoveButton({ to, onRemove }: { to: string | undefined; onRemove: (to: string) => void }) {
   if (to === undefined) return null
   return (
-    <Tooltip label={t`Remove ${showRecipient(to)}`}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={t`Remove ${showRecipient(to)}`}
-        onClick={() => onRemove(to)}
-      >
-        <IconTrash size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-sm"
+      leftSection={<IconTrash size={16} />}
+      aria-label={t`Remove ${showRecipient(to)}`}
+      onClick={() => onRemove(to)}
+    >
+      {t`Remove`}
+    </Button>
   )
 }
