@@ -35,6 +35,8 @@ export const Invitation = z.object({
   accountName: z.string(),
   email: z.string(),
   role: Role,
+  /** Email address of the member who invited; absent if an operator did. */
+  invitedBy: z.string().optional(),
   expiresAt: Timestamp,
   /** Whether the link only sets a new password for an existing member. */
   setsPassword: z.boolean(),

@@ -90,6 +90,7 @@ export async function readInvitation(deps: Pick<Deps, 'db'>, token: string): Pro
     accountName: invitation.account_name,
     email: invitation.email,
     role: invitation.role,
+    ...(invitation.invited_by !== null && { invitedBy: invitation.invited_by }),
     setsPassword: invitation.sets_password,
     replacesCredentials: doesReplaceCredentials(invitation, await findInvitedUser(deps.db, invitation.email)),
     expiresAt: invitation.expires_at.toISOString(),

@@ -86,6 +86,14 @@ test('starts links with WAYBILL_PUBLIC_URL, even if a request names another host
   expect(new URL(data.link).origin).toBe('https://waybill.example.com')
 })
 
+test('tells the invited user who has invited them', async () => {
+  const { data: invited } = await of(account).invite(owner, newAddress())
+
+  const read = await visitor(server).query('invitation.get', { token: tokenOf(invited.link) })
+
+  expect(read.data).toMatchObject({ invitedBy: owner.email })
+})
+
 test('makes the link of a revoked invitation invalid', async () => {
   const email = newAddress()
   const { data: invited } = await of(account).invite(owner, email)

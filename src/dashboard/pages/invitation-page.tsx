@@ -44,11 +44,7 @@ export function InvitationPage() {
     return (
       <SignedOutLayout
         title={data.setsPassword ? t`Set a new password` : t`Join ${data.accountName}`}
-        description={
-          data.setsPassword
-            ? t`The password applies to all your accounts on this server.`
-            : t`You have been invited to this account.`
-        }
+        description={describe(data)}
       >
         <InvitationDetails invitation={data} />
         {user?.email === data.email && <JoinButton token={token} invitation={data} />}
@@ -62,6 +58,13 @@ export function InvitationPage() {
       {error ? <ErrorAlert error={error} onRetry={() => refetch()} /> : <LoadingSkeleton />}
     </SignedOutLayout>
   )
+}
+
+function describe({ setsPassword, invitedBy }: z.output<typeof Invitation>): string {
+  if (setsPassword) return t`The password applies to all your accounts on this server.`
+  return invitedBy === undefined
+    ? t`You have been invited to this account.`
+    : t`${invitedBy} has invited you to this account.`
 }
 
 function InvalidLinkPage({ message }: { message: string }) {
