@@ -17,6 +17,18 @@ const fontLicence: Plugin = {
   },
 }
 
+/** Leaves out the letters of ancient Greek, for which the system's font is enough. */
+const modernLetters: Plugin = {
+  name: 'modern-letters',
+  enforce: 'pre',
+  transform(css, id) {
+    if (!id.endsWith('@fontsource-variable/inter/wght.css')) return undefined
+    const modern = css.replace(/@font-face \{[^}]*greek-ext[^}]*\}/, '')
+    if (modern === css) this.error('The font has no letters of ancient Greek: remove this plugin')
+    return modern
+  },
+}
+
 /** Preloads the app chunk, which main.tsx imports dynamically, so that browsers load it in parallel. */
 const preloadFrame: Plugin = {
   name: 'preload-frame',
@@ -39,7 +51,7 @@ const preloadFrame: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base,
-  plugins: [translateDashboard(), react(), fontLicence, preloadFrame],
+  plugins: [translateDashboard(), react(), modernLetters, fontLicence, preloadFrame],
   build: {
     outDir: 'built',
     assetsDir: 'assets',
