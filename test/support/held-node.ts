@@ -1,6 +1,6 @@
 import { startTestServer, type TestServer, type TestServerOptions } from './server.ts'
 
-/** A node that can hold its hot-path statements before they reach the database. */
+/** A node that can hold its statements before they reach the database, except for the readiness check. */
 export interface HeldNode {
   node: TestServer
   hold: () => void
@@ -18,8 +18,10 @@ export async function startHeldNode(beside: TestServer, server: TestServerOption
       const value: unknown = Reflect.get(target, property, target)
       if (typeof value !== 'function') return value
       if (property !== 'executeQuery') return value.bind(target) as unknown
-      return async (...args: unknown[]): Promise<unknown> => {
-        if (holds) await new Promise<void>((resolve) => waiting.add(resolve))
+      return async (...args: Parameters<typeof target.executeQuery>): Promise<unknown> => {
+        // A real node has a connection of its own for it.
+        const isReadinessCheck = 'sql' in args[0] && args[0].sql === 'select 1'
+        if (holds && !isReadinessCheck) await new Promise<void>((resolve) => waiting.add(resolve))
         return Reflect.apply(value, target, args)
       }
     },
