@@ -42,7 +42,7 @@ function prepare(work: OtherWork, number: number): Request {
     case 'import': {
       const recipients = Array.from(
         { length: importedAtOnce },
-        (_, index) => `3479${String(number * importedAtOnce + index).padStart(8, '0')}`,
+        (_, index) => `3479${String(number * importedAtOnce + index).padStart(7, '0')}`,
       )
       return { path: 'suppression/import', body: JSON.stringify({ recipients }), readIds: () => recipients }
     }
