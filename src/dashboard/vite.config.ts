@@ -24,7 +24,7 @@ const modernLetters: Plugin = {
   transform(css, id) {
     if (!id.endsWith('@fontsource-variable/inter/wght.css')) return undefined
     const modern = css.replace(/@font-face \{[^}]*greek-ext[^}]*\}/, '')
-    if (modern === css) this.error('The font has no letters of ancient Greek: remove this plugin')
+    if (modern === css) this.error('no greek-ext in wght.css: remove this plugin')
     return modern
   },
 }

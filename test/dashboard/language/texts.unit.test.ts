@@ -122,6 +122,7 @@ const exceptions: readonly string[] = [
   'pages/public-api/fill-snippet.ts',
   "import { createFetchWebhookHandler } from 'waybill-client/webhook'",
   'lingui.config.ts',
+  'vite.config.ts',
   // Parts of server texts, which are matched and replaced.
   'api/upload-sample.ts Must',
   // Keys of groups, whose names are in `groupNames`.
