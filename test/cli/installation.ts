@@ -82,6 +82,9 @@ export async function createInstallation(graphApiUrl = 'http://127.0.0.1:9'): Pr
   return { ...installation, remove }
 }
 
+/** The secret with which WhatsApp signs the callbacks of an installation. */
+export const metaAppSecret = 'a1'.repeat(16)
+
 export async function createEmbeddedInstallation(
   more: NodeJS.ProcessEnv = {},
   { folderName = 'data', fresh = false }: { folderName?: string; fresh?: boolean } = {},
@@ -94,8 +97,9 @@ export async function createEmbeddedInstallation(
     WAYBILL_DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'warn',
-    // Without it, the server warns at its start.
-    META_APP_SECRET: 'test-app-secret',
+    // Without these, the server warns at its start.
+    META_APP_SECRET: metaAppSecret,
+    META_VERIFY_TOKEN: 'test-verify-token',
     ...more,
   }
   const children = new Set<ChildProcessByStdio<Writable, Readable, Readable>>()

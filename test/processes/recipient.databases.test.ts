@@ -2,9 +2,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
+import { createInstallation, type Installation, type RunningServer, metaAppSecret } from '../cli/installation.ts'
 import { signCallback } from '../../src/whatsapp/callbacks/signature.ts'
-import { appSecret, callbackPath } from '../support/callbacks.ts'
+import { callbackPath } from '../support/callbacks.ts'
 import { findFilesWith } from '../support/find-files.ts'
 import { repliesCallback, text, userMessage } from '../support/replies.ts'
 
@@ -46,7 +46,7 @@ async function send(apiKey: string, to: string): Promise<string> {
 async function reply(waMessageId: string, from: string, words: string): Promise<void> {
   const message = userMessage(text(words), waMessageId, { from })
   const body = JSON.stringify(repliesCallback(simulator.phoneNumberId, [message]))
-  const signature = signCallback(Buffer.from(body), appSecret)
+  const signature = signCallback(Buffer.from(body), metaAppSecret)
   const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
   expect((await fetch(server.url + callbackPath, { method: 'POST', headers, body })).status).toBe(200)
 }
