@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
-import { measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import { costOf, measure, type Pipeline } from '../../pipeline/pipeline.ts'
 import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/authorize.ts'
 import { toServiceError } from '../api/errors.ts'
@@ -78,14 +78,24 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
     }))
 }
 
+interface McpExchange {
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Ends the message as one of the concurrent calls of its account. */
+  leave: () => void
+}
+
 async function respond(served: Served, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { deps, pipeline } = served
   const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
   // Only the message names its tool. Parsed, it takes up to 20 times its bytes, so it waits before that.
   await pipeline.meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: true })
-  const { status, contentType, text } = await answer(served, call, { request, reply }).finally(() =>
-    pipeline.meter.leave(call.accountId),
-  )
+  let isCounted = true
+  const leave = () => {
+    if (isCounted) pipeline.meter.leave(call.accountId)
+    isCounted = false
+  }
+  const { status, contentType, text } = await answer(served, call, { request, reply, leave }).finally(leave)
   if (contentType !== null) void reply.header('content-type', contentType)
   return reply.code(status).send(text)
 }
@@ -93,7 +103,7 @@ async function respond(served: Served, request: FastifyRequest, reply: FastifyRe
 async function answer(
   { deps, pipeline, load }: Served,
   call: ApiCall,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { request, reply, leave }: McpExchange,
 ): Promise<Answer> {
   await assertMcpEnabled(deps, call.accountId)
   const message = measure(pipeline.meter, call.accountId, () => readMessage(request))
@@ -102,7 +112,7 @@ async function answer(
     descriptions,
     call: (name, input) => {
       const tool = tools.get(name)
-      return tool && callTool({ deps, pipeline }, tool, input, { call, request, reply })
+      return tool && callTool({ deps, pipeline }, tool, input, { call, request, reply, leave })
     },
   })
 }
@@ -112,7 +122,7 @@ async function callTool(
   { deps, pipeline }: Pick<Served, 'deps' | 'pipeline'>,
   { procedure, input: schema }: Tool,
   raw: unknown,
-  { call, request, reply }: { call: ApiCall; request: FastifyRequest; reply: FastifyReply },
+  { call, request, reply, leave }: McpExchange & { call: ApiCall },
 ): Promise<ToolResult> {
   try {
     const { contract } = procedure
@@ -121,6 +131,8 @@ async function callTool(
       const { idempotencyKey, ...input } = { idempotencyKey: undefined, ...parseInput(schema, raw ?? {}) }
       // Parsed like the header, so that the quoted and the bare form are the same key. The schema only accepts text.
       counted.idempotencyKey = parseIdempotencyKey(idempotencyKey)
+      // A valid input is small. While a send waits for WhatsApp, it takes no place of others.
+      if (!costOf(contract, 0).counted) leave()
       return input
     }
     const data = await pipeline.run(procedure, counted, { bytes: 0, paid: 'whole', parse })

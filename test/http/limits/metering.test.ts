@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
+
 import { contracts, restContracts } from '../../../contracts/index.ts'
 import { listProcedures, type SessionProcedure } from '../../../contracts/procedure.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../../support/server.ts'
+import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
 import { manyFields } from '../../support/worst-requests.ts'
 
@@ -119,6 +121,36 @@ test('parses no message of MCP while an account has as many concurrent calls as 
   // A node with a free place reads it.
   const response = await server.request('POST', '/mcp', { headers, body: '{' })
   expect(response.json()).toMatchObject({ error: { data: { code: 'VALIDATION_ERROR' } } })
+})
+
+test('leaves the place of an MCP send to others while it waits for WhatsApp', async () => {
+  const account = await server.account()
+  await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
+  const node = await startTestServer({
+    beside: server,
+    server: { limits: { meter: { maxConcurrent: 1, maxWaiting: 0 } } },
+  })
+  const post = (method: string, params: object) =>
+    node.request('POST', '/mcp', {
+      headers: { ...json, accept: 'application/json, text/event-stream', 'x-api-key': account.apiKey },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+  const answer = Promise.withResolvers<undefined>()
+  let asked = 0
+  server.simulator.intercept(() => {
+    asked += 1
+    return answer.promise
+  })
+  try {
+    const sending = post('tools/call', { name: 'message_send', arguments: { ...exampleSend, idempotencyKey: 'held' } })
+    await expect.poll(() => asked).toBe(1)
+    expect((await post('tools/list', {})).statusCode).toBe(200)
+    answer.resolve(undefined)
+    expect((await sending).text).toContain('waMessageId')
+  } finally {
+    server.simulator.intercept(undefined)
+    await node.close()
+  }
 })
 
 function open(node: TestServer, write: string): Socket {
