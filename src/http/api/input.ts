@@ -83,18 +83,16 @@ export function parseInput<Schema extends z.ZodObject>(schema: Schema, raw: unkn
   throw new ServiceError('VALIDATION_ERROR', describeIssues(issues, schema), { fields: describeFields(issues) })
 }
 
-/** Counts without an array, because every call is checked, and stops early, whatever the depth. */
 function hasFewValues(raw: unknown): boolean {
   return countDown(raw, fewValues) >= 0
 }
 
+/** Stops early, whatever the depth. */
 function countDown(value: unknown, from: number): number {
-  if (from < 0 || typeof value !== 'object' || value === null) return from
-  let left = from
-  for (const name in value) {
-    left = countDown(value[name as keyof typeof value], left - 1)
-    if (left < 0) break
-  }
+  if (typeof value !== 'object' || value === null) return from
+  const items: unknown[] = Object.values(value)
+  let left = from - items.length
+  for (let index = 0; index < items.length && left >= 0; index++) left = countDown(items[index], left)
   return left
 }
 

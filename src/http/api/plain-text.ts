@@ -14,15 +14,14 @@ export function rejectUnstorable(raw: unknown): void {
 const halfPair = 'must not contain half of a surrogate pair: cut text between characters, not within an emoji'
 const reservedName = 'must not contain the name __proto__'
 
-/** Allocates nothing, because it runs for every request. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
-  for (const name in value) {
-    if (!name.isWellFormed() || name === '__proto__') return false
-    if (!isStorable(value[name as keyof typeof value])) return false
-  }
-  return true
+  return Object.keys(value).every(isStorableName) && Object.values(value).every(isStorable)
+}
+
+function isStorableName(name: string): boolean {
+  return name.isWellFormed() && name !== '__proto__'
 }
 
 function findUnstorable(value: unknown, path: string[]): { path: string[]; problem: string } | undefined {
