@@ -101,6 +101,12 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
     expect(await ask(late, 'session.get')).toBeUndefined()
   })
 
+  test('shows what messages would cost, at invented rates', async () => {
+    const { items } = await waybill.json(['rates', 'list'], { env: { DATABASE_URL: '' } })
+
+    expect(items).toMatchObject([{ validFrom: '2026-01-01', currency: 'EUR' }])
+  })
+
   test('names the environment variables that it ignores when it stops', async () => {
     const { exitCode, stderr } = await server.stop('SIGINT')
 

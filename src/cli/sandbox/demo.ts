@@ -6,6 +6,7 @@ import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
 import { activateWhatsAppAccount } from '../../whatsapp-accounts/change.ts'
 import { findByPhoneNumberId } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
+import { importRateCards, listRateCards } from '../../messages/costs/rate-cards.ts'
 import { send } from '../../messages/send/send.ts'
 import { findMessages } from '../../messages/store.ts'
 import { syncTemplates } from '../../templates/sync.ts'
@@ -38,11 +39,18 @@ export async function prepareDemo(deps: Deps, number: DemoNumber, url: string): 
   return { ...demo, signInPath: await prepareDemoUser(deps, demo.accountId, url) }
 }
 
+/** Invented, so that costs are shown. Their markets say so wherever a rate is named. */
+const sampleRates = [
+  'valid_from,currency,market,countries,marketing,utility,authentication',
+  '2026-01-01,EUR,Sample rates,*,0.05,0.02,0.02',
+].join('\n')
+
 async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> {
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
   await updateAccount(deps, accountId, { templateChangesEnabled: true, mcpEnabled: true })
   await addWhatsAppAccount({ ...deps, newId: () => exampleAccountId }, accountId, number)
+  if ((await listRateCards(deps)).length === 0) await importRateCards(deps, sampleRates)
   return { accountId, apiKey, keyStart: start }
 }
 

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { abbreviateDay, describeDay, stages } from '../../../src/dashboard/pages/overview/statistics.ts'
+import { sendFirstMessage } from '../../../src/cli/sandbox/demo.ts'
 import { getOverview } from '../../../src/messages/queries/overview.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { exampleSend } from '../../support/example-send.ts'
@@ -240,8 +241,37 @@ test('shows only the five latest messages', async () => {
   await latest.first().waitFor()
 
   expect(await latest.count()).toBe(5)
-  await page.getByRole('link', { name: 'All messages' }).click()
+  const firstDay = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10)
+  const period = new URLSearchParams({ range: 'custom', from: `${firstDay}T00:00:00.000Z` })
+  const link = page.getByRole('link', { name: 'Messages of this period' })
+  await page.getByText('7 days').click()
+  await expect.poll(() => link.getAttribute('href')).toContain(String(period))
+  await link.click()
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
+test('shows costs and failures before the next steps, of which the message of the sandbox is none', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await sendFirstMessage(dashboard.server.deps, account.accountId)
+  await openOfAccount('overview')
+  const nextSteps = page.getByRole('region', { name: 'Next steps' })
+  await nextSteps.getByText('Send your first message').waitFor()
+  expect(await nextSteps.getByRole('listitem').count()).toBe(2)
+  const places = ['Billable messages', 'Failure reasons', 'Next steps', 'Messages by day'].map(async (name) => {
+    const box = await page.getByRole('region', { name, exact: true }).boundingBox()
+    return box?.y ?? 0
+  })
+  const [costs = 0, failures = 0, steps = 0, days = 0] = await Promise.all(places)
+  expect(Math.max(costs, failures)).toBeLessThan(steps)
+  expect(steps).toBeLessThan(days)
+
+  await send(account)
+  await page.reload()
+
+  await nextSteps.getByText('Receive statuses').waitFor()
+  expect(await nextSteps.getByRole('listitem').count()).toBe(1)
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
 

@@ -11,17 +11,24 @@ import styles from './getting-started.module.css'
 import { findNextStep, type Step, steps, stepTexts } from './steps.ts'
 import { useProgress } from './use-progress.ts'
 
-/** The setup steps of a new account, with a button for the next one. */
+/** The setup steps of a new account, with a button for the next one. Beside messages, only the missing steps. */
 export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean }) {
   const progress = useProgress()
   const next = progress && findNextStep(progress)
-  // With messages on the page, it is only useful while a step is missing.
   if (hasMessages && next === undefined) return null
+  const shown = hasMessages ? steps.filter((step) => progress?.[step] === false) : steps
   return (
-    <Section title={t`Getting started`} description={t`From a new account to messages with statuses, in four steps.`}>
+    <Section
+      title={hasMessages ? t`Next steps` : t`Getting started`}
+      description={
+        hasMessages
+          ? t`Only for applications that send over the API.`
+          : t`From a new account to messages with statuses, in four steps.`
+      }
+    >
       {progress ? (
         <ol className={styles['steps']}>
-          {steps.map((step, index) => (
+          {shown.map((step, index) => (
             <StepItem key={step} step={step} number={index + 1} isDone={progress[step]} isNext={step === next} />
           ))}
         </ol>

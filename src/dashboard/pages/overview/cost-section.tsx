@@ -181,6 +181,12 @@ function describeRowAmount({ billable, unrated, amount = '0' }: Cost, currency: 
   return billable > 0 && unrated === billable ? t`No rate` : describeAmount(amount, currency)
 }
 
+function describeSandbox(currency: string | undefined): string {
+  return currency === undefined
+    ? t`WhatsApp is simulated here and charges nothing. With a real number, it would bill these messages.`
+    : t`WhatsApp is simulated here and charges nothing. With a real number and these rates, it would bill this amount. The sandbox starts with invented rates.`
+}
+
 const reasonNames = {
   free_customer_service: msg`inside a customer service window, or in the free tier`,
   free_entry_point: msg`after a free entry point`,
@@ -190,8 +196,10 @@ const reasonNames = {
 } satisfies Record<Costs['freeReasons'][number]['reason'], MessageDescriptor>
 
 function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }: { costs: Costs }) {
+  const { sandbox } = useUser()
   const free = freeReasons.map(({ reason, count }) => `${describeCount(count)} ${translate(reasonNames[reason])}`)
   const notes = [
+    sandbox !== undefined && totals.billable > 0 && describeSandbox(currency),
     free.length > 0 && t`Free: ${free.join(', ')}.`,
     currency !== undefined &&
       totals.unrated > 0 &&
@@ -208,16 +216,8 @@ function Notes({ costs: { currency, rateCards, totals, unpriced, freeReasons } }
       rateCards.length > 0 &&
       t`At the list rates in ${currency} valid from ${formatList(rateCards.map(describeCardDate))}. Meta’s invoice decides: volume tiers and taxes are not included.`,
   ].filter((note) => note !== false)
-  const { sandbox } = useUser()
   return (
     <>
-      {sandbox && (
-        <Text size="xs" c="dimmed" mt="xs">
-          <Trans>
-            WhatsApp is simulated here and charges nothing. With a real number, it would bill these messages.
-          </Trans>
-        </Text>
-      )}
       {notes.map((note) => (
         <Text key={note} size="xs" c="dimmed" mt="xs">
           {note}

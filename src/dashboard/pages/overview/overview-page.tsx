@@ -13,6 +13,7 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { showRecipient } from '../../ui/recipient.ts'
 import { GettingStarted } from '../getting-started/getting-started.tsx'
+import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import { AttentionSection } from './attention-section.tsx'
 import { BreakdownSection } from './breakdown-section.tsx'
@@ -25,6 +26,7 @@ import { OverviewSkeleton } from './overview-skeleton.tsx'
 import styles from './overview.module.css'
 import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { PeriodControls } from './period-controls.tsx'
+import { toLogRange } from './statistics.ts'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
 import { useAttention } from './use-attention.ts'
 
@@ -58,20 +60,20 @@ export function OverviewPage() {
       {!overview.isError && data === undefined && <OverviewSkeleton />}
       {data && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
-          {isNew && <GettingStarted hasMessages />}
           <AttentionSection overview={data} />
           <MessagingLimitSection />
           <Figures overview={data} />
+          <div className={styles['pair']}>
+            <CostSection selection={selection} />
+            <FailuresSection overview={data} />
+          </div>
+          {isNew && <GettingStarted hasMessages />}
           <div className={styles['chartAndLatest']}>
             <DailySection overview={data} />
-            <LatestMessages latest={latest} />
+            <LatestMessages latest={latest} overview={data} />
           </div>
           <div className={styles['pair']}>
             <BreakdownSection overview={data} />
-            <FailuresSection overview={data} />
-          </div>
-          <div className={styles['pair']}>
-            <CostSection selection={selection} />
             <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
           </div>
         </div>
@@ -115,7 +117,7 @@ function useLatestMessages(accountId: string) {
 
 type LatestMessagesQuery = ReturnType<typeof useLatestMessages>
 
-function LatestMessages({ latest }: { latest: LatestMessagesQuery }) {
+function LatestMessages({ latest, overview }: { latest: LatestMessagesQuery; overview: Overview }) {
   const { accountId } = useAccount()
   return (
     <Section title={t`Latest messages`}>
@@ -133,8 +135,14 @@ function LatestMessages({ latest }: { latest: LatestMessagesQuery }) {
               <LatestMessage key={message.messageId} message={message} />
             ))}
           </Stack>
-          <Anchor component={Link} to={`/${accountId}/messages`} size="sm" display="inline-block" mt="sm">
-            <Trans>All messages</Trans>
+          <Anchor
+            component={Link}
+            to={`/${accountId}/messages?${writeFilters({ ...noFilters, ...toLogRange(overview) })}`}
+            size="sm"
+            display="inline-block"
+            mt="sm"
+          >
+            <Trans>Messages of this period</Trans>
           </Anchor>
         </>
       )}
