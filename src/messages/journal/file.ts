@@ -1,5 +1,5 @@
 import { JournalFile } from '../../platform/journal/file.ts'
-import { type JournalHeader, type JournalLocation, splitJournal } from '../../platform/journal/location.ts'
+import { type JournalLocation, splitJournal } from '../../platform/journal/location.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { JournalEntry, SendJournal } from './journal.ts'
 
@@ -58,18 +58,14 @@ function writingLine(id: string): string {
   return `W ${id}\n`
 }
 
-/** The contents of a dead process's journal. */
-export interface ReadJournal {
-  header: Pick<JournalHeader, 'database' | 'bootId' | 'host'>
-  /** Messages that were recorded, or about to be, and certainly not written to WhatsApp. */
-  unwritten: JournalEntry[]
-}
-
-/** Returns undefined if the journal is damaged and proves nothing. The last line may be torn. */
-export function readJournal(text: string): ReadJournal | undefined {
+/**
+ * Returns the messages that were recorded, or about to be, and certainly not written to WhatsApp; undefined if the journal
+ * is damaged and proves nothing. The last line may be torn.
+ */
+export function readJournal(text: string): JournalEntry[] | undefined {
   const journal = splitJournal(text)
   if (!journal) return undefined
-  const { header, lines, torn } = journal
+  const { lines, torn } = journal
   const unwritten = new Map<string, string>()
   for (const line of lines) {
     const [, accountId, recording, writing] = /^(?:R (acc_\w+) (msg_\w+)|W (msg_\w+))$/.exec(line) ?? []
@@ -78,7 +74,7 @@ export function readJournal(text: string): ReadJournal | undefined {
     else return undefined
   }
   for (const id of unwritten.keys()) if (mayBeWritingLine(torn, id)) unwritten.delete(id)
-  return { header, unwritten: Array.from(unwritten, ([id, accountId]) => ({ accountId, id })) }
+  return Array.from(unwritten, ([id, accountId]) => ({ accountId, id }))
 }
 
 /** Returns whether a torn line may be the start of the line that marks this message as written. */

@@ -25,10 +25,8 @@ export function startJournalReplay(
     {
       kind: sendJournalKind,
       read: (text) => {
-        const journal = readJournal(text)
-        return (
-          journal && { header: journal.header, contents: new Map(journal.unwritten.map((entry) => [entry.id, entry])) }
-        )
+        const unwritten = readJournal(text)
+        return unwritten && new Map(unwritten.map((entry) => [entry.id, entry]))
       },
       apply: async (missing, adoptedForMs) => {
         await settleFound(deps, missing)

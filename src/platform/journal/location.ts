@@ -56,7 +56,7 @@ export function splitJournal(text: string): JournalText | undefined {
   return header && torn !== undefined ? { header, lines, torn } : undefined
 }
 
-function parseHeader(line: string): JournalHeader | undefined {
+export function parseHeader(line: string): JournalHeader | undefined {
   try {
     return JournalHeader.parse(JSON.parse(line))
   } catch {

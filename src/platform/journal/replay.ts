@@ -1,8 +1,15 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { lockFile } from '../db/embedded/data-folder.ts'
 import type { Logger } from '../log.ts'
-import { type JournalHeader, type JournalKind, type JournalLocation, journalFile, journalLockFile } from './location.ts'
+import {
+  type JournalHeader,
+  type JournalKind,
+  type JournalLocation,
+  journalFile,
+  journalLockFile,
+  parseHeader,
+} from './location.ts'
 
 export interface ReplayTimes {
   /** Interval between scans for journals of dead processes. */
@@ -15,8 +22,8 @@ const defaultTimes: ReplayTimes = { scanEveryMs: 5_000, retryEveryMs: 1_000 }
 
 export interface ReplaySteps<Contents> {
   kind: JournalKind
-  /** Returns undefined if the journal is damaged and proves nothing. */
-  read: (text: string) => { header: Pick<JournalHeader, 'database' | 'bootId'>; contents: Contents } | undefined
+  /** Reads a journal of this database. Returns undefined if it is damaged and proves nothing. */
+  read: (text: string) => Contents | undefined
   /** Applies the contents to the database. Returns whether the journal is not needed any more. */
   apply: (contents: Contents, adoptedForMs: number) => Promise<boolean>
 }
@@ -49,6 +56,7 @@ export function startReplay<Contents>(
 ): Replay {
   const { scanEveryMs, retryEveryMs } = { ...defaultTimes, ...times }
   const adopted = new Map<string, AdoptedJournal<Contents>>()
+  const unusable = new Set<string>()
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let pass = Promise.resolve()
@@ -64,7 +72,7 @@ export function startReplay<Contents>(
   }
 
   async function runPass(): Promise<void> {
-    adoptAll(location, steps, adopted)
+    adoptAll(location, steps, { adopted, unusable })
     for (const [name, { lock, contents, adoptedAt }] of adopted) {
       if (!(await steps.apply(contents, performance.now() - adoptedAt))) continue
       removeJournal(location.folder, name, steps.kind)
@@ -88,32 +96,44 @@ export function startReplay<Contents>(
 function adoptAll<Contents>(
   { folder, database, bootId, ownName }: JournalLocation & { ownName?: string | undefined },
   { kind, read }: ReplaySteps<Contents>,
-  adopted: Map<string, AdoptedJournal<Contents>>,
+  { adopted, unusable }: { adopted: Map<string, AdoptedJournal<Contents>>; unusable: Set<string> },
 ): void {
-  for (const file of readdirSync(folder)) {
-    const [, name, ending] = /^([\w-]+)\.(\w+)$/.exec(file) ?? []
+  for (const entry of readdirSync(folder)) {
+    const [, name, ending] = /^([\w-]+)\.(\w+)$/.exec(entry) ?? []
     if (name === undefined || ending !== kind || name === ownName || adopted.has(name)) continue
+    // What a dead process left does not change: a journal of megabytes is not read at every scan.
+    if (unusable.has(name) && !isOld(folder, name, kind)) continue
     const lock = lockFile(journalLockFile(folder, name))
     if (!lock) continue
-    const journal = readFile(folder, name, { kind, read })
-    if (journal?.header.database === database && journal.header.bootId === bootId) {
-      adopted.set(name, { lock, contents: journal.contents, adoptedAt: performance.now() })
+    const file = journalFile(folder, name, kind)
+    const header = readHeader(file)
+    const isOurs = header?.database === database && header.bootId === bootId
+    const contents = isOurs ? read(readFileSync(file, 'latin1')) : undefined
+    if (contents !== undefined) {
+      adopted.set(name, { lock, contents, adoptedAt: performance.now() })
       continue
     }
     if (isOld(folder, name, kind)) removeJournal(folder, name, kind)
+    else unusable.add(name)
     lock.close()
   }
 }
 
-function readFile<Contents>(
-  folder: string,
-  name: string,
-  { kind, read }: Pick<ReplaySteps<Contents>, 'kind' | 'read'>,
-): ReturnType<ReplaySteps<Contents>['read']> {
+/** The first line of a journal is shorter. */
+const maxHeaderBytes = 4_096
+
+/** Returns undefined if there is no complete header, or no such file any more. */
+function readHeader(file: string): JournalHeader | undefined {
+  let descriptor: number | undefined
   try {
-    return read(readFileSync(journalFile(folder, name, kind), 'latin1'))
+    descriptor = openSync(file, 'r')
+    const start = Buffer.alloc(maxHeaderBytes)
+    const length = readSync(descriptor, start)
+    return parseHeader(start.toString('latin1', 0, length).split('\n', 1)[0] ?? '')
   } catch {
     return undefined
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { JournalFile } from '../../platform/journal/file.ts'
-import { type JournalHeader, type JournalLocation, splitJournal } from '../../platform/journal/location.ts'
+import { type JournalLocation, splitJournal } from '../../platform/journal/location.ts'
 import { type Replay, type ReplayTimes, startReplay } from '../../platform/journal/replay.ts'
 import type { Logger } from '../../platform/log.ts'
 import { type EndedAttempt, recordAttempts } from './store.ts'
@@ -65,14 +65,12 @@ function lineOf({ delivery, result, startedAt }: EndedAttempt): string {
 }
 
 /** Returns undefined if the journal is damaged. A torn line is an attempt that is repeated. */
-export function readDeliveryJournal(
-  text: string,
-): { header: Pick<JournalHeader, 'database' | 'bootId'>; contents: EndedAttempt[] } | undefined {
+export function readDeliveryJournal(text: string): EndedAttempt[] | undefined {
   const journal = splitJournal(text)
   if (!journal) return undefined
   const attempts = journal.lines.map(readLine)
-  const contents = attempts.filter((attempt) => attempt !== undefined)
-  return contents.length === attempts.length ? { header: journal.header, contents } : undefined
+  const read = attempts.filter((attempt) => attempt !== undefined)
+  return read.length === attempts.length ? read : undefined
 }
 
 function readLine(line: string): EndedAttempt | undefined {

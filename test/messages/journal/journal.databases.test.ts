@@ -48,7 +48,7 @@ test.each([
   { what: 'a truncated recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
   { what: 'only a header', text: header, unwritten: [] },
 ])('finds $unwritten unwritten in a journal with $what', ({ text, unwritten }) => {
-  expect(readJournal(text)?.unwritten.map(({ id }) => id)).toEqual(unwritten)
+  expect(readJournal(text)?.map(({ id }) => id)).toEqual(unwritten)
 })
 
 test.each([
@@ -74,7 +74,7 @@ test('limits the size of a journal and keeps unwritten messages', () => {
     else journal.settled(`msg_${n}`)
   }
 
-  expect(readOnly()?.unwritten.map(({ id }) => id)).toContain('msg_waiting')
+  expect(readOnly()?.map(({ id }) => id)).toContain('msg_waiting')
   const sizes = readdirSync(location.folder).map((name) => statSync(path.join(location.folder, name)).size)
   expect(Math.max(...sizes)).toBeLessThan(2_500)
   journal.close()

@@ -104,7 +104,7 @@ test('rewrites a long file with the attempts that are not recorded yet', () => {
   const name = readdirSync(location.folder).find((file) => file.endsWith('.deliveries')) ?? ''
   const file = path.join(location.folder, name)
   expect(statSync(file).size).toBeLessThan(2_500)
-  expect(readDeliveryJournal(readFileSync(file, 'latin1'))?.contents).toContainEqual(someAttemptAsRead('whd_waiting'))
+  expect(readDeliveryJournal(readFileSync(file, 'latin1'))).toContainEqual(someAttemptAsRead('whd_waiting'))
 
   journal.recorded('whd_waiting')
   journal.close()
@@ -126,7 +126,7 @@ test.each([
   { what: 'an invalid line', text: `${header}X\n${line}`, ids: undefined },
   { what: 'a truncated header', text: header.slice(0, 20), ids: undefined },
 ])('finds $ids in a journal with $what', ({ text, ids }) => {
-  expect(readDeliveryJournal(text)?.contents.map(({ delivery }) => delivery.id)).toEqual(ids)
+  expect(readDeliveryJournal(text)?.map(({ delivery }) => delivery.id)).toEqual(ids)
 })
 
 test('goes on without a journal that can be neither written nor removed', () => {
