@@ -14,14 +14,10 @@ export interface CommandResult {
   isPrinted?: boolean
   /** For output that is shown once: how to get it again if it could not be written. */
   ifLost?: string | undefined
-  /** Asks for a missing value. The command runs again with the answer, so a question must come before any change. */
-  question?: Question
 }
 
-/** Asks for a value that the user has not passed. Without a terminal, the preset is used. */
+/** A value that the user has not passed. */
 export interface Question {
-  /** The option that takes the value. */
-  option: string
   text: string
   isSecret?: boolean
   /** The value, if it is known without asking; empty for an optional one. */
@@ -30,14 +26,15 @@ export interface Question {
   isOptional?: boolean
 }
 
-/** Receives the progress of a command as text. */
-export type Report = (progress: string) => void
-
-/**
- * Writes lines to standard output while the command runs, for results of unbounded size. Resolves once they are
- * written.
- */
-export type Print = (lines: string) => Promise<void>
+/** The user of a running command, maybe at another process. */
+export interface User {
+  /** Shows progress. */
+  report(progress: string): void
+  /** Writes lines to standard output, for results of unbounded size. Resolves once they are written. */
+  print(lines: string): Promise<void>
+  /** Asks before any change. Without a terminal, the answer is the preset; undefined if there is no answer. */
+  ask(question: Question): Promise<string | undefined>
+}
 
 /** A command that works on data. It runs in the process that holds the data, so it only uses its `Deps`. */
 export interface DataCommand extends Syntax {
@@ -46,7 +43,7 @@ export interface DataCommand extends Syntax {
   needsSchema: boolean
   /** Whether it changes an account and is therefore recorded in its audit log. */
   isAudited: boolean
-  run(deps: Deps, line: Line, report: Report, print: Print): Promise<CommandResult>
+  run(deps: Deps, line: Line, user: User): Promise<CommandResult>
 }
 
 /** A command that concerns the local process, such as a server. Returns the exit code. */
@@ -70,7 +67,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
      * What the audit log of the account says, which is the first argument, or that the command records its change itself.
      */
     audit?: ((line: TypedLine<Args, O>) => Fact | undefined) | 'by itself'
-    run(deps: Deps, line: TypedLine<Args, O>, report: Report, print: Print): Promise<CommandResult>
+    run(deps: Deps, line: TypedLine<Args, O>, user: User): Promise<CommandResult>
   },
 ): DataCommand {
   const { audit, ...rest } = command
@@ -79,10 +76,10 @@ export function dataCommand<const Args extends readonly string[], const O extend
     ...rest,
     kind: 'data',
     isAudited: audit !== undefined,
-    run: async (deps, line, report, print) => {
+    run: async (deps, line, user) => {
       // `parseLine` has checked the line against this syntax.
       const typed = line as unknown as TypedLine<Args, O>
-      const run = () => command.run(deps, typed, report, print)
+      const run = () => command.run(deps, typed, user)
       const what = typeof audit === 'function' ? audit(typed) : undefined
       if (what === undefined) return run()
       const account = await findAccount(deps.db, line.args[0] ?? '')

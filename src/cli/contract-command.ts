@@ -3,7 +3,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import { withoutFacts } from '../../contracts/facts/fact.ts'
 import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
-import type { CommandResult, DataCommand, Report } from './command.ts'
+import type { CommandResult, DataCommand, User } from './command.ts'
 import { UsageError } from './failure.ts'
 import { accountFinders, type CommandContract, type FindAccount, runForOperator } from './operator.ts'
 import type { Flag, Line, ValueOption } from './syntax.ts'
@@ -32,7 +32,7 @@ interface Steps {
   call<P extends CommandContract>(contract: P, fields: object): Promise<OutputOf<P>>
   /** Rejects fields that the procedure of the command does not accept. */
   check(fields: object): void
-  report: Report
+  report: User['report']
 }
 
 type Arguments = Readonly<Record<string, string | null>>
@@ -87,7 +87,7 @@ export function contractCommand<
     examples,
     needsSchema: true,
     isAudited: contract.audit !== 'nothing',
-    run: (deps, line, report) => runRow(contract, row, { deps, line, report }),
+    run: (deps, line, { report }) => runRow(contract, row, { deps, line, report }),
   }
 }
 
@@ -127,16 +127,10 @@ function toSyntax(contract: CommandContract, option: string, facts: OptionRow<st
   }
 }
 
-interface Run {
-  deps: Deps
-  line: Line
-  report: Report
-}
-
 async function runRow<P extends CommandContract, Args extends Arguments, Output>(
   contract: P,
   row: CommandRow<P, Args, Output>,
-  { deps, line, report }: Run,
+  { deps, line, report }: { deps: Deps; line: Line; report: User['report'] },
 ): Promise<CommandResult> {
   const fields = readFields(contract, row, line, deps)
   const accountId = await findAccount(deps, row, line)

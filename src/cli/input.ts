@@ -3,23 +3,8 @@ import { text } from 'node:stream/consumers'
 import { UsageError } from './failure.ts'
 import { isValueOption, type Line, type Syntax } from './syntax.ts'
 
-/** Reads the first line; undefined if the connection closes before the line is complete. */
-export function readLine(socket: Socket): Promise<string | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
-  let text = ''
-  socket.setEncoding('utf8')
-  socket.on('data', (chunk: string) => {
-    text += chunk
-    const end = chunk.includes('\n') ? text.indexOf('\n') : -1
-    if (end >= 0) resolve(text.slice(0, end))
-  })
-  socket.on('error', reject)
-  socket.on('close', () => resolve(undefined))
-  return promise
-}
-
 /** Yields each complete line as it arrives. Destroys the socket at the end. */
-export async function* readLines(socket: Socket): AsyncGenerator<string> {
+export async function* readLines(socket: Socket): AsyncGenerator<string, void, void> {
   socket.setEncoding('utf8')
   let rest = ''
   for await (const chunk of socket) {

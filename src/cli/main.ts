@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { createLogger } from '../platform/log.ts'
-import type { Command } from './command.ts'
+import type { Command, User } from './command.ts'
 import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { move } from './commands/move.ts'
 import { openapi } from './commands/openapi.ts'
@@ -12,9 +12,9 @@ import { describeFailure } from './failure.ts'
 import { describeUnknownCommand, formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
 import { type Ending, withOutputCheck } from './output.ts'
-import { runWithQuestions } from './questions.ts'
+import { askAt, findTerminal } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
-import { type Line, parseLine } from './syntax.ts'
+import { parseLine } from './syntax.ts'
 
 export const commands: readonly Command[] = [serve, sandbox, ...dataCommands, templatePull, move, types, openapi]
 
@@ -36,9 +36,13 @@ async function runCommand(
   try {
     const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
     if (command.kind === 'local') return { exitCode: await command.run(environment, line) }
-    const report = (progress: string) => (line.json ? undefined : console.error(progress))
-    const run = (current: Line) => runDataCommand({ command, line: current, report, print: printLines }, environment)
-    const result = await runWithQuestions(run, line)
+    const terminal = line.json ? undefined : findTerminal()
+    const user: User = {
+      report: (progress) => (line.json ? undefined : console.error(progress)),
+      print: printLines,
+      ask: (question) => askAt(terminal, question),
+    }
+    const result = await runDataCommand({ command, line, user }, environment)
     if (!result.isPrinted) print(line.json ? JSON.stringify(result.json, null, 2) : result.text)
     return { exitCode: result.exitCode ?? 0, ifLost: result.ifLost }
   } catch (failed) {

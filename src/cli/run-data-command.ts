@@ -7,10 +7,10 @@ import { rejectPooler } from '../platform/db/connect/pooler.ts'
 import { rejectUnusableSettings } from '../platform/db/connect/session.ts'
 import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
 import { createLogger } from '../platform/log.ts'
-import type { CommandResult, DataCommand, Print, Report } from './command.ts'
+import type { CommandResult, DataCommand, User } from './command.ts'
 import { runOnServer } from './control/client.ts'
 import { acquireDataFolder } from './control/data-folder.ts'
-import type { ControlReply } from './control/server.ts'
+import type { ControlReply } from './control/messages.ts'
 import { ReportedError } from './failure.ts'
 import { formatLine, type Line } from './syntax.ts'
 import { waybill } from './program.ts'
@@ -18,8 +18,7 @@ import { waybill } from './program.ts'
 export interface DataRun {
   command: DataCommand
   line: Line
-  report: Report
-  print: Print
+  user: User
 }
 
 /** Runs a command in the process that can access the data: this one, or the server that holds the data folder. */
@@ -29,10 +28,10 @@ export function runDataCommand(run: DataRun, environment: NodeJS.ProcessEnv): Pr
 }
 
 async function runEmbedded(run: DataRun, config: Config, dataDir: string): Promise<CommandResult> {
-  const { command, line } = run
+  const { command, line, user } = run
   const argv = [...command.name.split(' '), ...formatLine(line)]
   const acquired = await acquireDataFolder(dataDir, command.name, async ({ socket }) =>
-    socket === null ? undefined : runOnServer({ dataDir, socketPath: socket }, argv, run),
+    socket === null ? undefined : runOnServer({ dataDir, socketPath: socket }, argv, user),
   )
   if ('result' in acquired) return readReply(acquired.result)
   try {
@@ -47,13 +46,13 @@ function readReply(reply: ControlReply): CommandResult {
   return reply.answer
 }
 
-async function runHere({ command, line, report, print }: DataRun, config: Config): Promise<CommandResult> {
+async function runHere({ command, line, user }: DataRun, config: Config): Promise<CommandResult> {
   // The command prints its own result, so informational log messages are suppressed.
   const log = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel)
   const app = buildApp(config, { log })
   try {
     await prepareSchema(app.deps, config, command)
-    return await command.run(app.deps, line, report, print)
+    return await command.run(app.deps, line, user)
   } finally {
     await app.close()
   }

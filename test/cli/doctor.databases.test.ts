@@ -19,6 +19,7 @@ import { startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createTestDeps } from '../accounts/deps.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { startSmtpServer } from '../support/smtp.ts'
+import { nobody } from './run-command.ts'
 
 const simulator = await startSimulator()
 const database = await openTestDatabase()
@@ -111,13 +112,7 @@ test('reports a deactivated default account with the stored reason', async () =>
   })
 })
 
-const runDoctor = (examined: Deps) =>
-  doctor.run(
-    examined,
-    { args: [], options: {}, rest: [], json: false },
-    () => {},
-    () => Promise.resolve(),
-  )
+const runDoctor = (examined: Deps) => doctor.run(examined, { args: [], options: {}, rest: [], json: false }, nobody)
 
 /** The line of a check, as printed. */
 async function printed(check: string, examined: Deps = deps): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { findAccount } from '../../accounts/store.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { exportAccount } from '../account-data/export.ts'
 import { hasData, removeAccount, removeAuditLog } from '../account-data/remove.ts'
-import { type CommandResult, dataCommand } from '../command.ts'
+import { dataCommand } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { waybill } from '../program.ts'
 
@@ -18,7 +18,7 @@ export const accountExport = dataCommand({
   ],
   examples: ['waybill account export acc_… > acc_….jsonl', 'waybill account export acc_… | gzip > acc_….jsonl.gz'],
   audit: () => changes.exportAccount(),
-  run: async (deps, { args: [accountId] }, _report, print) => {
+  run: async (deps, { args: [accountId] }, { print }) => {
     for await (const lines of exportAccount(deps, accountId)) await print(lines.join('\n'))
     return { json: null, text: '', isPrinted: true }
   },
@@ -37,14 +37,21 @@ export const accountRemove = dataCommand({
     'Members without another account are deleted. A number of the account stays registered at Meta.',
   ],
   examples: ['waybill account remove acc_… --confirm acc_…'],
-  run: async (deps, { args: [accountId], options: { confirm, 'audit-log': withAuditLog = false } }, report) => {
+  run: async (deps, { args: [accountId], options: { confirm: given, 'audit-log': withAuditLog = false } }, user) => {
     const account = await findAccount(deps.db, accountId)
     if (!account && !(await hasData(deps.db, accountId))) throw accountNotFound(accountId)
-    if (confirm === undefined) return askToConfirm(accountId, account?.name)
+    const what = account ? `the account "${account.name}" with all its data` : 'the rest of a removed account'
+    const confirm = given ?? (await user.ask({ text: `Type ${accountId} to remove ${what}:` }))
+    if (confirm === undefined)
+      return {
+        json: { accountId, removed: null },
+        text: `Nothing was removed. To remove ${what}, add --confirm ${accountId}`,
+        exitCode: 2,
+      }
     if (confirm !== accountId)
       throw new UsageError(`--confirm must repeat the ID of the account: --confirm ${accountId}`)
     const change = { accountId, who: 'operator', what: changes.removeAccount(), address: 'command line' }
-    const removed = await audited(deps, change, () => removeAccount(deps.db, accountId, report))
+    const removed = await audited(deps, change, () => removeAccount(deps.db, accountId, user.report))
     if (withAuditLog) await removeAuditLog(deps.db, accountId)
     const rows = Object.values(removed).reduce((sum, count) => sum + count, 0)
     const log = withAuditLog
@@ -56,13 +63,3 @@ export const accountRemove = dataCommand({
     }
   },
 })
-
-function askToConfirm(accountId: string, name: string | undefined): CommandResult {
-  const what = name === undefined ? 'the rest of a removed account' : `the account "${name}" with all its data`
-  return {
-    json: { accountId, removed: null },
-    text: `Nothing was removed. To remove ${what}, add --confirm ${accountId}`,
-    exitCode: 2,
-    question: { option: 'confirm', text: `Type ${accountId} to remove ${what}:` },
-  }
-}

@@ -42,7 +42,7 @@ export const auditVerify = dataCommand({
     'waybill audit verify acc_… --expect 5f0c…',
     'waybill audit verify --json > heads.json',
   ],
-  run: async (deps, { rest, options: { expect: expected } }, report) => {
+  run: async (deps, { rest, options: { expect: expected } }, { report }) => {
     if (expected !== undefined && rest.length !== 1) throw new UsageError('--expect requires exactly one account.')
     if (expected !== undefined && !/^[0-9a-f]{64}$/i.test(expected))
       throw new UsageError('--expect must be a hash of 64 hexadecimal characters.')
@@ -67,7 +67,7 @@ export const auditExport = dataCommand({
     'Prints one JSON document per line, with and without --json. SECURITY.md explains how to recompute the hashes.\nExport the log regularly and before you remove an account, because entries expire after a year.',
   ],
   examples: ['waybill audit export acc_… > acc_….jsonl'],
-  run: async (deps, { args: [accountId] }, _report, print) => {
+  run: async (deps, { args: [accountId] }, { print }) => {
     await requireAuditLog(deps, accountId)
     for await (const lines of exportAudit(deps, accountId)) await print(lines.join('\n'))
     return { json: null, text: '', isPrinted: true }

@@ -10,7 +10,7 @@ export const migrate = dataCommand({
   needsSchema: false,
   notes: ['Servers do this at startup. If several start together, one migrates and the others wait.'],
   examples: ['waybill migrate', 'waybill migrate --json'],
-  run: async (deps, _line, report) => {
+  run: async (deps, _line, { report }) => {
     const applied = await migrateDatabase(deps.db, { onProgress: (progress) => report(describeProgress(progress)) })
     return {
       json: { applied },

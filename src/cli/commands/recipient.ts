@@ -26,7 +26,7 @@ export const recipientErase = dataCommand({
     'PostgreSQL keeps old versions of changed rows on disk until it vacuums the tables. With --rewrite they are removed at\nonce. Backups, and on a PostgreSQL server the archive of its write-ahead log, keep the number until they expire.',
   ],
   examples: ['waybill recipient erase 34600111222', 'waybill recipient erase 34600111222 --account acc_… --rewrite'],
-  run: async (deps, { args: [given], options: { account, rewrite } }, report) => {
+  run: async (deps, { args: [given], options: { account, rewrite } }, { report }) => {
     const recipient = parseRecipient(given)
     if (account !== undefined) await requireAccount(deps.db, account)
     const erased = await eraseRecipient(
@@ -67,7 +67,7 @@ export const recipientExport = dataCommand({
   ],
   examples: ['waybill recipient export 34600111222 > person.json'],
   audit: 'by itself',
-  run: async (deps, { args: [given], options: { account } }, _report, print) => {
+  run: async (deps, { args: [given], options: { account } }, { print }) => {
     const recipient = parseRecipient(given)
     const accountIds = account === undefined ? (await listAccounts(deps)).map((one) => one.accountId) : [account]
     if (account !== undefined) await requireAccount(deps.db, account)

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { listTemplateDefinitions } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { syncTemplates } from '../../templates/sync.ts'
-import { dataCommand, type Report } from '../command.ts'
+import { dataCommand, type User } from '../command.ts'
 import { printTemplateFile, readTemplateFolder } from '../template-files/file.ts'
 import { planPush, type PushPlan, type PushStep } from '../template-files/plan.ts'
 import { submitTemplateFile } from '../template-files/submit.ts'
@@ -49,7 +49,7 @@ export const templatePush = dataCommand({
     'waybill template push acc_… templates --delete',
   ],
   audit: ({ options: { check } }) => (check === true ? undefined : changes.pushTemplates()),
-  run: async (deps, { args: [accountId, content], options }, report) => {
+  run: async (deps, { args: [accountId, content], options }, { report }) => {
     await requireAccount(deps.db, accountId)
     await syncTemplates(deps, accountId)
     const whatsAppAccountId = options['whatsapp-account']
@@ -96,7 +96,7 @@ async function apply(
   deps: Deps,
   target: { accountId: string; whatsAppAccountId: string | undefined },
   steps: Change[],
-  report: Report,
+  report: User['report'],
 ): Promise<{ action: string; template: string; ok: boolean; message: string }[]> {
   const applied = []
   for (const step of steps) {

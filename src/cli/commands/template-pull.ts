@@ -26,8 +26,8 @@ export const templatePull = localCommand({
       options: { ...(whatsAppAccountId !== undefined && { 'whatsapp-account': whatsAppAccountId }) },
       json: true,
     }
-    const run = { command: templateExport, line, report: () => undefined, print: () => Promise.resolve() }
-    const result = await runDataCommand(run, environment)
+    const nobody = { report: () => {}, print: () => Promise.resolve(), ask: () => Promise.resolve(undefined) }
+    const result = await runDataCommand({ command: templateExport, line, user: nobody }, environment)
     // The result of `template export`, which may have run in another process.
     const exported = result.json as ExportedTemplates
     const files = await writeFiles(folder, exported)

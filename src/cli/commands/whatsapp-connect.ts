@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { withoutFacts } from '../../../contracts/facts/fact.ts'
 import { changes } from '../../../contracts/facts/changes.ts'
 import { Pin, type TokenReport } from '../../../contracts/dashboard/connect.ts'
@@ -6,8 +5,6 @@ import { isRegistered } from '../../../contracts/dashboard/number-status.ts'
 import { PhoneNumber } from '../../../contracts/fields.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { inspectToken } from '../../whatsapp-accounts/connect/token.ts'
-import type { Deps } from '../../deps.ts'
-import { BoundedMap } from '../../platform/bounded-map.ts'
 import { type CommandResult, auditedForOperator, dataCommand, type Question } from '../command.ts'
 import { connectNumber, type FoundNumber, listNumbers, type NamedStep } from '../connect-number.ts'
 import { UsageError } from '../failure.ts'
@@ -43,45 +40,29 @@ export const whatsappConnect = dataCommand({
     'waybill whatsapp connect acc_…',
     'waybill whatsapp connect acc_… --access-token - --phone-number-id 106540352242922 --test-to 34600111222 < token.txt',
   ],
-  // Runs that end with a question change nothing, so only the last run is recorded.
+  // An unanswered question ends the command, and is not recorded.
   audit: 'by itself',
-  run: async (deps, { args: [accountId], options }, report) => {
+  run: async (deps, { args: [accountId], options }, { report, ask }) => {
     await requireAccount(deps.db, accountId)
-    const accessToken = options['access-token']
-    if (accessToken === undefined || accessToken === '')
-      return askFor({
-        option: 'access-token',
-        text: 'Access token of a system user (Meta Business Suite > Settings > System users; it is not shown):',
-        isSecret: true,
-      })
-    const token = await inspectOnce(deps, accessToken)
+    const accessToken = options['access-token'] || (await ask(tokenQuestion))
+    if (accessToken === undefined) return describeMissing('access-token', tokenQuestion)
+    const token = withoutFacts(await inspectToken(deps, accessToken))
     if (!isUsable(token)) return stopAtToken(token)
     const numbers = listNumbers(token)
-    const number = numbers.find(({ phoneNumberId }) => phoneNumberId === options['phone-number-id'])
-    if (!number) return askForNumber(token, numbers, options['phone-number-id'])
+    const whichNumber = askForNumber(numbers)
+    const phoneNumberId = options['phone-number-id'] ?? (await ask(whichNumber))
+    if (phoneNumberId === undefined) return describeMissing('phone-number-id', whichNumber, { token })
+    const number = numbers.find((one) => one.phoneNumberId === phoneNumberId)
+    if (!number) return describeUnknownNumber(phoneNumberId, token, numbers)
     const needsPin = !isRegistered(number)
-    const pin = needsPin ? checkPin(options.pin ?? '') : undefined
-    if (needsPin && pin === undefined) return askForPin(token, number)
-    if (options['test-to'] === undefined)
-      return askFor(
-        {
-          option: 'test-to',
-          text: 'Your own phone number for a test message, such as 34600111222 (empty: no test):',
-          preset: '',
-          isOptional: true,
-        },
-        { token },
-      )
-    const test =
-      options['test-to'] === ''
-        ? undefined
-        : {
-            to: checkNumber(options['test-to']),
-            template: options['test-template'],
-            language: options['test-language'],
-          }
-    // The next run of the command inspects the token again.
-    reportsOf(deps).delete(toKey(accessToken))
+    const whichPin = askForPin(number)
+    const pin = needsPin ? options.pin || (await ask(whichPin)) : undefined
+    if (needsPin && pin === undefined) return describeMissing('pin', whichPin, { token })
+    if (pin !== undefined && !Pin.safeParse(pin).success) throw new UsageError('--pin must be six digits.')
+    const to = options['test-to'] ?? (await ask(testQuestion))
+    const test = to
+      ? { to: checkNumber(to), template: options['test-template'], language: options['test-language'] }
+      : undefined
     report(`✓ token: ${token.message}`)
     const input = {
       accountId,
@@ -109,37 +90,6 @@ export const whatsappConnect = dataCommand({
   },
 })
 
-/** Reports about tokens by WhatsApp client, because the command runs again with each answer of a user. */
-const reports = new WeakMap<Deps['whatsapp'], BoundedMap<string, { token: TokenReport; at: number }>>()
-const maxReports = 20
-/** A user is expected to answer all questions within this time. */
-const reportMilliseconds = 2 * 60_000
-
-function reportsOf({ whatsapp }: Pick<Deps, 'whatsapp'>) {
-  const known = reports.get(whatsapp)
-  if (known) return known
-  const made = new BoundedMap<string, { token: TokenReport; at: number }>(maxReports)
-  reports.set(whatsapp, made)
-  return made
-}
-
-/** A digest, so that no token stays in memory. */
-function toKey(accessToken: string): string {
-  return createHash('sha256').update(accessToken).digest('base64url')
-}
-
-/** Inspects a token once for all questions to the user. A token that cannot be used is inspected again. */
-async function inspectOnce(deps: Deps, accessToken: string): Promise<TokenReport> {
-  const cache = reportsOf(deps)
-  const key = toKey(accessToken)
-  const now = deps.now().getTime()
-  const known = cache.get(key)
-  if (known && Math.abs(now - known.at) < reportMilliseconds) return known.token
-  const token = withoutFacts(await inspectToken(deps, accessToken))
-  if (isUsable(token)) cache.set(key, { token, at: now })
-  return token
-}
-
 function isUsable({ valid, accounts, missing }: TokenReport): boolean {
   return valid && accounts.length > 0 && missing.length === 0
 }
@@ -150,19 +100,22 @@ function checkNumber(to: string): string {
   return parsed.data
 }
 
-/** Returns undefined for an empty PIN. */
-function checkPin(pin: string): string | undefined {
-  if (pin === '') return undefined
-  if (!Pin.safeParse(pin).success) throw new UsageError('--pin must be six digits.')
-  return pin
+const tokenQuestion: Question = {
+  text: 'Access token of a system user (Meta Business Suite > Settings > System users; it is not shown):',
+  isSecret: true,
 }
 
-function askFor(question: Question, json: object = {}): CommandResult {
+const testQuestion: Question = {
+  text: 'Your own phone number for a test message, such as 34600111222 (empty: no test):',
+  preset: '',
+  isOptional: true,
+}
+
+function describeMissing(option: string, { text }: Question, json: object = {}): CommandResult {
   return {
-    json: { ok: false, missing: `--${question.option}`, message: question.text, ...json },
-    text: `Missing: --${question.option}. ${question.text}`,
+    json: { ok: false, missing: `--${option}`, message: text, ...json },
+    text: `Missing: --${option}. ${text}`,
     exitCode: 1,
-    question,
   }
 }
 
@@ -175,29 +128,32 @@ function stopAtToken(token: TokenReport): CommandResult {
 }
 
 /** If the token may use only one number, that number is the preset. */
-function askForNumber(token: TokenReport, numbers: FoundNumber[], given: string | undefined): CommandResult {
-  const list = numbers.map((number) => `  ${describeNumber(number)}`).join('\n')
-  if (given !== undefined)
-    return {
-      json: { ok: false, token, message: `The token may not use phone number ID ${given}.`, steps: [] },
-      text: `✗ number: The token may not use phone number ID ${given}. It may use:\n${list}`,
-      exitCode: 1,
-    }
-  const [only] = numbers
-  const preset = numbers.length === 1 ? only?.phoneNumberId : undefined
-  const question = { option: 'phone-number-id', text: `Which number? Enter its ID.\n${list}\nPhone number ID:` }
-  return askFor({ ...question, ...(preset !== undefined && { preset }) }, { token })
+function askForNumber(numbers: FoundNumber[]): Question {
+  const [only, ...others] = numbers
+  return {
+    text: `Which number? Enter its ID.\n${listOf(numbers)}\nPhone number ID:`,
+    ...(only && others.length === 0 && { preset: only.phoneNumberId }),
+  }
 }
 
-function askForPin(token: TokenReport, number: FoundNumber): CommandResult {
-  return askFor(
-    {
-      option: 'pin',
-      text: `The number ${describeNumber(number)} is not registered. Enter its six-digit two-step verification PIN, or choose one if it has none (it is not shown):`,
-      isSecret: true,
-    },
-    { token },
-  )
+function describeUnknownNumber(given: string, token: TokenReport, numbers: FoundNumber[]): CommandResult {
+  const message = `The token may not use phone number ID ${given}.`
+  return {
+    json: { ok: false, token, message, steps: [] },
+    text: `✗ number: ${message} It may use:\n${listOf(numbers)}`,
+    exitCode: 1,
+  }
+}
+
+function listOf(numbers: FoundNumber[]): string {
+  return numbers.map((number) => `  ${describeNumber(number)}`).join('\n')
+}
+
+function askForPin(number: FoundNumber): Question {
+  return {
+    text: `The number ${describeNumber(number)} is not registered. Enter its six-digit two-step verification PIN, or choose one if it has none (it is not shown):`,
+    isSecret: true,
+  }
 }
 
 function describeNumber({ phoneNumberId, displayPhoneNumber, verifiedName, status }: FoundNumber): string {

@@ -1,29 +1,29 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Print, Report } from '../command.ts'
+import type { User } from '../command.ts'
 import { readLines } from '../input.ts'
-import { ControlOutput, ControlProgress, ControlReply } from './server.ts'
+import { type Answer, type ControlReply, FromServer, type Request } from './messages.ts'
 import { isTrustworthy } from './socket.ts'
 
 /** Runs a command in a running server. Returns undefined if no server is listening; then nothing was executed. */
 export async function runOnServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
-  { report, print }: { report: Report; print: Print },
+  { report, print, ask }: User,
 ): Promise<ControlReply | undefined> {
   if (!isTrustworthy(socketPath, dataDir)) return undefined
   const socket = await open(socketPath)
   if (!socket) return undefined
+  const send = (message: Request | Answer) => socket.write(JSON.stringify(message) + '\n')
   try {
-    socket.write(JSON.stringify({ argv }) + '\n')
+    send({ argv })
     for await (const line of readLines(socket)) {
-      const message: unknown = JSON.parse(line)
-      const parsed = z.union([ControlProgress, ControlOutput]).safeParse(message)
-      if (!parsed.success) return ControlReply.parse(message)
-      if ('progress' in parsed.data) report(parsed.data.progress)
-      else await print(parsed.data.output)
+      const message = FromServer.parse(JSON.parse(line))
+      if ('ok' in message) return message
+      if ('progress' in message) report(message.progress)
+      else if ('output' in message) await print(message.output)
+      else send({ answer: await ask(message.question) })
     }
     throw new Error('closed without a response')
   } catch (error) {

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Deps } from '../../deps.ts'
-import type { Print, Report } from '../command.ts'
+import type { User } from '../command.ts'
 import { dataCommands, findCommand } from '../commands.ts'
 import { describeFailure, UsageError } from '../failure.ts'
-import { readLine } from '../input.ts'
+import { readLines } from '../input.ts'
 import { parseLine } from '../syntax.ts'
+import { Answer, type ControlReply, type FromServer, Request } from './messages.ts'
 import type { ControlSocket } from './socket.ts'
 
 /** A command line is short and must arrive quickly. */
@@ -20,7 +21,7 @@ export interface ControlServer {
 
 export async function startControlServer(deps: Deps, { path, remove }: ControlSocket): Promise<ControlServer> {
   const connections = new Set<Promise<void>>()
-  /** Connections whose request has not arrived yet. */
+  /** Connections that wait for the client. */
   const pending = new Set<Socket>()
   const stopping = new AbortController()
   const server = createServer((socket) => {
@@ -61,85 +62,58 @@ async function handleConnection(
   pending: Set<Socket>,
   stopping: AbortSignal,
 ): Promise<void> {
-  pending.add(socket)
+  const lines = readLines(socket)
+  /** Read ahead, so that it is noticed if the client disconnects while the command runs. */
+  let next = lines.next()
+  const receive = async (): Promise<string | undefined> => {
+    pending.add(socket)
+    const line = await next.finally(() => pending.delete(socket))
+    next = lines.next()
+    next.catch(() => {})
+    return line.done ? undefined : line.value
+  }
+  const send = (message: FromServer) => socket.write(JSON.stringify(message) + '\n')
   socket.setTimeout(requestTimeoutMilliseconds, () => socket.destroy())
   try {
-    const line = await readLine(socket)
+    const request = await receive()
     socket.setTimeout(0)
-    pending.delete(socket)
-    if (line === undefined) return
-    const send = (message: ControlProgress | ControlOutput | ControlReply) =>
-      socket.write(JSON.stringify(message) + '\n')
+    if (request === undefined) return
     const disconnected = new AbortController()
     socket.once('close', () => disconnected.abort())
     const signal = AbortSignal.any([disconnected.signal, stopping])
-    const print = async (output: string) => {
-      // Waits for a slow reader, unless it has disconnected or the server is stopping.
-      if (!send({ output })) await once(socket, 'drain', { signal })
-    }
-    send(await runCommand(deps, line, (progress) => send({ progress }), print))
+    const reply = await runCommand(deps, request, {
+      report: (progress) => void send({ progress }),
+      print: async (output) => {
+        // Waits for a slow reader, unless it has disconnected or the server is stopping.
+        if (!send({ output })) await once(socket, 'drain', { signal })
+      },
+      ask: async (question) => {
+        if (stopping.aborted) return undefined
+        send({ question })
+        const line = await receive()
+        return line === undefined ? undefined : Answer.parse(JSON.parse(line)).answer
+      },
+    })
+    send(reply)
     socket.end()
   } catch {
     socket.destroy()
-  } finally {
-    pending.delete(socket)
   }
 }
 
-async function runCommand(deps: Deps, line: string, report: Report, print: Print): Promise<ControlReply> {
+async function runCommand(deps: Deps, request: string, user: User): Promise<ControlReply> {
   try {
-    const { argv } = ControlRequest.parse(JSON.parse(line))
+    const { argv } = Request.parse(JSON.parse(request))
     const found = findCommand(dataCommands, argv)
     if (!found)
       throw new UsageError(
         'The running server does not know this command because it has another version. Restart it with this version.',
       )
-    const typed = parseLine(found.command, found.rest)
-    const { json, ...answer } = await found.command.run(deps, typed, report, print)
+    const { json, ...answer } = await found.command.run(deps, parseLine(found.command, found.rest), user)
     // The result is sent as JSON, so dates become strings and undefined values are dropped.
-    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)) as Json, ...answer } }
+    return { ok: true, answer: { json: JSON.parse(JSON.stringify(json)) as z.core.util.JSONType, ...answer } }
   } catch (error) {
     deps.log.debug({ err: error }, 'a command failed')
     return { ok: false, failure: describeFailure(error) }
   }
 }
-
-/**
- * Messages between a command and a running server over the control socket: one JSON line as the request, then any
- * number of progress and output lines, then one result. They hold secrets and must never be logged.
- */
-const ControlRequest = z.object({ argv: z.array(z.string()) })
-type ControlRequest = z.infer<typeof ControlRequest>
-
-type Json = z.infer<ReturnType<typeof z.json>>
-
-export const ControlReply = z.discriminatedUnion('ok', [
-  z.object({
-    ok: z.literal(true),
-    answer: z.object({
-      json: z.json(),
-      text: z.string(),
-      exitCode: z.int().optional(),
-      isPrinted: z.boolean().optional(),
-      ifLost: z.string().optional(),
-      question: z
-        .object({
-          option: z.string(),
-          text: z.string(),
-          isSecret: z.boolean().optional(),
-          preset: z.string().optional(),
-          isOptional: z.boolean().optional(),
-        })
-        .optional(),
-    }),
-  }),
-  z.object({ ok: z.literal(false), failure: z.object({ error: z.string(), exitCode: z.int() }) }),
-])
-export type ControlReply = z.infer<typeof ControlReply>
-
-export const ControlProgress = z.object({ progress: z.string() })
-export type ControlProgress = z.infer<typeof ControlProgress>
-
-/** Lines for standard output. */
-export const ControlOutput = z.object({ output: z.string() })
-export type ControlOutput = z.infer<typeof ControlOutput>

@@ -5,6 +5,7 @@ import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { runCommand } from '../run-command.ts'
+import { nobody } from '../run-command.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -23,7 +24,7 @@ async function exportPerson(...words: string[]): Promise<{ output: string; expor
   if (!found) throw new Error('there is no command recipient export')
   const printed: string[] = []
   const print = (lines: string) => Promise.resolve(void printed.push(lines))
-  await found.command.run(server.deps, parseLine(found.command, found.rest), () => {}, print)
+  await found.command.run(server.deps, parseLine(found.command, found.rest), { ...nobody, print })
   const output = printed.join('\n')
   return { output, exported: JSON.parse(output) as Exported }
 }

@@ -1,27 +1,71 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
-import { startControlServer } from '../../../src/cli/control/server.ts'
-import { chooseControlSocket } from '../../../src/cli/control/socket.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createAccount } from '../../../src/accounts/account.ts'
+import { findAccount } from '../../../src/accounts/store.ts'
+import { runOnServer } from '../../../src/cli/control/client.ts'
+import { type ControlServer, startControlServer } from '../../../src/cli/control/server.ts'
+import { chooseControlSocket, type ControlSocket } from '../../../src/cli/control/socket.ts'
+import type { Deps } from '../../../src/deps.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
-import { openTestDatabase } from '../../support/database.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { nobody } from '../run-command.ts'
 
-test.skipIf(process.platform === 'win32')(
-  'creates a private control socket in a folder that others can access',
-  async () => {
-    const database = await openTestDatabase()
-    const folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
-    chmodSync(folder, 0o755)
-    const umask = process.umask()
-    const socket = chooseControlSocket(folder)
+const umask = process.umask()
+let database: TestDatabase
+let deps: Deps
+let folder: string
+let socket: ControlSocket
+let control: ControlServer
+beforeEach(async () => {
+  database = await openTestDatabase()
+  deps = createTestDeps(database)
+  folder = mkdtempSync(path.join(tmpdir(), 'waybill-socket-'))
+  chmodSync(folder, 0o755)
+  socket = chooseControlSocket(folder)
+  control = await startControlServer(deps, socket)
+})
+afterEach(async () => {
+  await control.stop()
+  await database.close()
+  rmSync(folder, { recursive: true })
+})
 
-    const control = await startControlServer(createTestDeps(database), socket)
+test.skipIf(process.platform === 'win32')('creates a private control socket in a folder that others can access', () => {
+  expect(statSync(socket.path).mode & 0o777).toBe(0o600)
+  expect(process.umask()).toBe(umask)
+})
 
-    expect(statSync(socket.path).mode & 0o777).toBe(0o600)
-    expect(process.umask()).toBe(umask)
-    await control.stop()
-    await database.close()
-    rmSync(folder, { recursive: true })
-  },
-)
+test('passes questions to the user of the command, and the answers to the server', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Old\u2028shop' })
+  const questions: string[] = []
+  const remove = (answer: string | undefined) =>
+    runOnServer({ dataDir: folder, socketPath: socket.path }, ['account', 'remove', accountId], {
+      ...nobody,
+      ask: ({ text }) => Promise.resolve((questions.push(text), answer)),
+    })
+
+  expect(await remove(undefined)).toMatchObject({ ok: true, answer: { exitCode: 2, json: { removed: null } } })
+  expect(await remove('another')).toMatchObject({ ok: false, failure: { exitCode: 2 } })
+  expect(await findAccount(deps.db, accountId)).toBeDefined()
+  expect(await remove(accountId)).toMatchObject({ ok: true, answer: { json: { accountId } } })
+
+  expect(await findAccount(deps.db, accountId)).toBeUndefined()
+  expect(questions).toEqual(
+    Array.from({ length: 3 }, () => `Type ${accountId} to remove the account "Old\u2028shop" with all its data:`),
+  )
+})
+
+test('does not wait for an answer when the server stops', async () => {
+  const { accountId } = await createAccount(deps, { name: 'Shop' })
+  const client = connect(socket.path)
+  client.write(`${JSON.stringify({ argv: ['account', 'remove', accountId] })}\n`)
+  await new Promise((resolve) => client.once('data', resolve))
+
+  await control.stop()
+
+  expect(await findAccount(deps.db, accountId)).toBeDefined()
+  client.destroy()
+})
