@@ -4,12 +4,12 @@ type Scalar = string | number | Date | Uint8Array | null | undefined
 
 /**
  * `word`: text that Waybill generates (IDs, digits, states), which is never empty and needs no quotes in an array
- * literal. `text`: any other text.
+ * literal. `json`: text from `JSON.stringify`. `text`: any other text.
  */
-export type ColumnType = 'word' | 'text' | 'integer' | 'bigint' | 'float8' | 'timestamptz' | 'bytea'
+export type ColumnType = 'word' | 'json' | 'text' | 'integer' | 'bigint' | 'float8' | 'timestamptz' | 'bytea'
 
 type TypeFor<Value> = [NonNullable<Value>] extends [string]
-  ? 'word' | 'text'
+  ? 'word' | 'json' | 'text'
   : [NonNullable<Value>] extends [number]
     ? 'integer' | 'bigint' | 'float8'
     : [NonNullable<Value>] extends [Date]
@@ -87,13 +87,16 @@ function toArrayLiteral<Item>(type: ColumnType, items: readonly Item[], field: k
 /** Words, numbers and times (up to the year 9999) need no quotes. */
 function toElement(type: ColumnType, value: Scalar): string {
   if (value === null || value === undefined) return 'null'
-  if (typeof value === 'string') return type === 'word' ? value : quote(value)
+  if (typeof value === 'string') return quote(type, value)
   if (value instanceof Date) return value.toISOString()
   return typeof value === 'number' ? String(value) : `"\\\\x${Buffer.from(value).toString('hex')}"`
 }
 
-/** Few texts contain a character to escape. */
-function quote(text: string): string {
+function quote(type: ColumnType, text: string): string {
+  if (type === 'word') return text
+  // Without control characters, a JSON string is quoted like an element of an array, and in a third of the time.
+  if (type === 'json') return JSON.stringify(text)
+  // Few texts contain a character to escape.
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
@@ -103,5 +106,5 @@ function entriesOf<Field extends string>(columns: AnyColumns<Field>): [Field, An
 }
 
 function sqlTypeOf(type: ColumnType): string {
-  return type === 'word' ? 'text' : type
+  return type === 'word' || type === 'json' ? 'text' : type
 }

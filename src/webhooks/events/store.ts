@@ -73,7 +73,7 @@ const eventColumns: Columns<NewEvent> = {
   id: { name: 'id', type: 'word' },
   type: { name: 'type', type: 'word' },
   messageId: { name: 'message_id', type: 'word' },
-  payload: { name: 'payload', type: 'text' },
+  payload: { name: 'payload', type: 'json' },
   createdAt: { name: 'created_at', type: 'timestamptz' },
 }
 

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../../src/platform/db/columns.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { nameOf, statement } from '../../../src/platform/db/statement.ts'
+import { openTestDatabase } from '../../support/database.ts'
 
 interface RecordedQuery {
   sql: string
@@ -98,3 +99,18 @@ export function rejectedByTheCompiler(): void {
   // @ts-expect-error: a statement for many items requires lists
   void statement<Lists<Item>>('rejected_many_test', ($) => arraysOf($, columns))(db, { ...missing, ...other, label: 1 })
 }
+
+test.each(['json', 'text'] as const)('a list of %s arrives unchanged', async (type) => {
+  const database = await openTestDatabase()
+  onTestFinished(() => database.close())
+  const texts: Columns<{ value: string }> = { value: { name: 'value', type } }
+  const readBack = statement<Lists<{ value: string }>, { value: string }>(
+    `read_back_${type}`,
+    ($) => `select value from unnest(${arraysOf($, texts)}) as r (value)`,
+  )
+  const values = ['', 'null', '{a,b}', ' a\t"b"\\c\r\n', '\u0001\u007f\u2028 é 😀', '\\\\"'].map((value) => ({
+    value: JSON.stringify({ [value]: value }),
+  }))
+
+  expect(await readBack(database.db, listsOf(texts, values))).toEqual(values)
+})
