@@ -35,6 +35,18 @@ export const contents: readonly Group[] = [
     ],
   },
   {
+    title: 'Account owners',
+    pages: [
+      { slug: 'dashboard', file: 'guides/dashboard.md', summary: 'Manage keys, numbers, templates and webhooks.' },
+      {
+        slug: 'going-live',
+        file: 'guides/going-live.md',
+        summary: "From Meta's console to the first message from your number.",
+      },
+      { slug: 'connecting-whatsapp', file: 'guides/connecting-whatsapp.md', summary: 'Add a WhatsApp number.' },
+    ],
+  },
+  {
     title: 'Guides',
     pages: [
       {
@@ -99,19 +111,6 @@ export const contents: readonly Group[] = [
         file: 'guides/migrate-from-cloud-api.md',
         summary: "Replace direct calls to Meta's Cloud API.",
       },
-    ],
-  },
-  {
-    title: 'Account owners',
-    collapsed: true,
-    pages: [
-      { slug: 'dashboard', file: 'guides/dashboard.md', summary: 'Manage keys, numbers, templates and webhooks.' },
-      {
-        slug: 'going-live',
-        file: 'guides/going-live.md',
-        summary: "From Meta's console to the first message from your number.",
-      },
-      { slug: 'connecting-whatsapp', file: 'guides/connecting-whatsapp.md', summary: 'Add a WhatsApp number.' },
     ],
   },
   {
