@@ -1,8 +1,9 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendMessage } from '../../contracts/api/message.ts'
+import { getMessage, sendMessage } from '../../contracts/api/message.ts'
 import { sendableDemoTemplates } from '../support/demo-templates.ts'
+import { exampleSend } from '../support/example-send.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -129,6 +130,13 @@ test.each([...guides, '/docs/evaluate'])('%s fits a phone', async (path) => {
   expect(await findViolations()).toEqual([])
 })
 
+test('lists the pages for account owners without a click', async () => {
+  await page.goto(`${server.url}/docs`)
+
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Dashboard' }).waitFor()
+  expect(await page.locator('summary').allTextContents()).toEqual(['Operators'])
+})
+
 test('opens the menu on a phone, closes it with Escape, and opens a page from it', async () => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(`${server.url}/docs`)
@@ -231,6 +239,23 @@ async function visit(path: string): Promise<{ bytes: number; paintMilliseconds: 
 }
 
 describe('the reference', () => {
+  test('reads the newest message in place of the one in the examples, which does not exist', async () => {
+    const { apiKey, trpc } = await server.account()
+    const { messageId } = await trpc.message.send.mutate(exampleSend)
+    await page.goto(`${server.url}/docs/api`)
+    await page.getByRole('heading', { name: 'Waybill', level: 1 }).waitFor()
+    await page.getByLabel('Value').first().fill(apiKey)
+    await page.getByRole('link', { name: getMessage.summary }).first().click()
+    await page.getByRole('button', { name: /Test Request.*message\/\{messageId\}/ }).click()
+    const client = page.getByRole('dialog', { name: 'API Client' })
+
+    await client.getByRole('button', { name: /^Send get request/ }).click()
+
+    await client.getByText('200 OK').waitFor()
+    await client.getByText(messageId).first().waitFor()
+    expect(pageErrors).toEqual([])
+  })
+
   test('explains which key to enter, and shows the tabs of all responses', async () => {
     await page.goto(`${server.url}/docs/api`)
 

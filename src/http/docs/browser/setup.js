@@ -7,17 +7,26 @@ const isSimulated = document.body.dataset.simulated === 'true'
 const sends = /\/api\/v1\/(?:message|code)\/send$/
 const keyHeader = 'Idempotency-Key'
 const documentedKey = 'order-1042-shipped'
+const documentedMessage = 'msg_01kah3b9mzf5vt2d0wq8r6x4ye'
 const send = window.fetch.bind(window)
 /** `crypto.randomUUID` exists only on https and on this machine. */
 const randomHex = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join('')
 window.fetch = async (input, init) => {
   const request = new Request(input, init)
+  if (request.method === 'GET' && request.url.includes(documentedMessage)) return read(request)
   if (request.method !== 'POST' || !sends.test(new URL(request.url).pathname)) return send(input, init)
   if (!isSimulated && !confirm('This sends a real WhatsApp message, which WhatsApp may charge for. Send it?'))
     throw new DOMException('Not sent.', 'AbortError')
   // With the key of the example, a second attempt would replay the first one, or fail with another body.
   if (request.headers.get(keyHeader) === documentedKey) request.headers.set(keyHeader, `docs-${randomHex()}`)
   return send(request)
+}
+
+/** Reads the newest message of the account in place of the one in the examples, which does not exist. */
+async function read({ url, headers }) {
+  const list = await send(new URL('/api/v1/message?limit=1', url), { headers })
+  const newest = list.ok ? (await list.json()).data.items[0] : undefined
+  return send(newest ? url.replace(documentedMessage, newest.messageId) : url, { headers })
 }
 
 // Disable everything that calls or links to another host.
