@@ -60,5 +60,7 @@ export const estimateCost = dashboardProcedure({
     estimate: CostEstimate.optional(),
     /** Whether a rate card is valid today. */
     hasRateCard: z.boolean(),
+    /** Present if the number cannot be complete, so that its first digits say nothing about its country. */
+    isIncomplete: z.literal(true).optional(),
   }),
 })

@@ -18,7 +18,7 @@ interface CostEstimateTextProps {
 
 const typingMilliseconds = 300
 
-/** The estimated cost of a message, once the number is complete. Hidden in the sandbox, where messages cost nothing. */
+/** The estimated cost of a message, once the number is complete. */
 export function CostEstimateText({ to, category }: CostEstimateTextProps) {
   const { accountId } = useAccount()
   const { sandbox } = useUser()
@@ -30,7 +30,7 @@ export function CostEstimateText({ to, category }: CostEstimateTextProps) {
       api.cost.estimate.query(estimateCost.input.parse({ accountId, to: typed, category }), { signal }),
     enabled: input.success,
   })
-  if (!input.success || !data?.hasRateCard) return null
+  if (!input.success || !data?.hasRateCard || data.isIncomplete) return null
   return (
     <Text size="sm" aria-live="polite">
       {data.estimate ? (

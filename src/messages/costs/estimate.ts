@@ -4,6 +4,7 @@ import { type CostEstimate, type PricingCategory, pricingCategories } from '../.
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { countryOf } from '../../platform/countries.ts'
+import { isPossibleNumber } from '../../platform/number-lengths.ts'
 import { readClock } from '../queries/zoned-days.ts'
 import { formatMicros } from './money.ts'
 import { findCards, findCategory, findRates, type StoredCard, type StoredRate } from './store.ts'
@@ -17,6 +18,7 @@ export async function estimateCost(
 ): Promise<Result> {
   const card = await findCardOfToday(deps, accountId)
   if (!card) return { hasRateCard: false }
+  if (!isPossibleNumber(to)) return { hasRateCard: true, isIncomplete: true }
   const estimate = await estimateWith(deps, card, { to, category })
   return { hasRateCard: true, ...(estimate && { estimate }) }
 }

@@ -230,6 +230,10 @@ test('estimates the cost of a message for members of the account only', async ()
     estimate: { amount: '0.0509', market: 'Spain', rateCardDate: '2026-01-01' },
   })
   expect((await viewer.query('cost.estimate', { ...input, to: '254700111222' })).data).toEqual({ hasRateCard: true })
+  expect((await viewer.query('cost.estimate', { ...input, to: '600123456' })).data).toEqual({
+    hasRateCard: true,
+    isIncomplete: true,
+  })
   expect((await viewer.query('cost.estimate', { ...input, to: '+34' })).statusCode).toBe(400)
   const { accountId: other } = await server.account()
   expect((await viewer.query('cost.estimate', { ...input, accountId: other })).statusCode).toBe(404)
