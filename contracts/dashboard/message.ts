@@ -43,8 +43,15 @@ const messageFilters = {
     .describe('Search for parts, even if a recipient or an external ID matches the search exactly.'),
 }
 
-/** `meaning` explains in plain words why it failed; `error` has WhatsApp's text. */
-export const ListedMessage = Message.extend({ meaning: z.string().optional(), facts: Facts.optional() })
+/**
+ * `meaning` explains in plain words why it failed; `error` has WhatsApp's text. `pricing`: the category that WhatsApp
+ * reported, and why the message was free, such as `utility` or `utility/free_entry_point`.
+ */
+export const ListedMessage = Message.extend({
+  meaning: z.string().optional(),
+  facts: Facts.optional(),
+  pricing: z.string().optional(),
+})
 export type ListedMessage = z.infer<typeof ListedMessage>
 
 export const listMessages = dashboardProcedure({

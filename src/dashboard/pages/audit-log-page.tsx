@@ -24,6 +24,7 @@ import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
 import { TableSkeleton } from '../ui/skeletons.tsx'
 import { saveFile } from '../ui/save-file.ts'
+import { localZone, toSheetTime } from '../ui/time.ts'
 import { byteOrderMark, toCsv } from './messages/to-csv.ts'
 import { useEndpoints } from './webhooks/use-endpoints.ts'
 
@@ -96,14 +97,14 @@ function ExportButton({ filter }: { filter: { accountId: string; search?: string
     },
     onSuccess: (entries) => {
       const rows = entries.map((entry) => [
-        entry.at,
-        entry.who,
+        toSheetTime(entry.at),
+        say(entry, 'who'),
         describe(entry),
-        entry.address,
-        entry.outcome,
+        say(entry, 'address'),
+        translate(outcomes[entry.outcome].label),
         entry.id,
       ])
-      const header = ['time', 'user', 'action', 'source', 'outcome', 'id']
+      const header = [`${t`Time`} (${localZone()})`, t`User`, t`Action`, t`Source`, t`Outcome`, t`ID`]
       saveFile('audit-log.csv', [byteOrderMark + toCsv([header, ...rows])], 'text/csv;charset=utf-8')
     },
     onError: notifyFailure,

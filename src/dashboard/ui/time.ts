@@ -41,6 +41,17 @@ export function describeExactly(at: string): string {
   return `${format.format(new Date(at))} ${format.resolvedOptions().timeZone}`
 }
 
+/** `2026-11-22 09:30:00`, in the reader's time zone: what spreadsheets read as a time. */
+export function toSheetTime(at: string): string {
+  const time = new Date(at)
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** The time zone of `toSheetTime`, such as `Europe/Madrid`. */
+export function localZone(): string {
+  return dateFormat().resolvedOptions().timeZone
+}
+
 const units = [
   { short: 'd', milliseconds: 86_400_000 },
   { short: 'h', milliseconds: 3_600_000 },

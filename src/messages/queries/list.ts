@@ -5,6 +5,7 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { firstIdAt } from '../../platform/ids.ts'
+import type { StoredMessage } from '../columns.ts'
 import { toMessage } from '../message.ts'
 import { findAddressedNames } from '../recipients/store.ts'
 import { findMessages, type MessageFilter } from '../store.ts'
@@ -28,16 +29,26 @@ export async function toFilter(
   }
 }
 
+export async function listMessages(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: ListInput & DashboardFilters,
+  options: { maxExamined?: number } = {},
+): Promise<MessagePage> {
+  const { rows, ...page } = await findPage(deps, caller, input, options)
+  return { ...page, items: rows.map(toMessage) }
+}
+
 /**
  * A cursor is the ID of the last message examined, so it stays valid while new messages arrive. `search`: the filters that a search adds.
  */
-export async function listMessages(
+export async function findPage(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
   { cursor, limit, ...filters }: ListInput & DashboardFilters,
   { maxExamined, search = {} }: { maxExamined?: number; search?: MessageFilter } = {},
-): Promise<MessagePage> {
+): Promise<{ rows: StoredMessage[]; nextCursor?: string }> {
   const filter = { ...(await toFilter(deps.db, caller.accountId, filters)), ...search, beforeId: cursor }
   const { rows, cursor: nextCursor } = await findMessages(deps.db, caller.accountId, filter, limit, maxExamined)
-  return { items: rows.map(toMessage), ...(nextCursor !== undefined && { nextCursor }) }
+  return { rows, ...(nextCursor !== undefined && { nextCursor }) }
 }

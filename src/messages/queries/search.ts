@@ -6,10 +6,11 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { adviseOnFailure, pickMeaning } from '../../whatsapp/failure-advice.ts'
+import { toMessage } from '../message.ts'
 import { isUserId } from '../recipients/plan.ts'
 import { findAddressedNames } from '../recipients/store.ts'
 import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
-import { listMessages } from './list.ts'
+import { findPage } from './list.ts'
 
 type SearchTerm =
   /** A complete ID, or its first characters. */
@@ -90,10 +91,15 @@ export async function searchMessages(
   { search, parts, ...input }: Omit<InputOf<typeof contract>, 'accountId'>,
 ): Promise<OutputOf<typeof contract>> {
   const resolved = await resolveSearch(deps.db, caller.accountId, { ...input, search, parts })
-  const page = await listMessages(deps, caller, input, { search: resolved?.filter ?? {} })
-  const items = page.items.map((message) =>
-    message.error ? { ...message, ...pickMeaning(adviseOnFailure(message.error)) } : message,
-  )
+  const { rows, ...page } = await findPage(deps, caller, input, { search: resolved?.filter ?? {} })
+  const items = rows.map((row) => {
+    const message = toMessage(row)
+    return {
+      ...message,
+      ...(message.error && pickMeaning(adviseOnFailure(message.error))),
+      ...(row.pricing !== null && { pricing: row.pricing }),
+    }
+  })
   const { matched, lookedFor } = resolved ?? {}
   return { ...page, items, ...(matched && { matched }), ...(lookedFor !== undefined && { lookedFor }) }
 }

@@ -724,9 +724,26 @@ test('exports the filtered messages as CSV', async () => {
   const text = await readFile(await download.path(), 'utf8')
   expect(text.startsWith('\ufeff')).toBe(true)
   const [header = [], ...rows] = parseCsv(text.slice(1))
-  const externalIds = rows.map((row) => row[header.indexOf('externalId')])
+  const externalIds = rows.map((row) => row[header.indexOf('External ID')])
   expect(externalIds).toEqual([`'=1+1, "quoted"`, ...Array.from({ length: 101 }, (_, index) => `order-${101 - index}`)])
   expect(rows.every((row) => row.length === header.length)).toBe(true)
+  const zone = await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone')
+  expect(header.slice(0, 7)).toEqual([
+    `Time (${zone})`,
+    'Recipient',
+    'Template',
+    'Language',
+    'Status',
+    'Price category',
+    'Charged by WhatsApp',
+  ])
+  expect(rows[0]?.slice(0, 5)).toEqual([
+    expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+    '34600111222',
+    'order_shipped',
+    'en',
+    'Sent',
+  ])
   await page.getByText('102 messages exported.').waitFor()
   expect(pageErrors).toEqual([])
 })

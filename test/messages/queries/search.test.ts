@@ -7,7 +7,7 @@ import { countryOf } from '../../../src/platform/countries.ts'
 import { countMessages } from '../../../src/messages/queries/count.ts'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { listFailureReasons } from '../../../src/messages/queries/failure-reasons.ts'
-import { listMessages } from '../../../src/messages/queries/list.ts'
+import { findPage } from '../../../src/messages/queries/list.ts'
 import { interpretSearch } from '../../../src/messages/queries/search.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
@@ -280,8 +280,8 @@ test('examines a bounded number of messages per page in a search for parts', asy
     await customer.post('/api/v1/message/send', { ...example, externalId })
   const list = async (cursor?: string) => {
     const search = { parts: { text: 'A-', digits: undefined } }
-    const page = await listMessages(server.deps, customer, { limit: 10, cursor }, { maxExamined: 3, search })
-    return { found: page.items.map(({ externalId }) => externalId), nextCursor: page.nextCursor }
+    const page = await findPage(server.deps, customer, { limit: 10, cursor }, { maxExamined: 3, search })
+    return { found: page.rows.map(({ externalId }) => externalId), nextCursor: page.nextCursor }
   }
 
   const first = await list()

@@ -4,15 +4,21 @@ import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { say } from '../../language/facts.ts'
 import { formatNumber } from '../../language/format.ts'
-import type { Message, MessagePage } from '../../../../contracts/api/message.ts'
+import { translate } from '../../language/i18n.ts'
+import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
+import { ReportedCategory } from '../../../../contracts/pricing.ts'
 import { isRetryable } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { describeCategory } from '../../ui/money.ts'
 import { saveFile } from '../../ui/save-file.ts'
+import { localZone, toSheetTime } from '../../ui/time.ts'
 import { type MessageFilters, toListInput } from './message-filters.ts'
+import { statusNames } from './message-status.tsx'
 import { byteOrderMark, toCsv } from './to-csv.ts'
 
 type State =
@@ -109,24 +115,54 @@ const pageSize = 100
 /** Takes about half a minute in total. A failure would discard the pages loaded so far. */
 const maxRetries = 5
 
-const columns: Record<string, (message: Message) => string | undefined> = {
-  createdAt: (message) => message.createdAt,
-  messageId: (message) => message.messageId,
-  externalId: (message) => message.externalId,
-  to: (message) => message.to,
-  template: (message) => message.template,
-  language: (message) => message.language,
-  status: (message) => message.status,
-  sentAt: (message) => message.sentAt,
-  deliveredAt: (message) => message.deliveredAt,
-  readAt: (message) => message.readAt,
-  failedAt: (message) => message.failedAt,
-  errorCode: (message) => message.error?.code,
-  errorMessage: (message) => message.error?.message,
-  whatsAppAccountId: (message) => message.accountId,
-  waMessageId: (message) => message.waMessageId,
-  waId: (message) => message.waId,
-  userId: (message) => message.userId,
+interface Column {
+  title: string
+  read: (message: ListedMessage) => string | undefined
+}
+
+/** For people and their spreadsheets: titles in their language, and local times. Programs use the API. */
+function listColumns(): Column[] {
+  const zone = localZone()
+  const time = (title: string, read: (message: ListedMessage) => string | undefined): Column => ({
+    title: `${title} (${zone})`,
+    read: (message) => {
+      const at = read(message)
+      return at === undefined ? undefined : toSheetTime(at)
+    },
+  })
+  return [
+    time(t`Time`, ({ createdAt }) => createdAt),
+    { title: t`Recipient`, read: ({ to }) => to },
+    { title: t`Template`, read: ({ template }) => template },
+    { title: t`Language`, read: ({ language }) => language },
+    { title: t`Status`, read: ({ status }) => translate(statusNames[status]) },
+    { title: t`Price category`, read: ({ pricing }) => describePricing(pricing)?.category },
+    { title: t`Charged by WhatsApp`, read: ({ pricing }) => describePricing(pricing)?.charged },
+    { title: t`Error code`, read: ({ error }) => error?.code },
+    { title: t`Reason`, read: ({ meaning, facts }) => meaning && say({ meaning, facts }, 'meaning') },
+    { title: t`Reason in detail`, read: ({ error }) => error?.message },
+    time(t`Sent`, ({ sentAt }) => sentAt),
+    time(t`Delivered`, ({ deliveredAt }) => deliveredAt),
+    time(t`Read`, ({ readAt }) => readAt),
+    time(t`Failed`, ({ failedAt }) => failedAt),
+    { title: t`External ID`, read: ({ externalId }) => externalId },
+    { title: t`Message ID`, read: ({ messageId }) => messageId },
+    { title: t`WhatsApp ID`, read: ({ waMessageId }) => waMessageId },
+    { title: t`WhatsApp account ID`, read: ({ accountId }) => accountId },
+    { title: t`Number in WhatsApp`, read: ({ waId }) => waId },
+    { title: t`User ID in WhatsApp`, read: ({ userId }) => userId },
+  ]
+}
+
+/** `utility/free_entry_point` is a free message of the category `utility`. */
+function describePricing(pricing: string | undefined): { category: string; charged: string } | undefined {
+  if (pricing === undefined) return undefined
+  const [name, freeReason] = pricing.split('/')
+  const category = ReportedCategory.safeParse(name)
+  return {
+    category: describeCategory(category.success ? category.data : 'other'),
+    charged: freeReason === undefined ? t`Yes` : t`No`,
+  }
 }
 
 interface Export {
@@ -146,13 +182,14 @@ export async function exportMessages(
   // Fixed, so that a range such as the last hour does not move between pages.
   const startedAt = new Date()
   const filter = toListInput(filters, startedAt)
-  const parts = [byteOrderMark + toCsv([Object.keys(columns)])]
+  const columns = listColumns()
+  const parts = [byteOrderMark + toCsv([columns.map(({ title }) => title)])]
   let cursor: string | undefined
   let count = 0
   do {
     const limit = Math.min(pageSize, maxExported - count)
     const input = { accountId, ...filter, limit, ...(cursor !== undefined && { cursor }) }
-    const page: MessagePage = await queryClient.fetchQuery({
+    const page = await queryClient.fetchQuery({
       // Unique to this export, since a cancelled one may still have a retry pending.
       queryKey: ['exportedMessages', startedAt, input],
       queryFn: () => api.message.list.query(input, { signal }),
@@ -160,7 +197,7 @@ export async function exportMessages(
       staleTime: 0,
       gcTime: 0,
     })
-    parts.push(toCsv(page.items.map((message) => Object.values(columns).map((read) => read(message)))))
+    parts.push(toCsv(page.items.map((message) => columns.map(({ read }) => read(message)))))
     count += page.items.length
     cursor = page.nextCursor
     onProgress(count)
