@@ -142,6 +142,23 @@ test('opens the reference with a new key that only the session of its tab keeps'
   expect(pageErrors).toEqual([])
 })
 
+test('shows the key, then privacy, then code, each behind a link at the top', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('public-api')
+  const contents = page.getByRole('navigation', { name: 'On this page' })
+  await contents.waitFor()
+
+  const names = await contents.getByRole('link').allTextContents()
+  expect(names).toEqual(await page.getByRole('heading', { level: 2 }).allTextContents())
+  expect(names.slice(-3)).toEqual(['Message contents', 'Example request', 'Clients and types'])
+  for (const name of names) {
+    await contents.getByRole('link', { name }).click()
+    const section = page.getByRole('region', { name, exact: true })
+    await expect.poll(() => section.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true)
+  }
+  expect(pageErrors).toEqual([])
+})
+
 test('rejects requests while API access is off', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
@@ -295,6 +312,7 @@ test('lets a viewer see API settings but not change them', async () => {
   expect(await revoke.getAttribute('aria-disabled')).toBe('true')
   for (const name of ['Allow API requests', 'Allow template changes', 'Allow AI assistants'])
     expect(await page.getByRole('switch', { name }).isDisabled()).toBe(true)
+  await page.getByText('Viewers have read-only access.').waitFor()
   expect(await page.getByLabel('Address or range').count()).toBe(0)
   await revoke.focus()
   await page.getByRole('tooltip', { name: 'Viewers have read-only access' }).waitFor()

@@ -45,7 +45,7 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
     {
       group: 'Actions',
       label: t`Stop messages to a number`,
-      keywords: t`opt out block unsubscribe suppress`,
+      keywords: t`add to suppression list opt out block unsubscribe`,
       to: at('suppressions#add'),
     },
     { group: 'Actions', label: t`Invite a person`, keywords: t`add member user colleague`, to: at('people#invite') },
@@ -71,7 +71,12 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
       keywords: t`errors problems`,
       to: at('messages?status=failed'),
     },
-    { group: 'Actions', label: t`Show an example request`, keywords: t`curl snippet code`, to: at('public-api') },
+    {
+      group: 'Actions',
+      label: t`Show an example request`,
+      keywords: t`curl snippet code`,
+      to: at('public-api#example-request'),
+    },
     { group: 'Actions', label: t`Change my password`, keywords: t`authenticator sessions security`, to: '/profile' },
     ...accountPages.map(({ path, label, keywords }): Command => ({
       group: 'Pages',

@@ -38,7 +38,7 @@ export const stepTexts: Record<Step, StepText> = {
     title: msg`Send your first message`,
     description: msg`Public API has an example request in your language, filled with your templates.`,
     action: msg`Open Public API`,
-    path: 'public-api',
+    path: 'public-api#example-request',
   },
   webhook: {
     title: msg`Receive statuses`,

@@ -35,6 +35,7 @@ export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList'
   }
   return (
     <Section
+      id="allow-list"
       title={t`IP allow-list`}
       description={t`If the list has entries, the API accepts requests only from these addresses. The dashboard is not restricted.`}
       actions={

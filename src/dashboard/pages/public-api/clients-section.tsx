@@ -34,6 +34,7 @@ export function ClientsSection() {
   const generator = generators.find(({ name }) => name === chosen)
   return (
     <Section
+      id="clients"
       title={t`Clients and types`}
       description={
         <>

@@ -1,15 +1,15 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Alert, Box, Group, Progress, Switch, Text, Tooltip } from '@mantine/core'
+import { Alert, Anchor, Box, Group, Progress, Stack, Switch, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
-import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { CopyField } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
@@ -38,18 +38,39 @@ export function PublicApiPage() {
         <>
           {!access.data.enabled && <AccessOffAlert />}
           <LockedOutAlert access={access.data} />
+          <Contents />
           <KeySection issuedKey={issuedKey} onIssued={setIssuedKey} storedKey={access.data.key} />
-          <SnippetsSection apiKey={issuedKey} />
-          <RateLimitSection rateLimit={access.data.rateLimit} />
+          <PermissionsSection access={access.data} />
           <AllowListSection allowList={access.data.allowList} you={access.data.you} />
-          <AccessSection enabled={access.data.enabled} />
-          <TemplateChangesSection enabled={access.data.templateChanges} />
-          <McpSection enabled={access.data.mcp} />
+          <RateLimitSection rateLimit={access.data.rateLimit} />
           <MessageContentsSection keptDays={access.data.messageContentsDays} />
+          <SnippetsSection apiKey={issuedKey} />
           <ClientsSection />
         </>
       )}
     </>
+  )
+}
+
+/** Links to the sections: the key, what it may do, the privacy of messages, then what developers need. */
+function Contents() {
+  const entries = [
+    { target: 'api-key', title: t`API key` },
+    { target: 'permissions', title: t`Permissions` },
+    { target: 'allow-list', title: t`IP allow-list` },
+    { target: 'rate-limit', title: t`Rate limit` },
+    { target: 'message-contents', title: t`Message contents` },
+    { target: 'example-request', title: t`Example request` },
+    { target: 'clients', title: t`Clients and types` },
+  ]
+  return (
+    <Group component="nav" aria-label={t`On this page`} gap="xs" mb="lg">
+      {entries.map(({ target, title }) => (
+        <Anchor key={target} component={Link} to={`#${target}`} replace size="sm" mr="sm">
+          {title}
+        </Anchor>
+      ))}
+    </Group>
   )
 }
 
@@ -86,7 +107,25 @@ function LockedOutAlert({ access: { you } }: { access: Pick<ApiAccess, 'you'> })
   )
 }
 
-function AccessSection({ enabled }: { enabled: boolean }) {
+/** What the key may do at all, and what it may do besides sending. */
+function PermissionsSection({ access: { enabled, templateChanges, mcp } }: { access: ApiAccess }) {
+  const { canChange } = useAccount()
+  return (
+    <Section
+      id="permissions"
+      title={t`Permissions`}
+      description={canChange ? t`What requests with your key may do.` : `${translate(viewersHint)}.`}
+    >
+      <Stack gap="md">
+        <AccessSwitch enabled={enabled} />
+        <TemplateChangesSwitch enabled={templateChanges} />
+        <McpSwitch enabled={mcp} />
+      </Stack>
+    </Section>
+  )
+}
+
+function AccessSwitch({ enabled }: { enabled: boolean }) {
   const { accountId, canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
   const change = useChange({
@@ -96,26 +135,14 @@ function AccessSection({ enabled }: { enabled: boolean }) {
     onDone: close,
   })
   return (
-    <Section
-      title={t`API access`}
-      description={t`When off, every request with your key is rejected.`}
-      actions={<StatusBadge tone={enabled ? 'good' : 'bad'}>{enabled ? t`On` : t`Off`}</StatusBadge>}
-    >
-      <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
-        <Group w="fit-content">
-          <Switch
-            label={t`Allow API requests`}
-            checked={enabled}
-            disabled={!canChange || change.isPending}
-            onChange={() => (enabled ? open() : change.mutate(true))}
-          />
-        </Group>
-      </Tooltip>
-      {!canChange && (
-        <Text size="xs" c="dimmed" mt="xs">
-          {translate(viewersHint)}.
-        </Text>
-      )}
+    <>
+      <Switch
+        label={t`Allow API requests`}
+        description={t`When off, every request with your key is rejected.`}
+        checked={enabled}
+        disabled={!canChange || change.isPending}
+        onChange={() => (enabled ? open() : change.mutate(true))}
+      />
       <ConfirmModal
         opened={confirming}
         onClose={close}
@@ -125,31 +152,31 @@ function AccessSection({ enabled }: { enabled: boolean }) {
         pending={change.isPending}
         onConfirm={() => change.mutate(false)}
       />
-    </Section>
+    </>
   )
 }
 
 /** Off by default, so that existing keys do not silently gain permission to delete templates. */
-function TemplateChangesSection({ enabled }: { enabled: boolean }) {
-  const { accountId } = useAccount()
+function TemplateChangesSwitch({ enabled }: { enabled: boolean }) {
+  const { accountId, canChange } = useAccount()
   const change = useChange({
     change: (enabled: boolean) => api.publicApi.setTemplateChanges.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
     done: ({ enabled }) => (enabled ? t`The API key may change templates.` : t`The API key may not change templates.`),
   })
   return (
-    <PermissionSection
-      title={t`Template changes`}
-      description={t`Whether the API key may create, change and delete templates. Sending needs no permission of its own.`}
+    <Switch
       label={t`Allow template changes`}
-      enabled={enabled}
-      change={change}
+      description={t`Whether the API key may create, change and delete templates. Sending needs no permission of its own.`}
+      checked={enabled}
+      disabled={!canChange || change.isPending}
+      onChange={() => change.mutate(!enabled)}
     />
   )
 }
 
-function McpSection({ enabled }: { enabled: boolean }) {
-  const { accountId } = useAccount()
+function McpSwitch({ enabled }: { enabled: boolean }) {
+  const { accountId, canChange } = useAccount()
   const change = useChange({
     change: (enabled: boolean) => api.publicApi.setMcp.mutate({ accountId, enabled }),
     invalidates: [apiAccessKey(accountId)],
@@ -157,43 +184,13 @@ function McpSection({ enabled }: { enabled: boolean }) {
       enabled ? t`AI assistants may use the API key.` : t`AI assistants may not use the API key.`,
   })
   return (
-    <PermissionSection
-      title={t`AI assistants (MCP)`}
+    <Switch
+      label={t`Allow AI assistants (MCP)`}
       description={t`Whether assistants that have the API key may send and read messages, with the tools at /mcp.`}
-      label={t`Allow AI assistants`}
-      enabled={enabled}
-      change={change}
+      checked={enabled}
+      disabled={!canChange || change.isPending}
+      onChange={() => change.mutate(!enabled)}
     />
-  )
-}
-
-interface Permission {
-  title: string
-  description: string
-  label: string
-  enabled: boolean
-  change: { isPending: boolean; mutate: (enabled: boolean) => void }
-}
-
-function PermissionSection({ title, description, label, enabled, change }: Permission) {
-  const { canChange } = useAccount()
-  return (
-    <Section
-      title={title}
-      description={description}
-      actions={<StatusBadge tone={enabled ? 'good' : 'neutral'}>{enabled ? t`On` : t`Off`}</StatusBadge>}
-    >
-      <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
-        <Group w="fit-content">
-          <Switch
-            label={label}
-            checked={enabled}
-            disabled={!canChange || change.isPending}
-            onChange={() => change.mutate(!enabled)}
-          />
-        </Group>
-      </Tooltip>
-    </Section>
   )
 }
 
@@ -202,6 +199,7 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
   const share = limit === 0 ? 100 : (used / limit) * 100
   return (
     <Section
+      id="rate-limit"
       title={t`Rate limit`}
       description={t`Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later.`}
     >

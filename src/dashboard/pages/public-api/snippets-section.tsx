@@ -29,6 +29,7 @@ export function SnippetsSection({ apiKey = 'YOUR_API_KEY' }: SnippetsSectionProp
   const request = { ...example, to: to === undefined || to === '' ? example.to : to }
   return (
     <Section
+      id="example-request"
       title={t`Example request`}
       description={
         <>
