@@ -70,16 +70,16 @@ test('counts open alerts in the navigation until they are acknowledged', async (
   expect(pageErrors).toEqual([])
 })
 
-test('lists the alerts first, then the problems, the email recipients, the rules and the chat', async () => {
+test('lists the alerts first, then where they are sent, the problems and the rules', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('alerts')
   await page.getByRole('heading', { level: 2, name: 'Email' }).waitFor()
   expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
     'Open and recent alerts',
-    'Problems that are sent',
     'Email',
-    'Rules',
     'Chat',
+    'Problems that are sent',
+    'Rules',
   ])
 })
 

@@ -22,10 +22,10 @@ export function AlertsPage() {
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
       {data && (
         <>
-          <ProblemsSection rules={data} />
           <EmailSection />
-          <RulesSection rules={data} />
           <ChatSection chat={data.chat} />
+          <ProblemsSection rules={data} />
+          <RulesSection rules={data} />
         </>
       )}
     </>

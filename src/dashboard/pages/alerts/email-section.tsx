@@ -25,8 +25,8 @@ export function EmailSection() {
       title={t`Email`}
       description={
         data?.emails === false
-          ? t`Email is not set up on this server. Ask the person who runs Waybill to set an SMTP server (SMTP_URL). Until then, alerts can be posted to a chat (below), and are always listed above.`
-          : t`Sends the problems above by email, warnings and critical ones. Each member decides for themselves.`
+          ? t`Email is not set up on this server. Ask the person who runs Waybill to set an SMTP server (SMTP_URL). Until then, alerts can be posted to a chat, and are always listed above.`
+          : t`Sends the problems below by email, warnings and critical ones. Each member decides for themselves.`
       }
       actions={data?.emails === true && viewedUntil === undefined && <TestButton />}
     >

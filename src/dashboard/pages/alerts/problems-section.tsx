@@ -1,7 +1,7 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import type { MessageDescriptor } from '@lingui/core'
-import { Group, Stack, Text } from '@mantine/core'
+import { Box, Group, Stack, Text } from '@mantine/core'
 import type { AlertCode, AlertRules, AlertSeverity } from '../../../../contracts/dashboard/alert.ts'
 import { translate } from '../../language/i18n.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -87,14 +87,18 @@ export function ProblemsSection({ rules }: { rules: AlertRules }) {
 
 function ProblemItem({ problem: { name, severity, exception }, isOff }: { problem: Problem; isOff: boolean }) {
   return (
-    <Group component="li" gap="xs">
-      <ProblemBadge severity={severity} isOff={isOff} />
-      <Text size="sm">{translate(name)}</Text>
-      {exception && (
-        <Text size="sm" c="dimmed">
-          {translate(exception)}
-        </Text>
-      )}
+    <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
+      <Box style={{ flex: 'none' }}>
+        <ProblemBadge severity={severity} isOff={isOff} />
+      </Box>
+      <Text size="sm">
+        {translate(name)}{' '}
+        {exception && (
+          <Text span inherit c="dimmed">
+            {translate(exception)}
+          </Text>
+        )}
+      </Text>
     </Group>
   )
 }
