@@ -241,6 +241,18 @@ test('lets a viewer see WhatsApp accounts but not change them', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test("explains Meta's words on focus", async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('whatsapp-accounts')
+  const card = cardOf(page, account.phoneNumberId)
+
+  await card.getByRole('button', { name: 'WABA ID', exact: true }).focus()
+  await page.getByRole('tooltip', { name: /^The WhatsApp Business Account at Meta/ }).waitFor()
+  await card.getByRole('button', { name: 'Access token', exact: true }).focus()
+  await page.getByRole('tooltip', { name: /^The password with which Waybill sends/ }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test.each([
   { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },

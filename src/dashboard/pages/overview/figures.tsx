@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro'
-import { Anchor, Box, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core'
-import { IconArrowDownRight, IconArrowUpRight, IconInfoCircle } from '@tabler/icons-react'
+import { Anchor, Box, Paper, Text } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
 import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
+import { Explained } from '../../ui/explained.tsx'
 import { type Change, compare } from './change.ts'
 import styles from './overview.module.css'
 import { describeRange } from './period.ts'
@@ -75,17 +76,7 @@ function Figure({ stage, overview }: FiguresProps & { stage: Stage }) {
   return (
     <Paper radius={0} className={styles['figure']}>
       <Text component="dt" size="sm" c="dimmed" fw={500}>
-        <Tooltip
-          label={explainStage(stage, totals)}
-          multiline
-          w={220}
-          events={{ hover: true, focus: true, touch: true }}
-        >
-          <UnstyledButton fz="inherit" fw="inherit" c="inherit" className={styles['explained']}>
-            {translate(stageNames[stage])}
-            <IconInfoCircle size={14} aria-hidden />
-          </UnstyledButton>
-        </Tooltip>
+        <Explained meaning={explainStage(stage, totals)}>{translate(stageNames[stage])}</Explained>
       </Text>
       <Text component="dd" m={0} mt={2} className={styles['value']}>
         <Count stage={stage} overview={overview} />

@@ -17,6 +17,7 @@ import { LabelBadge, QualityBadge, StatusBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
+import { Explained } from '../../ui/explained.tsx'
 import { toSetUpState } from './checklist.ts'
 import { MoreMenu } from './more-menu.tsx'
 import { describeThroughput, Notice, type TokenTest } from './notice.tsx'
@@ -140,16 +141,19 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
   const number = useHealthOf(account)?.number
   return (
     <SimpleGrid component="dl" cols={{ base: 2, md: 3 }} spacing="lg" verticalSpacing="md" mt="lg" mb={0}>
-      <Fact name={t`Phone number ID`}>
+      <Fact name={t`Phone number ID`} meaning={t`The ID by which Meta knows this number. It is not the number itself.`}>
         <Copyable value={account.phoneNumberId} label={t`Phone number ID`} />
       </Fact>
-      <Fact name={t`WABA ID`}>
+      <Fact
+        name={t`WABA ID`}
+        meaning={t`The WhatsApp Business Account at Meta that owns the number and its templates.`}
+      >
         <Copyable value={account.wabaId} label={t`WABA ID`} />
       </Fact>
-      <Fact name={t`Quality rating`}>
+      <Fact name={t`Quality rating`} meaning={t`How WhatsApp rates the number, from blocks and reports by recipients.`}>
         <QualityBadge quality={account.qualityRating} />
       </Fact>
-      <Fact name={t`Throughput`}>
+      <Fact name={t`Throughput`} meaning={t`How fast WhatsApp accepts messages from this number.`}>
         {account.throughputLevel === undefined ? (
           <Text component="span" size="sm" c="dimmed">
             <Trans>Not reported yet</Trans>
@@ -158,16 +162,27 @@ function WhatsAppAccountDetails({ account }: { account: WhatsAppAccount }) {
           describeThroughput(account.throughputLevel, number)
         )}
       </Fact>
-      <Fact name={t`Messaging limit`}>
+      <Fact
+        name={t`Messaging limit`}
+        meaning={t`How many people WhatsApp lets you message in 24 hours. It rises with good quality.`}
+      >
         <MessagingLimit account={account} />
       </Fact>
-      <Fact name={t`Marketing messages`}>
+      <Fact name={t`Marketing messages`} meaning={t`The interface of WhatsApp that sends your marketing templates.`}>
         <MarketingEndpoint account={account} />
       </Fact>
-      <Fact name={t`Access token`}>
+      <Fact
+        name={t`Access token`}
+        meaning={t`The password with which Waybill sends from this number. Meta issues it; Waybill stores it encrypted.`}
+      >
         <Trans>Set (hidden)</Trans>
       </Fact>
-      <Fact name={t`App secret`}>{account.hasAppSecret ? t`Set (hidden)` : t`Not set`}</Fact>
+      <Fact
+        name={t`App secret`}
+        meaning={t`Proves that statuses come from Meta. Without one here, the secret of this server is used.`}
+      >
+        {account.hasAppSecret ? t`Set (hidden)` : t`Not set here`}
+      </Fact>
       {account.hasAppSecret && (
         <Fact name={t`Callback URL`}>
           <Copyable value={callbackUrl(account)} label={t`Callback URL`} />
@@ -217,11 +232,12 @@ function callbackUrl({ whatsAppAccountId }: WhatsAppAccount): string {
   return new URL(`/webhooks/whatsapp/${whatsAppAccountId}`, window.location.origin).href
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+/** `meaning` explains Meta's word to readers who do not know it. */
+function Fact({ name, meaning, children }: { name: string; meaning?: string; children: ReactNode }) {
   return (
     <Box>
       <Text component="dt" size="xs" c="dimmed" mb={2}>
-        {name}
+        {meaning === undefined ? name : <Explained meaning={meaning}>{name}</Explained>}
       </Text>
       <Box component="dd" m={0} fz="sm" style={{ overflowWrap: 'anywhere' }}>
         {children}

@@ -32,7 +32,7 @@ export function WhatsAppAccountsPage() {
     <>
       <PageHeader
         title={t`WhatsApp accounts`}
-        description={t`Business phone numbers that send your messages. The default is used when a request doesn’t set accountId.`}
+        description={t`Business phone numbers that send your messages. Requests that name none use the default.`}
         actions={isEmpty ? undefined : addButton}
       />
       <ViewerNotice what={t`add, change or remove numbers`} />
