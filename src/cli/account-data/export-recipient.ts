@@ -1,22 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { matchNames } from '../../messages/erasure/number.ts'
-import { messageColumns, type StoredMessage } from '../../messages/columns.ts'
 import { openContent } from '../../messages/contents/content.ts'
 import { findFirstShown } from '../../messages/contents/store.ts'
 import { findKeysOf } from '../../messages/recipients/store.ts'
 import { findAccountsWithNames } from '../../messages/suppressions/erased-store.ts'
 import { spellingsOf, storedKeysOf } from '../../messages/suppressions/number-key.ts'
-import { latestUserId, type ListedSuppression } from '../../messages/suppressions/store.ts'
-import { fieldsOf } from '../../platform/db/columns.ts'
-import type { Database, EventsTable, OneTimeCodesTable, RecipientIdentitiesTable } from '../../platform/db/schema.ts'
-import {
-  type ExportDeps,
-  readPages,
-  toEventRecord,
-  toIdentityRecord,
-  toMessageRecord,
-  toSuppressionRecord,
-} from './export.ts'
+import type { Database, OneTimeCodesTable } from '../../platform/db/schema.ts'
+import { events, type ExportDeps, identities, messages, type PageQuery, readPages, suppressions } from './export.ts'
 
 interface Person {
   /** A number in any of its spellings, digits only; or a user ID. */
@@ -46,63 +36,37 @@ export async function* exportRecipient(
 type Pages = AsyncGenerator<object[], void, void>
 
 function listSections(deps: ExportDeps, accountId: string, names: readonly string[]): [type: string, pages: Pages][] {
-  const { db } = deps
+  const read = <Row>(query: PageQuery<Row>, column: string) =>
+    readPages(deps.db, accountId, { ...query, where: sql`${sql.ref(column)} = any(${names}::text[])` })
   return [
     [
       'recipientIdentity',
-      readPages<Selectable<RecipientIdentitiesTable>>(db, accountId, {
-        table: 'recipient_identities',
-        fields: '*',
+      readPages(deps.db, accountId, {
+        ...identities,
         where: sql`(identity = any(${names}::text[]) or person = any(${names}::text[]))`,
-        key: ['identity'],
-        toRecord: toIdentityRecord,
       }),
     ],
-    [
-      'suppression',
-      readPages<ListedSuppression>(db, accountId, {
-        table: 'suppressions',
-        fields: `*, ${latestUserId} as user_id`,
-        where: sql`number_key = any(${names}::text[])`,
-        key: ['number_key'],
-        toRecord: toSuppressionRecord,
-      }),
-    ],
-    [
-      'oneTimeCode',
-      readPages<Selectable<OneTimeCodesTable>>(db, accountId, {
-        table: 'one_time_codes',
-        fields: '*',
-        where: sql`to_number = any(${names}::text[])`,
-        key: ['id'],
-        toRecord: toCodeRecord,
-      }),
-    ],
-    [
-      'message',
-      readPages<StoredMessage>(db, accountId, {
-        table: 'messages',
-        fields: fieldsOf(messageColumns, 'messages'),
-        where: sql`to_number = any(${names}::text[])`,
-        key: ['id'],
-        toRecord: toMessageRecord,
-      }),
-    ],
+    ['suppression', read(suppressions, 'number_key')],
+    ['oneTimeCode', read(oneTimeCodes, 'to_number')],
+    ['message', read(messages, 'to_number')],
     ['messageContent', readContentsOf(deps, accountId, names)],
     ['event', readEventsOf(deps, accountId, names)],
   ]
 }
 
-/** Without the hash of the code. */
-function toCodeRecord(code: Selectable<OneTimeCodesTable>): object {
-  return {
+const oneTimeCodes: PageQuery<Selectable<OneTimeCodesTable>> = {
+  table: 'one_time_codes',
+  fields: '*',
+  key: ['id'],
+  /** Without the hash of the code. */
+  toRecord: (code) => ({
     to: code.to_number,
     purpose: code.purpose,
     attemptsLeft: code.attempts_left,
     createdAt: code.created_at.toISOString(),
     expiresAt: code.expires_at.toISOString(),
     ...(code.message_id !== null && { messageId: code.message_id }),
-  }
+  }),
 }
 
 interface ContentRow {
@@ -129,13 +93,7 @@ async function* readContentsOf({ db, now, secrets }: ExportDeps, accountId: stri
 
 /** Events that mention the person only in the words of somebody else are of that person. */
 async function* readEventsOf({ db }: ExportDeps, accountId: string, names: readonly string[]): Pages {
-  const pages = readPages<Selectable<EventsTable>>(db, accountId, {
-    table: 'events',
-    fields: '*',
-    where: sql`payload ~ ${matchNames(names).pattern}`,
-    key: ['id'],
-    toRecord: toEventRecord,
-  })
+  const pages = readPages(db, accountId, { ...events, where: sql`payload ~ ${matchNames(names).pattern}` })
   for await (const page of pages) yield page.filter((record) => isAbout(record, new Set(names)))
 }
 

@@ -90,13 +90,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   },
   messages: {
     type: 'message',
-    read: ({ db }, accountId) =>
-      readPages<StoredMessage>(db, accountId, {
-        table: 'messages',
-        fields: fieldsOf(messageColumns, 'messages'),
-        key: ['id'],
-        toRecord: toMessageRecord,
-      }),
+    read: ({ db }, accountId) => readPages(db, accountId, messages),
   },
   message_contents: {
     type: 'messageContent',
@@ -117,13 +111,7 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   },
   events: {
     type: 'event',
-    read: ({ db }, accountId) =>
-      readPages<Selectable<EventsTable>>(db, accountId, {
-        table: 'events',
-        fields: '*',
-        key: ['id'],
-        toRecord: toEventRecord,
-      }),
+    read: ({ db }, accountId) => readPages(db, accountId, events),
   },
   webhook_deliveries: { type: 'delivery', read: (deps, accountId) => readDeliveries(deps, accountId, waiting) },
   webhook_finished_deliveries: {
@@ -152,24 +140,12 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   message_count_templates: { excluded: 'names that are in message_counts' },
   suppressions: {
     type: 'suppression',
-    read: ({ db }, accountId) =>
-      readPages<ListedSuppression>(db, accountId, {
-        table: 'suppressions',
-        fields: `*, ${latestUserId} as user_id`,
-        key: ['number_key'],
-        // Recipients who opted in again are exported, too.
-        toRecord: toSuppressionRecord,
-      }),
+    // Recipients who opted in again are exported, too.
+    read: ({ db }, accountId) => readPages(db, accountId, suppressions),
   },
   recipient_identities: {
     type: 'recipientIdentity',
-    read: ({ db }, accountId) =>
-      readPages<Selectable<RecipientIdentitiesTable>>(db, accountId, {
-        table: 'recipient_identities',
-        fields: '*',
-        key: ['identity'],
-        toRecord: toIdentityRecord,
-      }),
+    read: ({ db }, accountId) => readPages(db, accountId, identities),
   },
   suppression_settings: {
     type: 'suppressionSettings',
@@ -263,28 +239,8 @@ const counted = sql.raw(
   'status, accepted, error_code, delivery_seconds, whatsapp_account_id, template_name, country, pricing, count',
 )
 
-export function toMessageRecord(row: StoredMessage): object {
-  return { ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }
-}
-
-export function toEventRecord({ id, created_at, payload }: Selectable<EventsTable>): object {
-  return { eventId: id, createdAt: created_at.toISOString(), event: readPayload(payload) }
-}
-
-export function toSuppressionRecord(row: ListedSuppression): object {
-  return { ...toSuppression(row), suppressed: row.suppressed }
-}
-
-export function toIdentityRecord(row: Selectable<RecipientIdentitiesTable>): object {
-  return {
-    ...(row.number === null ? { userId: row.identity } : { number: row.number }),
-    // All names of a person have the same value here.
-    person: row.person,
-    seenAt: row.seen_at.toISOString(),
-  }
-}
-
-interface PageQuery<Row> {
+/** How to read the rows of a table as records. */
+export interface PageQuery<Row> {
   table: string
   /** SQL text from this file, never from a user. */
   fields: string
@@ -293,6 +249,43 @@ interface PageQuery<Row> {
   /** Columns after `account_id` that order the rows. */
   key: string[]
   toRecord: (row: Row) => object
+}
+
+export const messages: PageQuery<StoredMessage> = {
+  table: 'messages',
+  fields: fieldsOf(messageColumns, 'messages'),
+  key: ['id'],
+  toRecord: (row) => ({ ...toMessage(row), ...(row.pricing !== null && { pricing: row.pricing }) }),
+}
+
+export const events: PageQuery<Selectable<EventsTable>> = {
+  table: 'events',
+  fields: '*',
+  key: ['id'],
+  toRecord: ({ id, created_at, payload }) => ({
+    eventId: id,
+    createdAt: created_at.toISOString(),
+    event: readPayload(payload),
+  }),
+}
+
+export const suppressions: PageQuery<ListedSuppression> = {
+  table: 'suppressions',
+  fields: `*, ${latestUserId} as user_id`,
+  key: ['number_key'],
+  toRecord: (row) => ({ ...toSuppression(row), suppressed: row.suppressed }),
+}
+
+export const identities: PageQuery<Selectable<RecipientIdentitiesTable>> = {
+  table: 'recipient_identities',
+  fields: '*',
+  key: ['identity'],
+  toRecord: (row) => ({
+    ...(row.number === null ? { userId: row.identity } : { number: row.number }),
+    // All names of a person have the same value here.
+    person: row.person,
+    seenAt: row.seen_at.toISOString(),
+  }),
 }
 
 export async function* readPages<Row>(
