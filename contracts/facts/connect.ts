@@ -45,6 +45,7 @@ export const connectFacts = defineFacts('connect', {
     fix: 'Check that this server can reach GRAPH_API_URL, then repeat this step.',
   },
   explained: '{explanation} {quote}',
+  advised: '{message} {fix}',
   said: {
     message: 'WhatsApp said ({code}): {text}.',
     fix: 'Look up the code in the documentation of the WhatsApp Business Platform.',

@@ -112,10 +112,13 @@ export interface WhatsAppAccountHealthTable {
   subscription_checked_at: Date | null
   subscribed: boolean | null
   subscription_problem: string | null
+  /** What `subscription_problem` says, as `toProblemColumns` writes it. */
+  subscription_advice: string | null
   callback_checked_at: Date | null
   callback_url: string | null
   callback_fields: Generated<string[]>
   callback_problem: string | null
+  callback_advice: string | null
   /** When the facts of the WABA about marketing messages were read last, which are columns of the account. */
   marketing_checked_at: Date | null
   has_marketing_templates: boolean | null

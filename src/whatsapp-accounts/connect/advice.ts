@@ -87,11 +87,22 @@ function isUnknown({ code, title }: WhatsAppError, subcode: number | undefined):
   return isUnknownObject(code, subcode)
 }
 
-const wrongAppSecret: Advice = {
+export const wrongAppSecret: Advice = {
   message: connectFacts.wrongAppSecret.message(),
   fix: connectFacts.wrongAppSecret.fix(),
 }
-export const appSecretProblem = describeAdvice(wrongAppSecret)
+
+/** A problem that was stored, as one sentence: a text of the version before has no facts. */
+export function describeProblem(stored: Advice | string): Sentence {
+  return typeof stored === 'string' ? stored : connectFacts.advised({ ...stored })
+}
+
+/** Also if the version before has stored it. */
+export function isWrongAppSecret(stored: Advice | string | undefined): boolean {
+  return typeof stored === 'string'
+    ? stored === describeAdvice(wrongAppSecret)
+    : stored?.message.code === wrongAppSecret.message.code
+}
 
 /** WhatsApp rejects an app token whose secret belongs to another app. */
 export function explainCallbackFailure(failed: Failed): Advice {

@@ -4,10 +4,10 @@ import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../contract
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { type Fact, withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
-import { saveHealth } from '../health/store.ts'
+import { saveHealth, toAdviceColumns } from '../health/store.ts'
 import { findWhatsAppAccount, type WhatsAppAccountRow, type WhatsAppAccountRef } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
-import { type Advice, describeAdvice, explainCallbackFailure, explainReadFailure } from './advice.ts'
+import { type Advice, explainCallbackFailure, explainReadFailure } from './advice.ts'
 import { findAppSecret, inspectStored, openStored, saveForToken, type Stored } from './stored.ts'
 
 type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
@@ -23,7 +23,7 @@ export async function subscribeApp(
   await saveHealth(deps.db, ref, {
     subscription_checked_at: deps.now(),
     subscribed: outcome.ok,
-    subscription_problem: advice ? describeAdvice(advice) : null,
+    ...toAdviceColumns('subscription', advice),
   })
   if (advice) return { ok: false, ...withFacts({ ...advice }) }
   return { ok: true, ...withFacts({ message: connectFacts.subscribed() }) }
@@ -65,7 +65,7 @@ export async function configureCallback(
   await saveForToken(deps, stored, {
     ...token.columns,
     callback_checked_at: deps.now(),
-    callback_problem: advice ? describeAdvice(advice) : null,
+    ...toAdviceColumns('callback', advice),
     ...(outcome.ok && { callback_url: url, callback_fields: [...fields] }),
   })
   if (advice) return { ok: false, ...withFacts({ ...advice }), enter }

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { MarketingAccess } from '../../whatsapp/onboarding.ts'
 import { workOnDue } from '../../platform/work-on-due.ts'
-import { appSecretProblem } from '../connect/advice.ts'
+import { isWrongAppSecret, wrongAppSecret } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
@@ -16,6 +16,8 @@ import {
   type HealthChanges,
   type HealthRow,
   saveHealth,
+  readAdvice,
+  toAdviceColumns,
 } from './store.ts'
 import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
@@ -112,21 +114,21 @@ function toSubscriptionChanges({ app, token, apps }: CheckResults, at: Date): He
   if (!apps.ok) return {}
   const appId = token.info?.appId ?? app?.appId
   const subscribed = appId === undefined ? apps.value.length > 0 : apps.value.includes(appId)
-  return { subscription_checked_at: at, subscribed, ...(subscribed && { subscription_problem: null }) }
+  return { subscription_checked_at: at, subscribed, ...(subscribed && toAdviceColumns('subscription', undefined)) }
 }
 
 function toCallbackChanges(
   { app, token, subscription }: CheckResults,
   { known, at }: { known: HealthRow | undefined; at: Date },
 ): HealthChanges {
-  if (token.appMismatch) return { callback_problem: appSecretProblem }
+  if (token.appMismatch) return toAdviceColumns('callback', wrongAppSecret)
   // If the app is not the token's own, this is the subscription of another app.
   if (subscription?.ok !== true || app?.appId !== (token.info?.appId ?? app?.appId)) return {}
-  const isSolved = subscription.value !== undefined || known?.callback_problem === appSecretProblem
+  const isSolved = subscription.value !== undefined || isWrongAppSecret(known && readAdvice('callback', known))
   return {
     callback_checked_at: at,
     callback_url: subscription.value?.callbackUrl ?? null,
     callback_fields: subscription.value?.fields ?? [],
-    ...(isSolved && { callback_problem: null }),
+    ...(isSolved && toAdviceColumns('callback', undefined)),
   }
 }

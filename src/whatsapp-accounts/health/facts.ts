@@ -4,7 +4,7 @@ import { describeCallback } from '../connect/subscribe.ts'
 import type { StoredTraffic } from '../../platform/db/schema.ts'
 import type { WhatsAppAccountRow } from '../store.ts'
 import type { HealthFacts } from './findings.ts'
-import type { HealthRow } from './store.ts'
+import { type HealthRow, readAdvice } from './store.ts'
 
 /** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
 export function toFacts(
@@ -40,11 +40,11 @@ export function toFacts(
     notices: health?.notices ?? [],
     health: health?.health ?? [],
     subscribed: health?.subscribed ?? undefined,
-    subscriptionProblem: health?.subscription_problem ?? undefined,
+    subscriptionProblem: health && readAdvice('subscription', health),
     callbackCheckedAt: health?.callback_checked_at ?? undefined,
     callbackUrl: health?.callback_url ?? undefined,
     callbackFields: health?.callback_fields ?? [],
-    callbackProblem: health?.callback_problem ?? undefined,
+    callbackProblem: health && readAdvice('callback', health),
     expectedCallbackUrl: deps.callbacks.baseUrl === undefined ? undefined : describeCallback(deps, row).callbackUrl,
     lastStatusAt: health?.last_status_at ?? undefined,
     lastStandbyAt: health?.last_standby_at ?? undefined,

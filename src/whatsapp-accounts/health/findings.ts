@@ -4,7 +4,7 @@ import { findings as facts } from '../../../contracts/facts/findings.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredNotice, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
-import { describeRejection } from '../connect/advice.ts'
+import { type Advice, describeProblem, describeRejection } from '../connect/advice.ts'
 import { readInactiveReason } from '../store.ts'
 import type { Finding } from './finding.ts'
 import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.ts'
@@ -39,11 +39,11 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   notices?: readonly StoredNotice[]
   health: StoredHealthEntity[]
   subscribed: boolean | undefined
-  subscriptionProblem: string | undefined
+  subscriptionProblem: Advice | string | undefined
   callbackCheckedAt: Date | undefined
   callbackUrl: string | undefined
   callbackFields: string[]
-  callbackProblem: string | undefined
+  callbackProblem: Advice | string | undefined
   /** The callback URL of this server; undefined if its own address is not known. */
   expectedCallbackUrl: string | undefined
   lastStatusAt: Date | undefined
@@ -242,7 +242,7 @@ function findCallbackProblems(health: HealthFacts): Finding[] {
   const notSubscribed =
     subscriptionProblem === undefined
       ? facts.notSubscribed()
-      : facts.subscriptionFailed({ problem: withoutDot(subscriptionProblem) })
+      : facts.subscriptionFailed({ problem: describeProblem(subscriptionProblem) })
   return [
     ...(hasAppSecret
       ? []
@@ -253,7 +253,7 @@ function findCallbackProblems(health: HealthFacts): Finding[] {
       : [
           warning(
             'callback_problem',
-            facts.callbackProblem({ problem: withoutDot(callbackProblem) }),
+            facts.callbackProblem({ problem: describeProblem(callbackProblem) }),
             facts.setCallback(),
           ),
         ]),

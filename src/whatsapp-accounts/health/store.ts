@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
+import { type Advice, describeAdvice } from '../connect/advice.ts'
 import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
 
 export type HealthRow = Selectable<WhatsAppAccountHealthTable>
@@ -31,6 +32,29 @@ export type HealthChanges = Omit<
   | 'missing_sent_from'
   | 'missing_sent_until'
 >
+
+/**
+ * The columns of a problem: its English text, which the version before reads, and its facts with that text. Undefined: there
+ * is no problem.
+ */
+export function toAdviceColumns(of: 'subscription' | 'callback', advice: Advice | undefined): HealthChanges {
+  const english = advice ? describeAdvice(advice) : null
+  return {
+    [`${of}_problem`]: english,
+    [`${of}_advice`]: advice ? JSON.stringify({ ...advice, english }) : null,
+  }
+}
+
+/** The text alone if the version before has stored it. */
+export function readAdvice(of: 'subscription' | 'callback', row: HealthRow): Advice | string | undefined {
+  const text = row[`${of}_problem`]
+  const stored = row[`${of}_advice`]
+  if (text === null) return undefined
+  if (stored === null) return text
+  // Written by `toAdviceColumns`.
+  const { english, ...advice } = JSON.parse(stored) as Advice & { english: string }
+  return english === text ? advice : text
+}
 
 export async function insertHealth(
   db: Kysely<Database>,

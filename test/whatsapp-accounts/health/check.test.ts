@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { removeWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { subscribeStored } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
+import { readAccountHealth } from '../../../src/whatsapp-accounts/health/view.ts'
 import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { deactivateRefused } from '../../../src/whatsapp-accounts/refusals.ts'
 import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
@@ -86,6 +87,58 @@ test('reports an app secret of another app, and still reads the facts of the tok
   server.simulator.addApp({ id: appId, name: 'App', secret })
   await checkNow(server.deps, owner())
   expect((await view()).codes).not.toContain('callback_problem')
+})
+
+test.each([{ storedBy: 'this version' }, { storedBy: 'the version before, without facts' }])(
+  'says a wrong app secret as facts, and ends it when the secret is right; stored by $storedBy',
+  async ({ storedBy }) => {
+    const appId = addApp('the-real-secret')
+    await useTokenOf(appId)
+    await checkNow(server.deps, owner())
+    const { callback_problem: problem } = await readHealth()
+    expect(problem).toMatch(/^The app secret does not match the app of this access token\. Copy the app secret/)
+    if (storedBy !== 'this version')
+      await server.deps.db
+        .updateTable('whatsapp_account_health')
+        .set({ callback_advice: null })
+        .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+        .execute()
+
+    const state = await readAccountHealth(server.deps, account.accountId, { forDashboard: true })
+    const finding = state.whatsAppAccounts[0]?.findings.find(({ code }) => code === 'callback_problem')
+    expect(finding).toMatchObject({
+      message: `There is a problem with the callback URL. ${problem}`,
+      facts: {
+        message: {
+          code: 'finding.callbackProblem',
+          params: {
+            problem:
+              storedBy === 'this version'
+                ? { code: 'connect.advised', params: { message: { code: 'connect.wrongAppSecret.message' } } }
+                : problem,
+          },
+        },
+      },
+    })
+
+    server.simulator.addApp({ id: appId, name: 'App', secret })
+    await checkNow(server.deps, owner())
+    expect(await readHealth()).toMatchObject({ callback_problem: null, callback_advice: null })
+  },
+)
+
+test('shows the text that the version before has stored in place of a problem with facts', async () => {
+  await useTokenOf(addApp('the-real-secret'))
+  await checkNow(server.deps, owner())
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ callback_problem: 'Meta got HTTP 502.' })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+
+  expect((await view()).findings).toContainEqual(
+    expect.objectContaining({ message: 'There is a problem with the callback URL. Meta got HTTP 502.' }),
+  )
 })
 
 const findSince = async () => (await view()).findings?.find(({ code }) => code === 'callback_problem')?.since

@@ -26,6 +26,7 @@ import * as businessApp from '../migrations/0047-business-app.ts'
 import * as alertFacts from '../migrations/0048-alert-facts.ts'
 import * as standbyAndPayment from '../migrations/0049-standby-and-payment.ts'
 import * as messagingAccount from '../migrations/0050-messaging-account.ts'
+import * as healthAdvice from '../migrations/0051-health-advice.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -56,6 +57,7 @@ export const allMigrations: Migrations = {
   '0048-alert-facts': alertFacts,
   '0049-standby-and-payment': standbyAndPayment,
   '0050-messaging-account': messagingAccount,
+  '0051-health-advice': healthAdvice,
 }
 
 export interface MigrateOptions {
