@@ -312,7 +312,7 @@ test('lets a viewer see API settings but not change them', async () => {
   expect(await revoke.getAttribute('aria-disabled')).toBe('true')
   for (const name of ['Allow API requests', 'Allow template changes', 'Allow AI assistants'])
     expect(await page.getByRole('switch', { name }).isDisabled()).toBe(true)
-  await page.getByText('Viewers have read-only access.').waitFor()
+  await page.getByText('Viewers have read-only access.', { exact: true }).waitFor()
   expect(await page.getByLabel('Address or range').count()).toBe(0)
   await revoke.focus()
   await page.getByRole('tooltip', { name: 'Viewers have read-only access' }).waitFor()

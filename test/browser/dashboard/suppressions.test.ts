@@ -128,6 +128,7 @@ test('shows viewers the list without actions, also on a phone', async () => {
   await page.getByRole('listitem').filter({ hasText: '+34600000009' }).waitFor()
   expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
   expect(await page.getByRole('checkbox', { name: 'Utility' }).isDisabled()).toBe(true)
+  await page.getByRole('region', { name: 'Stopped categories' }).getByText('Viewers have read-only access.').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])

@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Group, Stack, Switch, Text, Tooltip } from '@mantine/core'
+import { Group, Stack, Switch, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { translate } from '../../language/i18n.ts'
@@ -40,17 +40,13 @@ export function MessageContentsSection({ keptDays }: { keptDays: number | undefi
       actions={<StatusBadge tone={isOn ? 'good' : 'neutral'}>{isOn ? t`On` : t`Off`}</StatusBadge>}
     >
       <Stack gap="md" align="flex-start">
-        <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
-          <Group w="fit-content">
-            <Switch
-              label={t`Store message contents`}
-              description={t`Every member of this account can read them, viewers too.`}
-              checked={isOn}
-              disabled={!canChange || change.isPending}
-              onChange={() => (isOn ? open() : change.mutate(defaultDays))}
-            />
-          </Group>
-        </Tooltip>
+        <Switch
+          label={t`Store message contents`}
+          description={`${t`Every member of this account can read them, viewers too.`}${canChange ? '' : ` ${translate(viewersHint)}.`}`}
+          checked={isOn}
+          disabled={!canChange || change.isPending}
+          onChange={() => (isOn ? open() : change.mutate(defaultDays))}
+        />
         {isOn && <RetentionForm key={keptDays} keptDays={keptDays} onSave={change.mutateAsync} />}
       </Stack>
       <ConfirmModal

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Checkbox, Stack, Tooltip } from '@mantine/core'
+import { Checkbox, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { suppressedCategories, type SuppressedCategory } from '../../../../contracts/dashboard/suppression.ts'
 import { api } from '../../api/client.ts'
@@ -28,27 +28,30 @@ export function CategoriesSection() {
   return (
     <Section
       title={t`Stopped categories`}
-      description={t`The categories that recipients on the list do not get. Recipients with “All messages” get none.`}
+      description={
+        <>
+          <Trans>The categories that recipients on the list do not get. Recipients with “All messages” get none.</Trans>
+          {!canChange && ` ${translate(viewersHint)}.`}
+        </>
+      }
     >
       {stored.isPending && <LoadingSkeleton lines={3} />}
       {stored.isError && <ErrorAlert error={stored.error} onRetry={() => stored.refetch()} />}
       {stored.data && (
-        <Tooltip label={translate(viewersHint)} disabled={canChange} position="top-start">
-          <Stack gap="xs" w="fit-content">
-            {suppressedCategories.map((category) => (
-              <Checkbox
-                key={category}
-                label={translate(categories[category].label)}
-                description={
-                  category === 'MARKETING' ? t`Always stopped.` : capitalize(translate(categories[category].contents))
-                }
-                checked={stopped.includes(category)}
-                disabled={!canChange || category === 'MARKETING'}
-                onChange={() => setChanging(category)}
-              />
-            ))}
-          </Stack>
-        </Tooltip>
+        <Stack gap="xs" w="fit-content">
+          {suppressedCategories.map((category) => (
+            <Checkbox
+              key={category}
+              label={translate(categories[category].label)}
+              description={
+                category === 'MARKETING' ? t`Always stopped.` : capitalize(translate(categories[category].contents))
+              }
+              checked={stopped.includes(category)}
+              disabled={!canChange || category === 'MARKETING'}
+              onChange={() => setChanging(category)}
+            />
+          ))}
+        </Stack>
       )}
       <ConfirmCategory
         category={changing}
