@@ -21,9 +21,9 @@ test('goes from the gallery through editor and review to a sent message', async 
   await page.getByRole('combobox', { name: 'Language' }).click()
   await page.getByRole('option', { name: 'Spanish (es)' }).click()
   await page.getByRole('link', { name: 'Use Appointment reminder' }).click()
-  await page.getByLabel('Name').fill('Cita mañana')
+  await page.getByLabel('Name', { exact: true }).fill('Cita mañana')
   await page.getByText('Must have lower-case letters').first().waitFor()
-  await page.getByLabel('Name').fill('cita de maria')
+  await page.getByLabel('Name', { exact: true }).fill('cita de maria')
   await page.getByLabel('Example of {{1}}').fill('María')
   await page.getByRole('figure').getByText('Hola María, te recordamos tu cita').waitFor()
   await page.getByLabel('Footer').fill('Peluquería Ada')
@@ -47,6 +47,25 @@ test('goes from the gallery through editor and review to a sent message', async 
   expect(pageErrors).toEqual([])
 })
 
+test('names a variable, keeps its example, and adds the next one with a name', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates/edit?gallery=appointment_reminder&language=es')
+  const body = page.getByLabel('Body', { exact: true })
+  await body.fill('Hola {{1}}, nos vemos.')
+  await page.getByLabel('Example of {{1}}').fill('María')
+
+  await page.getByLabel('Name of {{1}}').fill('Customer name')
+  await page.getByLabel('Name of {{1}}').blur()
+
+  expect(await body.inputValue()).toBe('Hola {{customer_name}}, nos vemos.')
+  expect(await page.getByLabel('Example of {{customer_name}}').inputValue()).toBe('María')
+  await page.getByRole('figure').getByText('Hola María, nos vemos.').waitFor()
+  await page.getByRole('button', { name: 'Add variable' }).click()
+  await page.getByLabel('Name of {{variable_2}}').waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
 test('says before the submission that a gallery template has the name of an existing one', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   const submissions = dashboard.server.simulator.requests.length
@@ -58,7 +77,7 @@ test('says before the submission that a gallery template has the name of an exis
   await page.getByText('WhatsApp would reject this template').waitFor()
   expect(dashboard.server.simulator.requests.length).toBe(submissions)
 
-  await page.getByLabel('Name').fill('order_shipped_2')
+  await page.getByLabel('Name', { exact: true }).fill('order_shipped_2')
   await taken.waitFor({ state: 'detached' })
 })
 
@@ -116,7 +135,7 @@ const picture = Buffer.from(
 test('uploads the sample of a header from this device, with progress and a preview', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates/edit')
-  await page.getByLabel('Name').fill('photo_ready')
+  await page.getByLabel('Name', { exact: true }).fill('photo_ready')
   await page.getByRole('combobox', { name: 'Header' }).click()
   await page.getByRole('option', { name: 'Image' }).click()
   const input = page.locator('input[type=file]')

@@ -99,10 +99,33 @@ export function withBodyText(body: TemplateBodyDefinition | undefined, text: str
   return { text, examples: Object.fromEntries(keys.map((key) => [key, body?.examples?.[key] ?? ''])) }
 }
 
-/** The next variable number, for the button that inserts a variable. */
+/** The next variable, for the button that inserts one: a number, or a name among named ones, which cannot be mixed. */
 export function nextVariable(text: string): string {
-  const numbers = listVariables(text).map(Number).filter(Number.isInteger)
-  return String(Math.max(0, ...numbers) + 1)
+  const keys = listVariables(text)
+  if (keys.every(isNumber)) return String(Math.max(0, ...keys.map(Number)) + 1)
+  let number = keys.length + 1
+  while (keys.includes(`variable_${number}`)) number++
+  return `variable_${number}`
+}
+
+function isNumber(key: string): boolean {
+  return /^\d+$/.test(key)
+}
+
+/** What a typed name becomes, such as `customer_name` for `Customer name`; undefined if WhatsApp allows no such name. */
+export function toVariableName(typed: string): string | undefined {
+  const name = typed
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+  return /^(?:[a-z]\w*|\d+)$/.test(name) ? name : undefined
+}
+
+/** Renames a variable, and keeps its example. */
+export function withRenamedVariable(body: TemplateBodyDefinition, from: string, to: string): TemplateBodyDefinition {
+  const text = body.text.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (whole, key) => (key === from ? `{{${to}}}` : whole))
+  const examples = Object.entries(body.examples ?? {}).map(([key, example]) => [key === from ? to : key, example])
+  return withBodyText({ text, examples: Object.fromEntries(examples) as Record<string, string> }, text)
 }
 
 /** Changes the category and adapts the parts of the template: WhatsApp provides the text of one-time codes. */

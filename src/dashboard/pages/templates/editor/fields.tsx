@@ -1,6 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconVariablePlus } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../../../../contracts/templates/definition.ts'
 import { translate } from '../../../language/i18n.ts'
 import { isSampleFormat } from '../../../../../contracts/templates/samples.ts'
-import { nextVariable, withBodyText, withHeaderFormat } from './draft.ts'
+import { nextVariable, toVariableName, withBodyText, withHeaderFormat, withRenamedVariable } from './draft.ts'
 import { SampleField } from './sample-field.tsx'
 
 /** Returns the problem of a field, if it should be shown already. */
@@ -133,20 +133,55 @@ export function BodyFields({ value, onChange, path, errorOf, limit, label = t`Bo
       </Group>
       {keys.length > 0 && (
         <Text size="sm" c="dimmed">
-          <Trans>Example values show the reviewer what the variables contain, such as the name of a customer.</Trans>
+          <Trans>
+            Example values show the reviewer what the variables contain. Names tell your colleagues, such as
+            customer_name: give one to every variable, or to none.
+          </Trans>
         </Text>
       )}
-      {keys.map((key) => (
-        <TextInput
-          key={key}
-          label={t`Example of ${`{{${key}}}`}`}
-          value={value?.examples?.[key] ?? ''}
-          error={errorOf(`${path}.examples.${key}`, value?.examples?.[key])}
-          onChange={({ currentTarget }) =>
-            onChange({ text, examples: { ...value?.examples, [key]: currentTarget.value } })
-          }
-        />
+      {keys.map((key, index) => (
+        // By place, so that a variable keeps its fields when its name changes.
+        <SimpleGrid key={index} cols={2} spacing="sm">
+          <VariableName
+            name={key}
+            isTaken={(name) => keys.includes(name)}
+            onRename={(name) => value && onChange(withRenamedVariable(value, key, name))}
+          />
+          <TextInput
+            label={t`Example of ${`{{${key}}}`}`}
+            value={value?.examples?.[key] ?? ''}
+            error={errorOf(`${path}.examples.${key}`, value?.examples?.[key])}
+            onChange={({ currentTarget }) =>
+              onChange({ text, examples: { ...value?.examples, [key]: currentTarget.value } })
+            }
+          />
+        </SimpleGrid>
       ))}
     </Stack>
+  )
+}
+
+interface VariableNameProps {
+  name: string
+  isTaken: (name: string) => boolean
+  onRename: (name: string) => void
+}
+
+/** Renames when the field is left, because half a name may be the name of another variable. */
+function VariableName({ name, isTaken, onRename }: VariableNameProps) {
+  const [typed, setTyped] = useState<string>()
+  const rename = () => {
+    const next = toVariableName(typed ?? name)
+    setTyped(undefined)
+    if (next !== undefined && !isTaken(next)) onRename(next)
+  }
+  return (
+    <TextInput
+      label={t`Name of ${`{{${name}}}`}`}
+      autoComplete="off"
+      value={typed ?? name}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      onBlur={rename}
+    />
   )
 }

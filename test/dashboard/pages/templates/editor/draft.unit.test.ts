@@ -8,9 +8,11 @@ import {
   nextVariable,
   toPreview,
   toSubmission,
+  toVariableName,
   withBodyText,
   withCategory,
   withHeaderFormat,
+  withRenamedVariable,
 } from '../../../../../src/dashboard/pages/templates/editor/draft.ts'
 import { buttonTypes, templateCategories, TemplateDefinition } from '../../../../../contracts/templates/definition.ts'
 
@@ -77,4 +79,25 @@ test('updates examples with the variables of the text', () => {
   })
   expect(withBodyText(body, 'Hi.')).toEqual({ text: 'Hi.' })
   expect(nextVariable('Hi {{1}} and {{2}}.')).toBe('3')
+  expect(nextVariable('Hi {{customer_name}} and {{variable_3}}.')).toBe('variable_4')
+})
+
+test.each([
+  ['Customer name', 'customer_name'],
+  [' order-number ', 'order_number'],
+  ['2', '2'],
+  ['2nd_name', undefined],
+  ['größe', undefined],
+  ['', undefined],
+])('reads the variable name %j as %j', (typed, name) => {
+  expect(toVariableName(typed)).toBe(name)
+})
+
+test('renames a variable everywhere, with its example', () => {
+  const body = { text: 'Hi {{1}}, {{ 1 }} and {{2}}.', examples: { '1': 'Ada', '2': 'Grace' } }
+
+  expect(withRenamedVariable(body, '1', 'first_name')).toEqual({
+    text: 'Hi {{first_name}}, {{first_name}} and {{2}}.',
+    examples: { first_name: 'Ada', '2': 'Grace' },
+  })
 })
