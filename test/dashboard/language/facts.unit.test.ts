@@ -18,8 +18,11 @@ beforeEach(async () => {
 afterEach(() => activate('en', {}))
 
 test('the catalogue has every fact under its code', () => {
-  expect(factTexts.size).toBeGreaterThan(80)
-  expect([...factTexts.keys()].filter((code) => (i18n.messages[code] ?? '') === '')).toEqual([])
+  // Without the facts that a test file of the same worker defines.
+  const codes = [...factTexts.keys()].filter((code) => !code.startsWith('test.'))
+
+  expect(codes.length).toBeGreaterThan(80)
+  expect(codes.filter((code) => (i18n.messages[code] ?? '') === '')).toEqual([])
 })
 
 test('says the explanation of every code of WhatsApp in Spanish', () => {
