@@ -236,7 +236,8 @@ test('records deliveries made during an outage once the database is back', async
   })
   const { logged, lost } = startWorker({ db: outages.db, ...neverPolls })
   await webhooks.emit(1)
-  await expect.poll(() => logged).toEqual([lostMessage])
+  // A claim that began before the outage can end in it, and is logged as its end.
+  await expect.poll(() => logged).toContain(lostMessage)
   outages.end()
   await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
   expect(receiver.received).toHaveLength(1)
