@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
 import { parseDatabaseUrl } from '../../src/platform/database-url.ts'
@@ -41,7 +41,21 @@ afterEach(async () => {
 interface Address {
   url: string
   leadTo(url: string): void
-  stop(): void
+}
+
+async function start(url: string): Promise<ServeProcess> {
+  const node = await startServe(environmentOf(url, simulator))
+  onTestFinished(async () => {
+    node.kill('SIGKILL')
+    await node.exited
+  })
+  return node
+}
+
+async function replicate(options: { isSynchronous: boolean }): Promise<Standby> {
+  const standby = await startStandby(primary, options)
+  onTestFinished(() => standby.stop())
+  return standby
 }
 
 /** A stable address of the current primary, like a provider's host name. */
@@ -63,14 +77,14 @@ async function startAddress(to: string): Promise<Address> {
     for (const socket of sockets) socket.destroy()
     sockets.clear()
   }
+  onTestFinished(() => {
+    server.close()
+    cut()
+  })
   return {
     url: url.href,
     leadTo: (other) => {
       target = new URL(other)
-      cut()
-    },
-    stop: () => {
-      server.close()
       cut()
     },
   }
@@ -97,14 +111,12 @@ function startSending(node: ServeProcess): Sending {
     }
   }
   const load = Promise.all(Array.from({ length: clients }, (_, client) => sendContinuously(client)))
-  return {
-    acknowledged,
-    keys,
-    stop: async () => {
-      over.abort()
-      await load
-    },
+  const stop = async () => {
+    over.abort()
+    await load
   }
+  onTestFinished(stop)
+  return { acknowledged, keys, stop }
 }
 
 interface Sending {
@@ -140,7 +152,7 @@ async function findMessages({ deps }: App): Promise<Map<string, string>> {
 function listHosts(standby: Standby): Address {
   const { host } = new URL(standby.url)
   const url = primary.url.replace(/(?=\/[^/]*$)/, `,${host}`)
-  return { url: `${url}?target_session_attrs=read-write`, leadTo: () => {}, stop: () => {} }
+  return { url: `${url}?target_session_attrs=read-write`, leadTo: () => {} }
 }
 
 /** Kills the primary, promotes the standby and points the address to it. */
@@ -157,9 +169,9 @@ test.each([
 ])(
   'loses no acknowledged message if a synchronous standby is promoted under load, through $through',
   async ({ findAddress }) => {
-    const standby = await startStandby(primary, { isSynchronous: true })
+    const standby = await replicate({ isSynchronous: true })
     const address = await findAddress(standby)
-    const node = await startServe(environmentOf(address.url, simulator))
+    const node = await start(address.url)
     const { acknowledged, keys, stop } = startSending(node)
     await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
 
@@ -185,17 +197,16 @@ test.each([
 
     node.kill('SIGTERM')
     expect(await node.exited).toMatchObject({ code: 0 })
-    address.stop()
-    await standby.stop()
   },
 )
 
 test('says which hosts accept no writes', async () => {
-  const standby = await startStandby(primary, { isSynchronous: false })
+  const standby = await replicate({ isSynchronous: false })
   const { url } = listHosts(standby)
   await primary.pause()
 
   const db = openDatabase({ kind: 'postgres', ...parseDatabaseUrl(url) }, pino({ level: 'silent' }))
+  onTestFinished(() => db.destroy())
   const error: unknown = await sql`select 1`.execute(db).catch((problem: unknown) => problem)
   expect(findConnectProblem(error)).toEqual({
     message: `no host in DATABASE_URL accepts writes: nothing is listening on ${new URL(primary.url).host}; ${new URL(standby.url).host} is a standby or read-only`,
@@ -212,14 +223,12 @@ test('says which hosts accept no writes', async () => {
       ),
     )
     .toEqual([{ one: 1 }])
-  await db.destroy()
-  await standby.stop()
 })
 
 test('loses only what an asynchronous standby had not received, and continues sending', async () => {
-  const standby = await startStandby(primary, { isSynchronous: false })
+  const standby = await replicate({ isSynchronous: false })
   const address = await startAddress(primary.url)
-  const node = await startServe(environmentOf(address.url, simulator))
+  const node = await start(address.url)
   const { acknowledged, stop } = startSending(node)
   await expect.poll(() => acknowledged.size).toBeGreaterThan(100)
   const replicated = [...acknowledged.values()]
@@ -256,6 +265,4 @@ test('loses only what an asynchronous standby had not received, and continues se
 
   node.kill('SIGTERM')
   expect(await node.exited).toMatchObject({ code: 0 })
-  address.stop()
-  await standby.stop()
 })

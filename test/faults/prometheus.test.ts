@@ -183,17 +183,16 @@ describe.skipIf(!isInstalled())('with Prometheus', () => {
     await expect
       .poll(async () => (await readRules()).map(({ health }) => health))
       .toEqual(Array.from({ length: 15 }, () => 'ok'))
+    await useWaybill()
 
     const rules = await readRules()
     expect(rules.filter(({ lastError }) => lastError !== undefined && lastError !== '')).toEqual([])
     for (const { name, query: expr } of rules)
       for (const [metric] of expr.matchAll(/\b(?:waybill_\w+|up)(?=\{)/g))
         // Queries only the selector, because an inactive rule returns no result.
-        expect({ name, metric, series: (await query(`count(${metric}{job="waybill"})`)).length }).toEqual({
-          name,
-          metric,
-          series: 1,
-        })
+        await expect
+          .poll(async () => ({ name, metric, series: (await query(`count(${metric}{job="waybill"})`)).length }))
+          .toEqual({ name, metric, series: 1 })
   })
 
   test('fires alerts for failing tokens and dead servers', async () => {
