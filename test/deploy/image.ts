@@ -27,6 +27,7 @@ export interface Image {
   /** The file system of a container of this image. */
   root: string
   config: z.output<typeof Config>['Docker']['config']
+  nodeVersion: string
   /** How much larger the file system is than that of the base image. */
   addedMegabytes: number
   remove: () => Promise<void>
@@ -40,7 +41,8 @@ export async function buildImage(): Promise<Image> {
   const store = await mkdtemp(path.join(tmpdir(), 'waybill-images-'))
   try {
     const buildah = storeIn(store)
-    const baseSize = await createBase(buildah, await readNodeVersion())
+    const nodeVersion = await readNodeVersion()
+    const baseSize = await createBase(buildah, nodeVersion)
     const flags = ['--isolation', 'chroot', '--pull-never', '--format', 'docker', '--tag', 'waybill']
     await buildah('bud', ...flags, '--file', path.join(repository, 'Dockerfile'), repository)
     const container = await buildah('from', '--pull-never', 'waybill')
@@ -48,6 +50,7 @@ export async function buildImage(): Promise<Image> {
     return {
       root,
       config: Config.parse(JSON.parse(await buildah('inspect', '--type', 'image', 'waybill'))).Docker.config,
+      nodeVersion,
       addedMegabytes: (await measureMegabytes(root)) - baseSize,
       remove: () => rm(store, { recursive: true, force: true }),
     }

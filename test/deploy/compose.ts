@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { repository } from './run.ts'
+
+const repository = path.resolve(import.meta.dirname, '../..')
 
 const Compose = z.object({
   services: z.object({
