@@ -69,7 +69,9 @@ const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId)
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+    // A worker ends with the last file of its project, so the files of a project stay together.
+    const projects = Map.groupBy(sorted, ({ project }) => project).values()
+    return [...projects].flatMap((own) => [...own.filter(isSlow), ...own.filter((file) => !isSlow(file))])
   }
 }
 
@@ -106,6 +108,7 @@ export default defineConfig({
         globalSetup: [inMemory, postgres],
       }),
       project('browser', 2, {
+        isolate: false,
         include: ['test/browser/**/*.test.ts'],
         // All cores: vitest by itself leaves one free, and a browser that loads a page leaves half of another.
         maxWorkers: '100%',
@@ -122,7 +125,7 @@ export default defineConfig({
         // Each test keeps the machine busy with the load of several clients.
         fileParallelism: false,
       }),
-      // Each file installs the package or the image.
+      // Each file installs the package.
       project('package', 5, { include: ['test/package/**/*.test.ts'], hookTimeout: 900_000, fileParallelism: false }),
       project('snippets', 6, {
         include: ['test/snippets/**/*.test.ts'],
