@@ -32,10 +32,11 @@ interface Node {
   init?: Node | null
 }
 
-function* walk(value: unknown): Generator<Node> {
-  if (typeof value !== 'object' || value === null) return
-  if ('type' in value && typeof value.type === 'string') yield value as Node
-  for (const child of Object.values(value)) yield* walk(child)
+function collect(value: unknown, nodes: Node[] = []): Node[] {
+  if (typeof value !== 'object' || value === null) return nodes
+  if ('type' in value && typeof value.type === 'string') nodes.push(value as Node)
+  for (const child of Object.values(value)) collect(child, nodes)
+  return nodes
 }
 
 /** Methods that compare, cut or search a text, by their first argument. */
@@ -56,7 +57,7 @@ function partsOf(pattern: string): string[] {
 
 /** Finds where the code compares, cuts or searches sentences: with a literal, or with a constant of the same file. */
 function findComparisons(file: string, code: string): string[] {
-  const nodes = [...walk(parseSync(file, code).program)]
+  const nodes = collect(parseSync(file, code).program)
   const constants = new Map(nodes.flatMap(({ id, init }) => (id?.name !== undefined && init ? [[id.name, init]] : [])))
   const readParts = (node: Node | null | undefined): string[] => {
     if (!node) return []

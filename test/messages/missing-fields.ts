@@ -35,13 +35,13 @@ function change(message: StoredMessage, field: Field): StoredMessage {
 
 /** Lists the fields whose value does not affect the output of a view of a message. */
 export async function listMissing(show: (message: StoredMessage) => unknown): Promise<Field[]> {
+  const showAll = (messages: readonly StoredMessage[]) =>
+    Promise.all(messages.map(async (message) => JSON.stringify(await show(message))))
+  const before = await showAll(samples)
   const missing: Field[] = []
   for (const field of fields) {
-    const shown = await Promise.all(
-      samples.flatMap((message) => [message, change(message, field)]).map(async (message) => show(message)),
-    )
-    const [failedBefore, failedAfter, readBefore, readAfter] = shown.map((each) => JSON.stringify(each))
-    if (failedBefore === failedAfter && readBefore === readAfter) missing.push(field)
+    const after = await showAll(samples.map((message) => change(message, field)))
+    if (after.every((text, index) => text === before[index])) missing.push(field)
   }
   return missing
 }
