@@ -109,5 +109,6 @@ export function toDownloadError(error: unknown): ServiceError {
 }
 
 function failed(reason: string): ServiceError {
-  return new ServiceError('MEDIA_DOWNLOAD_FAILED', `link: ${reason}. Nothing was stored.`)
+  const problem = `${reason}. Nothing was stored.`
+  return new ServiceError('MEDIA_DOWNLOAD_FAILED', `link: ${problem}`, { fields: { link: problem } })
 }

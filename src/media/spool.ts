@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ServiceError } from '../../contracts/errors.ts'
+import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import { determineType, type Guess, guessType, headBytes } from './detect-type.ts'
 import { StoreUnavailableError } from './store/object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
@@ -105,7 +105,7 @@ class Inspector extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.size === 0) return done(new ServiceError('VALIDATION_ERROR', 'file: must not be empty.'))
+    if (this.size === 0) return done(invalidField('file', 'must not be empty.'))
     this.#decide()
     return done(this.guess ? null : wrongType())
   }

@@ -109,7 +109,9 @@ const fileProblems: ReadonlySet<string> = new Set<ErrorCode>([
 
 /** Replaces the upload's field in the error with the field of the template. */
 function withField(error: ServiceError, field: string): ServiceError {
-  return fileProblems.has(error.code) ? invalidField(field, error.message.replace(/^(?:link|file): /, '')) : error
+  if (!fileProblems.has(error.code)) return error
+  const [problem = error.message] = Object.values(error.fields)
+  return invalidField(field, problem)
 }
 
 async function uploadSpooled(
