@@ -10,10 +10,15 @@ export interface CommandResult {
   json: unknown
   text: string
   exitCode?: number
-  /** True if the whole result was already written with `Print`. */
+  /** True if the command has written its output itself. */
   isPrinted?: boolean
   /** For output that is shown once: how to get it again if it could not be written. */
   ifLost?: string | undefined
+}
+
+/** The result of a command that has written its output itself. */
+export function printed(exitCode = 0): CommandResult {
+  return { json: null, text: '', exitCode, isPrinted: true }
 }
 
 /** A value that the user has not passed. */
@@ -46,10 +51,10 @@ export interface DataCommand extends Syntax {
   run(deps: Deps, line: Line, user: User): Promise<CommandResult>
 }
 
-/** A command that concerns the local process, such as a server. Returns the exit code. */
+/** A command that concerns the local process, such as a server. */
 export interface LocalCommand extends Syntax {
   kind: 'local'
-  run(environment: NodeJS.ProcessEnv, line: Line): Promise<number>
+  run(environment: NodeJS.ProcessEnv, line: Line): Promise<CommandResult>
 }
 
 export type Command = DataCommand | LocalCommand
@@ -91,7 +96,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
 
 export function localCommand<const Args extends readonly string[], const O extends Options>(
   command: Typed<Args, O> & {
-    run(environment: NodeJS.ProcessEnv, line: TypedLine<Args, O>): Promise<number>
+    run(environment: NodeJS.ProcessEnv, line: TypedLine<Args, O>): Promise<CommandResult>
   },
 ): LocalCommand {
   return {

@@ -35,14 +35,15 @@ async function runCommand(
   if (requestsHelp(rest)) return print(formatCommandHelp(command))
   try {
     const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
-    if (command.kind === 'local') return { exitCode: await command.run(environment, line) }
     const terminal = line.json ? undefined : findTerminal()
     const user: User = {
       report: (progress) => (line.json ? undefined : console.error(progress)),
       print: printLines,
       ask: (question) => askAt(terminal, question),
     }
-    const result = await runDataCommand({ command, line, user }, environment)
+    const result = await (command.kind === 'local'
+      ? command.run(environment, line)
+      : runDataCommand({ command, line, user }, environment))
     if (!result.isPrinted) print(line.json ? JSON.stringify(result.json, null, 2) : result.text)
     return { exitCode: result.exitCode ?? 0, ifLost: result.ifLost }
   } catch (failed) {

@@ -4,7 +4,7 @@ import { findAccount } from '../../accounts/store.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { exportAccount } from '../account-data/export.ts'
 import { hasData, removeAccount, removeAuditLog } from '../account-data/remove.ts'
-import { dataCommand } from '../command.ts'
+import { dataCommand, printed } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { waybill } from '../program.ts'
 
@@ -20,7 +20,7 @@ export const accountExport = dataCommand({
   audit: () => changes.exportAccount(),
   run: async (deps, { args: [accountId] }, { print }) => {
     for await (const lines of exportAccount(deps, accountId)) await print(lines.join('\n'))
-    return { json: null, text: '', isPrinted: true }
+    return printed()
   },
 })
 

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { exportAudit } from '../../users/audit/export.ts'
 import { findAuditChain, findNextAuditedAccount } from '../../users/audit/store.ts'
 import { type AuditVerification, verifyAudit } from '../../users/audit/verify.ts'
-import { dataCommand } from '../command.ts'
+import { dataCommand, printed } from '../command.ts'
 import { contractCommand } from '../contract-command.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
@@ -70,7 +70,7 @@ export const auditExport = dataCommand({
   run: async (deps, { args: [accountId] }, { print }) => {
     await requireAuditLog(deps, accountId)
     for await (const lines of exportAudit(deps, accountId)) await print(lines.join('\n'))
-    return { json: null, text: '', isPrinted: true }
+    return printed()
   },
 })
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { type DatabaseUrl, DatabaseUrlError, parseDatabaseUrl } from '../../platform/database-url.ts'
 import type { LockHolder } from '../../platform/db/embedded/data-folder.ts'
-import { localCommand } from '../command.ts'
+import { type CommandResult, localCommand } from '../command.ts'
 import { acquireDataFolder, describeLockHolder } from '../control/data-folder.ts'
 import { UsageError } from '../failure.ts'
 import { formatTable } from '../help.ts'
@@ -35,7 +35,7 @@ export const move = localCommand({
     })
     if ('result' in acquired) throw acquired.result
     try {
-      return to === undefined ? cancelMove(dataDir, json) : await moveTo({ config, dataDir, to: parseUrl(to), json })
+      return to === undefined ? cancelMove(dataDir) : await moveTo({ config, dataDir, to: parseUrl(to), json })
     } finally {
       acquired.folder.release()
     }
@@ -58,16 +58,20 @@ function parseUrl(text: string): DatabaseUrl {
   }
 }
 
-function cancelMove(dataDir: string, json: boolean): number {
+function cancelMove(dataDir: string): CommandResult {
   const marker = readMoveMarker(dataDir)
   if (marker?.state !== 'moving') throw new ServiceError('SETTING_REFUSED', 'There is no unfinished move.')
   removeMoveMarker(dataDir)
   const text = `The move to ${marker.target} is cancelled. The embedded database can be used again. Drop the target database, which holds part of the data.`
-  console.log(json ? JSON.stringify({ cancelled: marker.target }, null, 2) : text)
-  return 0
+  return { json: { cancelled: marker.target }, text }
 }
 
-async function moveTo(run: { config: Config; dataDir: string; to: DatabaseUrl; json: boolean }): Promise<number> {
+async function moveTo(run: {
+  config: Config
+  dataDir: string
+  to: DatabaseUrl
+  json: boolean
+}): Promise<CommandResult> {
   let reported = 0
   const moved = await moveDatabase({
     ...run,
@@ -78,8 +82,7 @@ async function moveTo(run: { config: Config; dataDir: string; to: DatabaseUrl; j
       console.error(`${table}: ${rows} rows copied`)
     },
   })
-  console.log(run.json ? JSON.stringify(moved, null, 2) : describe(moved))
-  return 0
+  return { json: moved, text: describe(moved) }
 }
 
 function describe({ target, tables, secrets, secretKeyFile }: MoveResult): string {

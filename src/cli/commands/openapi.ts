@@ -9,20 +9,16 @@ export const openapi = localCommand({
   args: [],
   options: { check: { help: 'Write nothing; exit with 1 if the file is out of date' } },
   examples: ['waybill openapi', 'waybill openapi --check'],
-  run: async (_environment, { options, json }) => {
+  run: async (_environment, { options }) => {
     const document = await printDocument()
     const outdated = (await readFile(file, 'utf8').catch(() => undefined)) !== document
     const written = !options.check && outdated
     if (written) await writeFile(file, document)
     const current = !options.check || !outdated
-    console.log(json ? JSON.stringify({ file, written, current }) : describe(current))
-    return current ? 0 : 1
+    const text = current ? `${file} is up to date.` : `${file} is out of date. Write it: waybill openapi`
+    return { json: { file, written, current }, text, exitCode: current ? 0 : 1 }
   },
 })
-
-function describe(current: boolean): string {
-  return current ? `${file} is up to date.` : `${file} is out of date. Write it: waybill openapi`
-}
 
 /** A package contains the document, but not the code that generates it from the contracts. */
 async function printDocument(): Promise<string> {

@@ -7,7 +7,7 @@ import { findEmbeddedDatabase } from '../../platform/db/database.ts'
 import { rewriteTables } from '../../platform/db/rewrite.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { exportRecipient, listNamesOf } from '../account-data/export-recipient.ts'
-import { auditedForOperator, dataCommand } from '../command.ts'
+import { auditedForOperator, dataCommand, printed } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { waybill } from '../program.ts'
 
@@ -88,7 +88,7 @@ export const recipientExport = dataCommand({
       })
     }
     await print(`],"exportedAt":${JSON.stringify(deps.now())}}`)
-    return { json: null, text: '', isPrinted: true }
+    return printed()
   },
 })
 

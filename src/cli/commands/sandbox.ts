@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
 import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.ts'
 import type { Simulator } from '../../whatsapp/simulator/simulator.ts'
-import { localCommand } from '../command.ts'
+import { localCommand, printed } from '../command.ts'
 import { writeWelcome } from '../sandbox/welcome.ts'
 import { callbackPath } from '../../whatsapp/callbacks/path.ts'
 
@@ -47,7 +47,7 @@ export const sandbox = localCommand({
     } finally {
       await simulator.stop()
     }
-    return 0
+    return printed()
   },
 })
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { ProcessRole } from '../../http/serve.ts'
 import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
 import { createLogger } from '../../platform/log.ts'
-import { localCommand } from '../command.ts'
+import { localCommand, printed } from '../command.ts'
 import { UsageError } from '../failure.ts'
 import { hasLargeMemory, largeMemoryFlags, memorySizes, restartWithLargeMemory } from '../processes/memory.ts'
 import { supervise } from '../processes/supervise.ts'
@@ -43,9 +43,9 @@ export const serve = localCommand({
     const isLarge = memory === 'large'
     if (count > 1 && cluster.isPrimary) {
       if (isLarge) cluster.setupPrimary({ execArgv: [...process.execArgv, ...largeMemoryFlags] })
-      return supervise({ processes: count, log: createLogger(config.logLevel), whenListening: print })
+      return printed(await supervise({ processes: count, log: createLogger(config.logLevel), whenListening: print }))
     }
-    if (isLarge && !hasLargeMemory()) return restartWithLargeMemory()
+    if (isLarge && !hasLargeMemory()) return printed(await restartWithLargeMemory())
     // Imported here, because other commands start faster without it.
     const { runServer } = await import('../run-server.ts')
     await runServer(config, {
@@ -55,7 +55,7 @@ export const serve = localCommand({
       whenListening: async (_app, url) => print(url),
       drainMilliseconds: 1_000,
     })
-    return 0
+    return printed()
   },
 })
 

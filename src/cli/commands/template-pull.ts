@@ -18,7 +18,7 @@ export const templatePull = localCommand({
     'Reads the templates from WhatsApp first. Files of other templates stay. WhatsApp does not return the samples of headers:\nadd them before you push a file to another account.',
   ],
   examples: ['waybill template pull acc_… templates'],
-  run: async (environment, { args: [accountId, folder], options, json }) => {
+  run: async (environment, { args: [accountId, folder], options }) => {
     const whatsAppAccountId = options['whatsapp-account']
     const line = {
       args: [accountId],
@@ -33,8 +33,7 @@ export const templatePull = localCommand({
     const files = await writeFiles(folder, exported)
     const skipped = exported.skipped.map((one) => `Skipped ${one.name} (${one.language}): ${one.reason}.`)
     const text = [`Wrote ${files.length} templates to ${folder}.`, ...skipped].join('\n')
-    console.log(json ? JSON.stringify({ files, skipped: exported.skipped }, null, 2) : text)
-    return 0
+    return { json: { files, skipped: exported.skipped }, text }
   },
 })
 

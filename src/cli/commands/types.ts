@@ -20,12 +20,12 @@ export const types = localCommand({
     'WAYBILL_API_KEY=… waybill types --url https://waybill.example.com',
     'WAYBILL_API_KEY=… waybill types --url https://waybill.example.com --output src/templates.d.ts --check',
   ],
-  run: async (environment, { options, json }) => {
+  run: async (environment, { options }) => {
     const apiKey = options['api-key'] ?? environment['WAYBILL_API_KEY']
     if (apiKey === undefined || apiKey === '') throw new UsageError('The API key is missing: set WAYBILL_API_KEY.')
     // Imported here, because other commands start faster without it.
     const { TypesError, updateTypes } = await import('../../client/cli/types.ts')
-    const result = await updateTypes({
+    const { json, text, isCurrent } = await updateTypes({
       url: options.url,
       apiKey,
       accountId: options['account-id'],
@@ -35,7 +35,6 @@ export const types = localCommand({
       if (!(error instanceof TypesError)) throw error
       throw new ReportedError({ error: error.message, exitCode: error.isUsage ? 2 : 1 })
     })
-    console.log(json ? JSON.stringify(result.json, null, 2) : result.text)
-    return result.isCurrent ? 0 : 1
+    return { json, text, exitCode: isCurrent ? 0 : 1 }
   },
 })
