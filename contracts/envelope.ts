@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { apiErrorCodes } from './errors.ts'
 
-/** The envelope of every successful response under `/api/` (spec, Envelopes). */
+/** The envelope of every successful response under `/api/`. */
 export function successEnvelope<Data extends z.ZodType>(data: Data) {
   return z.object({
     success: z.literal(true).describe('Always `true`: the request succeeded.'),
@@ -22,7 +22,7 @@ const ErrorDetail = z
   .describe('What went wrong.')
   .meta({ id: 'ErrorDetail' })
 
-/** The envelope of every failure under `/api/` (spec, Envelopes). */
+/** The envelope of every failure under `/api/`. */
 export const ErrorResponse = z
   .object({
     success: z.literal(false).describe('Always `false`: the request failed.'),

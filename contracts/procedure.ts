@@ -7,7 +7,7 @@ type Kind = 'query' | 'mutation'
 
 /**
  * What limits a procedure, besides the size of its body:
- * `sends`: the account's requests per minute (spec, Limits).
+ * `sends`: the account's requests per minute.
  * `reads`: the account's concurrent reads and their time.
  * `changes`: the account's concurrent calls.
  * `uploads`: the account's concurrent uploads.

@@ -36,7 +36,7 @@ export const ApiAccess = z.object({
   you: z.object({ address: z.string(), allowed: z.boolean() }),
 })
 
-/** A new key, which is shown only once (spec, Authentication, 3). */
+/** A new key, which is shown only once. */
 export const IssuedKey = z.object({
   apiKey: z.string(),
   /** The first characters, which identify the key from now on. */

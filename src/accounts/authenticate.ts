@@ -26,7 +26,7 @@ export interface Authentication {
 }
 
 /**
- * Checks the key, then API access, then the address (spec, Authentication). With `spend`, the request counts towards
+ * Checks the key, then API access, then the address. With `spend`, the request counts towards
  * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `recognized` gets the account of the key,
  * even if the request is then rejected for another reason.
  */

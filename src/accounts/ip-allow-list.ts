@@ -73,7 +73,7 @@ function isStrictAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** Replaces the whole list. With an empty list, any address may call (spec, Authentication, 6). */
+/** Replaces the whole list. With an empty list, any address may call. */
 export async function setAllowList(
   deps: Pick<Deps, 'db'>,
   accountId: string,

@@ -26,7 +26,8 @@ export function rateLimitHeaders({
 
 export function assertWithinBudget({ limit, used, resetSeconds }: Budget): void {
   if (used <= limit) return
-  throw new ServiceError('RATE_LIMIT_EXCEEDED', failureFacts.requestsPerMinute({ limit, resetSeconds }), {
-    retryAfterSeconds: Math.max(1, resetSeconds),
+  const seconds = Math.max(1, resetSeconds)
+  throw new ServiceError('RATE_LIMIT_EXCEEDED', failureFacts.requestsPerMinute({ limit, resetSeconds: seconds }), {
+    retryAfterSeconds: seconds,
   })
 }

@@ -104,7 +104,7 @@ async function checkMigrations({ db }: Deps): Promise<Finding> {
   if (pending instanceof ServiceError)
     return { check, ok: false, message: 'the schema belongs to another version of Waybill', fix: pending.message }
   if (pending.length === 0) return { check, ok: true, message: 'up to date' }
-  return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: 'waybill migrate' }
+  return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: `${waybill} migrate` }
 }
 
 async function checkSecretKey(deps: Deps): Promise<Finding> {
@@ -121,7 +121,7 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
   const old = secrets.filter(({ ciphertext }) => !deps.secrets.isCurrent(ciphertext))
   if (old.length === 0) return { check, ok: true, message: `decrypts every stored secret (${secrets.length})` }
   const message = `decrypts every stored secret (${secrets.length}), ${old.length} of them with an older key`
-  return { check, ok: true, message, fix: 'waybill rekey' }
+  return { check, ok: true, message, fix: `${waybill} rekey` }
 }
 
 /** There can be millions, so only the oldest one of each account is decrypted, because it has the oldest key. */
@@ -141,7 +141,7 @@ async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
     ]
   if (oldest.every(({ ciphertext }) => secrets.isCurrent(ciphertext)))
     return [{ check, ok: true, message: 'encrypted with the current key' }]
-  return [{ check, ok: true, message: 'some are encrypted with an older key', fix: 'waybill rekey' }]
+  return [{ check, ok: true, message: 'some are encrypted with an older key', fix: `${waybill} rekey` }]
 }
 
 /** The checks of WhatsApp that follow show whether the proxy works. */

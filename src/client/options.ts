@@ -10,7 +10,7 @@ export type BlobOfPlatform = typeof globalThis extends { Blob: { prototype: infe
 export interface ClientOptions {
   /** URL of the Waybill server, such as `https://waybill.example.com`. */
   url: string
-  /** The account's API key. Keep it on the server side (spec, Authentication, 7). */
+  /** The account's API key. Keep it on the server side. */
   apiKey: string
   fetch?: FetchOfPlatform | undefined
 }

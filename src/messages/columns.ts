@@ -34,8 +34,8 @@ export const stateColumns = {
 } as const satisfies MessageColumns
 
 /**
- * The column of each field of a message. Every statement that inserts, updates or reads messages is built from these
- * lists, so a field that is added here is stored and read everywhere.
+ * The column of each field of a message. Statements that record whole messages, apply statuses or read messages are built
+ * from these lists, so a field that is added here is stored and read everywhere.
  */
 export const messageColumns = { ...recordedColumns, ...stateColumns } as const satisfies MessageColumns
 

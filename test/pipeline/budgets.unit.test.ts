@@ -78,11 +78,12 @@ test('gives each user of an account their own emails', () => {
   spend('emails', callOf('acc_1', 'owner@example.com'))
 })
 
-test('measures time with its own clock', () => {
+test('measures time with its own clock', async () => {
+  const milliseconds = 20
   const spend = createBudgets({
     ...budgetRules,
-    checks: [{ calls: 1, milliseconds: 60_000, describe: failureFacts.budget.checksPerMinute }],
+    checks: [{ calls: 1, milliseconds, describe: failureFacts.budget.checksPerMinute }],
   })
   spend('checks', callOf('acc_1'))
-  expect(() => spend('checks', callOf('acc_1'))).toThrow(expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED' }))
+  await expect.poll(() => spend('checks', callOf('acc_1')), { interval: 1 }).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/db/schema.ts'
 const leaseSeconds = 900
 const retrySeconds = 300
 
-export interface SeldomJob {
+export interface InfrequentJob {
   name: string
   everySeconds: number
 }
@@ -14,7 +14,7 @@ export interface SeldomJob {
  * Claims a job if it is due by the database clock, so that one of all processes runs it, however often they restart. A
  * due time that is too far away was stored before the clock was set back.
  */
-export async function claimJob(db: Kysely<Database>, { name, everySeconds }: SeldomJob): Promise<boolean> {
+export async function claimJob(db: Kysely<Database>, { name, everySeconds }: InfrequentJob): Promise<boolean> {
   const furthestSeconds = Math.max(everySeconds, leaseSeconds)
   const { rows } = await sql`
     insert into background_jobs as j (name, due_at, started_at)
@@ -28,7 +28,7 @@ export async function claimJob(db: Kysely<Database>, { name, everySeconds }: Sel
 /** Schedules the next run: after a failure, soon. */
 export async function finishJob(
   db: Kysely<Database>,
-  { name, everySeconds }: SeldomJob,
+  { name, everySeconds }: InfrequentJob,
   { failed }: { failed: boolean },
 ): Promise<void> {
   const waitSeconds = failed ? Math.min(retrySeconds, everySeconds) : everySeconds

@@ -47,7 +47,7 @@ export interface JobLog {
 }
 
 type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSeconds'> & {
-  /** The retention of messages by default. */
+  /** Defaults to `retentionDays`. */
   requestLogDays?: number
   /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
@@ -77,7 +77,7 @@ interface Chore {
 }
 
 /**
- * Periodic work. Frequent work runs on every node; seldom work runs on one of them, when the database says that it is due.
+ * Periodic work. Frequent work runs on every node; infrequent work runs on one of them, when the database says that it is due.
  * Runs on several nodes do not conflict.
  */
 const chores: Chore[] = [
@@ -196,9 +196,9 @@ const chores: Chore[] = [
 ]
 
 /** Work that is due less often is claimed in the database. */
-const seldomSeconds = 600
+const infrequentSeconds = 600
 /**
- * How often to ask whether seldom work is due. The first time is a minute after the start, because a database clock that
+ * How often to ask whether infrequent work is due. The first time is a minute after the start, because a database clock that
  * is wrong when its machine starts would drop partitions too early.
  */
 const askSeconds = 60
@@ -233,7 +233,7 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
   let timer: NodeJS.Timeout | undefined
   const fact = createFact()
   const job = { name: inEnglish(fact), everySeconds }
-  const isSeldom = everySeconds >= seldomSeconds
+  const isInfrequent = everySeconds >= infrequentSeconds
   // A chore still running after the stop fails because its database is closed. That needs no action.
   const reportFailure = (error: unknown) =>
     deps.log[isStopped ? 'debug' : 'warn']({ err: error }, `could not ${job.name}`)
@@ -247,10 +247,10 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
       reportFailure(error)
     }
     endRun?.({ failed })
-    if (isSeldom) await finishJob(deps.db, job, { failed })
+    if (isInfrequent) await finishJob(deps.db, job, { failed })
   }
   const runIfDue = async () => {
-    if (!isSeldom || (await claimJob(deps.db, job))) await runOnce()
+    if (!isInfrequent || (await claimJob(deps.db, job))) await runOnce()
   }
   const runUnlessRunning = (start: () => Promise<void>) =>
     (running ??= start()
@@ -259,7 +259,7 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
   return {
     run: () => runUnlessRunning(runOnce),
     start: () => {
-      const seconds = isSeldom ? askSeconds : everySeconds
+      const seconds = isInfrequent ? askSeconds : everySeconds
       timer ??= setInterval(() => void runUnlessRunning(runIfDue), seconds * 1000).unref()
     },
     stop: async () => {

@@ -17,7 +17,7 @@ import { dispatch, record } from './send.ts'
 
 /**
  * Counts against the account's rate limit; otherwise any signed-in user could bypass it. Disabling API access does not
- * apply, because it only rejects requests with the API key (spec, Authentication): an owner can still test a template.
+ * apply, because it only rejects requests with the API key: an owner can still test a template.
  * A suspension does apply. Returns a rejection by WhatsApp instead of throwing it: the message is in the log, where
  * users who test a template look for it.
  */

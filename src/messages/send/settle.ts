@@ -29,8 +29,8 @@ export async function settle(
     await write(deps, settlement)
     deps.journal.settled(message.id)
   } catch (error) {
+    if (!isTransient(error)) return reportUnsettled(deps, message.id, error)
     warnUnsettled(deps, message.id, error)
-    if (!isTransient(error)) return
     void persistLater(deps, message.id, async () => {
       await write(deps, settlement)
       return true
@@ -67,8 +67,8 @@ export async function settleNeverDispatched(
   try {
     if (await fail()) return deps.journal.settled(message.id)
   } catch (error) {
+    if (!isTransient(error)) return reportUnsettled(deps, message.id, error)
     warnUnsettled(deps, message.id, error)
-    if (!isTransient(error)) return
   }
   void persistLater(deps, message.id, fail)
 }
@@ -80,6 +80,10 @@ const neverDispatched = {
 
 function warnUnsettled({ log }: Pick<Deps, 'log'>, messageId: string, error: unknown): void {
   log.warn({ err: error, messageId }, 'a message could not be settled yet; trying again')
+}
+
+function reportUnsettled({ log }: Pick<Deps, 'log'>, messageId: string, error: unknown): void {
+  log.error({ err: error, messageId }, 'the message could not be settled; it stays pending until its status arrives')
 }
 
 interface Settlement {
@@ -125,6 +129,7 @@ async function persistLater(
   messageId: string,
   attempt: () => Promise<boolean>,
 ): Promise<void> {
+  let last: unknown
   for (const milliseconds of retryMilliseconds) {
     await delay(milliseconds, undefined, { ref: false })
     try {
@@ -133,8 +138,9 @@ async function persistLater(
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {
+      last = error
       if (!isTransient(error)) break
     }
   }
-  deps.log.error({ messageId }, 'the message could not be settled; it stays pending until its status arrives')
+  reportUnsettled(deps, messageId, last)
 }

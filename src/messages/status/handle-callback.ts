@@ -84,12 +84,15 @@ function hasMessages({ statuses, replies, preferences, identityChanges }: Inboun
   return statuses.length + replies.length + preferences.length + identityChanges.length > 0
 }
 
+type SendersByNumber = ReadonlyMap<string, CallbackSender>
+
 async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSender[]): Promise<CallbackResult> {
-  const { known, unknown } = splitStatuses(part.statuses, senders)
+  const senderOf: SendersByNumber = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
+  const { known, unknown } = splitStatuses(part.statuses, senderOf)
   const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, known.length > 0 ? 'statuses' : 'other')
-  if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senders))
+  if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senderOf))
   if (part.standby.length > 0) {
     const onStandby = senders.filter(({ phoneNumberId }) => part.standby.includes(phoneNumberId))
     deps.recordCallbackTimes(
@@ -97,26 +100,27 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
       'standby',
     )
   }
-  if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senders))
+  if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senderOf))
   // After the statuses, because a reply can refer to a wamid that only they report.
-  const replies = await applyFromUsers(deps, part, senders)
+  const replies = await applyFromUsers(deps, part, senderOf)
   await applyUpdates(deps, part, senders)
   return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
 }
 
-function withSenders(errors: ReportedError[], senders: CallbackSender[]) {
-  const idOf = new Map(senders.map(({ phoneNumberId, whatsAppAccountId }) => [phoneNumberId, whatsAppAccountId]))
-  return errors.map((error) => ({ ...error, whatsAppAccountId: idOf.get(error.phoneNumberId) }))
+function withSenders(errors: ReportedError[], senderOf: SendersByNumber) {
+  return errors.map((error) => ({
+    ...error,
+    whatsAppAccountId: senderOf.get(error.phoneNumberId)?.whatsAppAccountId,
+  }))
 }
 
 async function applyFromUsers(
   deps: CallbackDeps,
   { replies, preferences, identityChanges }: Inbound,
-  senders: CallbackSender[],
+  senderOf: SendersByNumber,
 ): Promise<StatusCounts> {
   const items = [...replies, ...preferences, ...identityChanges]
   if (items.length === 0) return noCounts()
-  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
   const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
     const { accountId, whatsAppAccountId, wabaId } = senderOf.get(item.phoneNumberId) ?? {}
     return accountId !== undefined && whatsAppAccountId !== undefined && wabaId !== undefined
@@ -167,8 +171,7 @@ function listSenderIds({ templates, accounts, ...ofNumbers }: Inbound): SenderId
 
 const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/
 
-function listMessages(statuses: StatusUpdate[], senders: CallbackSender[]) {
-  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
+function listMessages(statuses: StatusUpdate[], senderOf: SendersByNumber) {
   return statuses.flatMap(({ phoneNumberId, callbackData: messageId }) => {
     const sender = senderOf.get(phoneNumberId)
     if (!sender || messageId === undefined || !messageIdPattern.test(messageId)) return []
@@ -178,9 +181,8 @@ function listMessages(statuses: StatusUpdate[], senders: CallbackSender[]) {
 
 function splitStatuses(
   statuses: StatusUpdate[],
-  senders: CallbackSender[],
+  senderOf: SendersByNumber,
 ): { known: IncomingStatus[]; unknown: number } {
-  const senderOf = new Map(senders.map((sender) => [sender.phoneNumberId, sender]))
   const known = statuses.flatMap(({ phoneNumberId, callbackData, recipient, ...report }) => {
     const sender = senderOf.get(phoneNumberId)
     if (!sender) return []

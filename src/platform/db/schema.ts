@@ -30,7 +30,7 @@ export interface AccountsTable {
   created_at: Generated<Date>
 }
 
-/** One key per account (spec, API key). Only its SHA-256 hash is stored. */
+/** One key per account. Only its SHA-256 hash is stored. */
 interface ApiKeysTable {
   account_id: string
   key_hash: Uint8Array
@@ -619,7 +619,7 @@ interface OperatorViewsTable {
   expires_at: Date
 }
 
-/** Jobs that run seldom, on one of all processes. */
+/** Jobs that run infrequently, on one of all processes. */
 interface BackgroundJobsTable {
   name: string
   /** While the job runs, the end of its lease. */

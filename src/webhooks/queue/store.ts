@@ -172,6 +172,8 @@ const slotMinutes = 15
 
 export const goneReason = inEnglish(disabledReasons.gone())
 export const failingReason = inEnglish(disabledReasons.failing())
+/** An endpoint whose deliveries fail for this long is disabled. */
+const failingLimit = '5 days'
 
 interface RecordedRow {
   lost: string | null
@@ -261,13 +263,13 @@ const recordAll = unnamedStatement<Lists<AttemptToRecord> & { afterLease: boolea
   ), verdict as (
     select e.id, judged.succeeded, e.enabled and case
         when judged.gone then '${goneReason}'
-        when not judged.succeeded and e.failing_since <= now() - interval '5 days' then '${failingReason}'
+        when not judged.succeeded and e.failing_since <= now() - interval '${failingLimit}' then '${failingReason}'
       end is not null as disables,
       case when judged.gone then '${goneReason}' else '${failingReason}' end as reason
     from webhook_endpoints e
     join judged on judged.endpoint_id = e.id
     where (judged.gone and e.enabled) or judged.succeeded = (e.failing_since is not null)
-      or (not judged.succeeded and e.failing_since <= now() - interval '5 days')
+      or (not judged.succeeded and e.failing_since <= now() - interval '${failingLimit}')
     order by e.id
     for update of e
   ), changed as (

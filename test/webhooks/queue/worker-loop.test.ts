@@ -234,9 +234,12 @@ test('records deliveries made during an outage once the database is back', async
     outages.begin()
     accept(received, response, request)
   })
-  const { logged, lost } = startWorker({ db: outages.db, ...neverPolls })
+  const { worker, logged, lost } = startWorker({ db: outages.db, ...neverPolls })
   await webhooks.emit(1)
-  // A claim that began before the outage can end in it, and is logged as its end.
+  await expect.poll(() => outages.failures()).toBeGreaterThan(0)
+  // Its last look for deliveries may have begun before the outage.
+  worker.wake()
+  // One that ends in the outage is logged as its end.
   await expect.poll(() => logged).toContain(lostMessage)
   outages.end()
   await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])

@@ -28,11 +28,15 @@ export function MessageActions({ history: { message }, onSentAgain }: MessageAct
       <ChangeButton size="xs" variant="default" leftSection={<IconSend size={14} />} onClick={open}>
         <Trans>Send again</Trans>
       </ChangeButton>
-      <CopyButton
-        text={() => toCurl(message, { template, values: content?.content.values }, window.location.origin)}
-        label={t`Copy as curl`}
-      />
-      {message.to !== erasedRecipient && <StopMessages to={message.to} />}
+      {message.to !== erasedRecipient && (
+        <>
+          <CopyButton
+            text={() => toCurl(message, { template, values: content?.content.values }, window.location.origin)}
+            label={t`Copy as curl`}
+          />
+          <StopMessages to={message.to} />
+        </>
+      )}
       {opened && <SendAgainModal message={message} found={found} onClose={close} onSent={onSentAgain} />}
     </Group>
   )

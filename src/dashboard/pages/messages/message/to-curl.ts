@@ -1,6 +1,7 @@
 import { type Message, sendMessage } from '../../../../../contracts/api/message.ts'
 import type { StoredValues } from '../../../../../contracts/dashboard/message.ts'
 import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
+import { UserId } from '../../../../../contracts/fields.ts'
 import { quoteForShell } from '../../../ui/quote-for-shell.ts'
 import { takesCode, valuesWith, variablesWith } from './template-values.ts'
 
@@ -10,7 +11,8 @@ export function toCurl(
   { template: of, values }: { template: OwnTemplate | undefined; values: StoredValues | undefined },
   origin: string,
 ): string {
-  const body = { to, template, language, ...(values ?? (of && blanksOf(of))), externalId, accountId }
+  const recipient = UserId.safeParse(to).success ? { recipient: to } : { to }
+  const body = { ...recipient, template, language, ...(values ?? (of && blanksOf(of))), externalId, accountId }
   return `curl ${quoteForShell(origin + sendMessage.path)} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
