@@ -241,7 +241,6 @@ const dataPatterns: readonly RegExp[] = [
   /^(?:placeholder: )?(?:https?:|\/)\S*$/,
   // Error codes.
   /^(?:placeholder: )?[A-Z]+(?:_[A-Z]+)+$/,
-  'placeholder: 192.0.2.10 or 192.0.2.0/24',
   // Dates, and names of languages with their codes, which the browser writes.
   /^(?:title: )?\d{1,2} \p{Ll}{3,4}(?: – \d{1,2} \p{Ll}{3,4})?(?: \d{4})?(?:, [\d:]+ UTC)?$/u,
   /\((?:[a-z]{2,3})(?:_[A-Z]{2})?\)$/,

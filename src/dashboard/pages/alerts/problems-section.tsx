@@ -92,9 +92,9 @@ function ProblemItem({ problem: { name, severity, exception }, isOff }: { proble
         <ProblemBadge severity={severity} isOff={isOff} />
       </Box>
       <Text size="sm">
-        {translate(name)}{' '}
+        {translate(name)}
         {exception && (
-          <Text span inherit c="dimmed">
+          <Text span inherit c="dimmed" display="block">
             {translate(exception)}
           </Text>
         )}

@@ -154,7 +154,7 @@ function AddAddressForm({ offered, pending, error, saved, onAdd }: AddAddressFor
           w="100%"
           maw={520}
           label={t`Address or range`}
-          placeholder="192.0.2.10 or 192.0.2.0/24"
+          placeholder="192.0.2.0/24"
           autoComplete="off"
           spellCheck={false}
           value={text}
