@@ -50,7 +50,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   await rejectUnfinishedMove(app.deps.db)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, member)
-  endStart()
+  endStart({ isEmbedded: config.database.kind === 'pglite' })
   // A process with large memory trades memory for throughput.
   if (!hasLargeMemory()) collectWhenIdle()
   let drain: Drain = {}

@@ -28,7 +28,7 @@ test.each([
     expect(() => assertWithinBudget({ limit: 100, used, resetSeconds })).toThrow(
       expect.objectContaining({
         code: 'RATE_LIMIT_EXCEEDED',
-        message: `This account may send 100 requests per minute. Try again in ${resetSeconds} seconds.`,
+        message: `This account may send 100 requests per minute. Try again in ${retryAfterSeconds} seconds.`,
         retryAfterSeconds,
       }),
     )

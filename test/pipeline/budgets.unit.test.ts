@@ -78,12 +78,18 @@ test('gives each user of an account their own emails', () => {
   spend('emails', callOf('acc_1', 'owner@example.com'))
 })
 
-test('measures time with its own clock', async () => {
-  const milliseconds = 20
-  const spend = createBudgets({
+/** By its own clock. */
+function allowOneIn(milliseconds: number): ReturnType<typeof createBudgets> {
+  return createBudgets({
     ...budgetRules,
     checks: [{ calls: 1, milliseconds, describe: failureFacts.budget.checksPerMinute }],
   })
-  spend('checks', callOf('acc_1'))
-  await expect.poll(() => spend('checks', callOf('acc_1')), { interval: 1 }).toBeUndefined()
+}
+
+test('measures time with its own clock', async () => {
+  const [slow, quick] = [allowOneIn(3_600_000), allowOneIn(20)]
+  for (const spend of [slow, quick]) spend('checks', callOf('acc_1'))
+
+  await expect.poll(() => quick('checks', callOf('acc_1')), { interval: 1 }).toBeUndefined()
+  expect(() => slow('checks', callOf('acc_1'))).toThrow('Try again in')
 })

@@ -60,6 +60,7 @@ export const whatsappConnect = dataCommand({
     if (needsPin && pin === undefined) return describeMissing('pin', whichPin, { token })
     if (pin !== undefined && !Pin.safeParse(pin).success) throw new UsageError('--pin must be six digits.')
     const to = options['test-to'] ?? (await ask(testQuestion))
+    if (to === undefined) return describeMissing('test-to', testQuestion, { token })
     const test = to
       ? { to: checkNumber(to), template: options['test-template'], language: options['test-language'] }
       : undefined

@@ -20,6 +20,7 @@ export async function runOnServer(
     send({ argv })
     for await (const line of readLines(socket)) {
       const message = FromServer.parse(JSON.parse(line))
+      if ('ok' in message && message.ok && message.answer.question !== undefined) throw otherVersion()
       if ('ok' in message) return message
       if ('progress' in message) report(message.progress)
       else if ('output' in message) await print(message.output)
@@ -27,6 +28,7 @@ export async function runOnServer(
     }
     throw new Error('closed without a response')
   } catch (error) {
+    if (error instanceof ServiceError) throw error
     throw new ServiceError(
       'SETTING_REFUSED',
       'The running server stopped before it responded. Check whether the command took effect before you repeat it.',
@@ -35,6 +37,11 @@ export async function runOnServer(
   } finally {
     socket.destroy()
   }
+}
+
+/** Nothing was changed: a server of an earlier version asks before any change, and expects the command again. */
+function otherVersion(): ServiceError {
+  return new ServiceError('SETTING_REFUSED', 'The running server has another version. Restart it with this version.')
 }
 
 async function open(socketPath: string): Promise<Socket | undefined> {

@@ -19,6 +19,8 @@ const ControlReply = z.discriminatedUnion('ok', [
       exitCode: z.int().optional(),
       isPrinted: z.boolean().optional(),
       ifLost: z.string().optional(),
+      /** Only a server of an earlier version asks in its result. */
+      question: z.unknown().optional(),
     }),
   }),
   z.object({ ok: z.literal(false), failure: z.object({ error: z.string(), exitCode: z.int() }) }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { z } from 'zod'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { User } from '../command.ts'
 import { dataCommands, findCommand } from '../commands.ts'
@@ -88,10 +89,11 @@ async function handleConnection(
         if (!send({ output })) await once(socket, 'drain', { signal })
       },
       ask: async (question) => {
-        if (stopping.aborted) return undefined
-        send({ question })
-        const line = await receive()
-        return line === undefined ? undefined : Answer.parse(JSON.parse(line)).answer
+        if (!stopping.aborted) send({ question })
+        const line = stopping.aborted ? undefined : await receive()
+        // Not the same as no answer, which means the default of an optional question.
+        if (line === undefined) throw unanswered()
+        return Answer.parse(JSON.parse(line)).answer
       },
     })
     send(reply)
@@ -99,6 +101,13 @@ async function handleConnection(
   } catch {
     socket.destroy()
   }
+}
+
+function unanswered(): ServiceError {
+  return new ServiceError(
+    'SETTING_REFUSED',
+    'The running server stopped before the question was answered. Nothing was changed: run the command again.',
+  )
 }
 
 async function runCommand(deps: Deps, request: string, user: User): Promise<ControlReply> {

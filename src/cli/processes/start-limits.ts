@@ -45,12 +45,12 @@ export function definedOnly(environment: NodeJS.ProcessEnv): Record<string, stri
 
 /**
  * A full collection leaves about 40 MB, and by itself V8 then starts the next one after 15 MB more: once or twice a second
- * under load, which took a third of the CPU time of a send. What a burst leaves is collected when the server is idle.
+ * under load. What a burst leaves is collected when the server is idle.
  */
 const fastGrowth = '--heap-growing-percent=300'
 
 /** Restores V8's defaults when the server starts to accept requests, and lets its heap grow under load. */
-export function endStart(): void {
+export function endStart({ isEmbedded }: { isEmbedded: boolean }): void {
   defaults.forEach(setFlagsFromString)
-  if (!process.execArgv.includes(slowGrowth)) setFlagsFromString(fastGrowth)
+  if (!isEmbedded) setFlagsFromString(fastGrowth)
 }

@@ -112,7 +112,7 @@ export interface WhatsAppAccountHealthTable {
   subscription_checked_at: Date | null
   subscribed: boolean | null
   subscription_problem: string | null
-  /** What `subscription_problem` says, as `toProblemColumns` writes it. */
+  /** What `subscription_problem` says, as `toAdviceColumns` writes it. */
   subscription_advice: string | null
   callback_checked_at: Date | null
   callback_url: string | null

@@ -108,14 +108,24 @@ function adoptAll<Contents>(
     const file = journalFile(folder, name, kind)
     const header = readHeader(file)
     const isOurs = header?.database === database && header.bootId === bootId
-    const contents = isOurs ? read(readFileSync(file, 'latin1')) : undefined
+    const text = isOurs ? readText(file) : undefined
+    const contents = text === undefined ? undefined : read(text)
     if (contents !== undefined) {
       adopted.set(name, { lock, contents, adoptedAt: performance.now() })
       continue
     }
     if (isOld(folder, name, kind)) removeJournal(folder, name, kind)
-    else unusable.add(name)
+    // One of this database that cannot be read now is read at the next scan.
+    else if (!isOurs || text !== undefined) unusable.add(name)
     lock.close()
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return undefined
   }
 }
 

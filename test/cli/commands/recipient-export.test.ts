@@ -4,8 +4,7 @@ import { parseLine } from '../../../src/cli/syntax.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { repliesCallback, text, userMessage } from '../../support/replies.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { runCommand } from '../run-command.ts'
-import { nobody } from '../run-command.ts'
+import { nobody, runCommand } from '../run-command.ts'
 
 let server: TestServer
 beforeAll(async () => {

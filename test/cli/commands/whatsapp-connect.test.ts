@@ -160,6 +160,20 @@ test('reports missing options without a terminal, and changes nothing', async ()
   expect(await stored.execute()).toEqual([])
 })
 
+test('changes nothing if there is no answer to the last question', async () => {
+  const { accountId } = await server.account()
+  const { accessToken } = newNumber()
+  const line = parseLine(whatsappConnect, [accountId, `--access-token=${accessToken}`, '--pin=246810'])
+
+  const response = await whatsappConnect.run(server.deps, line, {
+    ...nobody,
+    ask: ({ preset, isOptional }) => Promise.resolve(isOptional ? undefined : preset),
+  })
+
+  expect(response).toMatchObject({ exitCode: 1, json: { ok: false, missing: '--test-to' } })
+  expect((await listAudit(server.deps, { accountId, limit: 10 })).items).toEqual([])
+})
+
 test('requires a choice if the token has several numbers', async () => {
   const { accountId } = await server.account()
   const { accessToken, wabaId } = newNumber('CONNECTED')

@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
 import { findAccount } from '../../../src/accounts/store.ts'
 import { runOnServer } from '../../../src/cli/control/client.ts'
@@ -68,4 +69,19 @@ test('does not wait for an answer when the server stops', async () => {
 
   expect(await findAccount(deps.db, accountId)).toBeDefined()
   client.destroy()
+})
+
+test('asks for a restart of a server whose version asks in its result', async () => {
+  await control.stop()
+  const earlier = createServer((connection) => {
+    const answer = { json: {}, text: 'Missing: --confirm', exitCode: 2, question: { option: 'confirm', text: 'Sure?' } }
+    connection.end(`${JSON.stringify({ ok: true, answer })}\n`)
+  })
+  await once(earlier.listen(socket.path), 'listening')
+  chmodSync(socket.path, 0o600)
+  onTestFinished(() => void earlier.close())
+
+  const asked = runOnServer({ dataDir: folder, socketPath: socket.path }, ['account', 'remove', 'acc_1'], nobody)
+
+  await expect(asked).rejects.toThrow('The running server has another version. Restart it with this version.')
 })

@@ -22,7 +22,7 @@ export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean 
       title={hasMessages ? t`Next steps` : t`Getting started`}
       description={
         hasMessages
-          ? t`Only for applications that send over the API.`
+          ? progress?.connect && t`Only for applications that send over the API.`
           : t`From a new account to messages with statuses, in four steps.`
       }
     >

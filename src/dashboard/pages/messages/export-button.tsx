@@ -137,7 +137,12 @@ function listColumns(): Column[] {
     { title: t`Language`, read: ({ language }) => language },
     { title: t`Status`, read: ({ status }) => translate(statusNames[status]) },
     { title: t`Price category`, read: ({ pricing }) => describePricing(pricing)?.category },
-    { title: t`Charged by WhatsApp`, read: ({ pricing }) => describePricing(pricing)?.charged },
+    // WhatsApp charges when a message is delivered.
+    {
+      title: t`Charged by WhatsApp`,
+      read: ({ status, pricing }) =>
+        status === 'delivered' || status === 'read' ? describePricing(pricing)?.charged : undefined,
+    },
     { title: t`Error code`, read: ({ error }) => error?.code },
     { title: t`Reason`, read: ({ meaning, facts }) => meaning && say({ meaning, facts }, 'meaning') },
     { title: t`Reason in detail`, read: ({ error }) => error?.message },

@@ -117,6 +117,8 @@ export function toVariableName(typed: string): string | undefined {
   const name = typed
     .trim()
     .toLowerCase()
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[\s-]+/g, '_')
   return /^(?:[a-z]\w*|\d+)$/.test(name) ? name : undefined
 }

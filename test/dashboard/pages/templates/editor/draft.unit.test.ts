@@ -87,6 +87,7 @@ test.each([
   [' order-number ', 'order_number'],
   ['2', '2'],
   ['2nd_name', undefined],
+  ['Teléfono', 'telefono'],
   ['größe', undefined],
   ['', undefined],
 ])('reads the variable name %j as %j', (typed, name) => {
