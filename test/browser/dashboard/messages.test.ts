@@ -787,7 +787,7 @@ test('shows an account without messages how to send one', async () => {
   await openOfAccount('messages')
   await page.getByRole('region', { name: 'Example request' }).waitFor()
   expect(await page.getByRole('link', { name: 'Open Public API' }).getAttribute('href')).toBe(
-    `/settings/${account.accountId}/public-api`,
+    `/settings/${account.accountId}/public-api#example-request`,
   )
 
   await openOfAccount('messages/msg_of_nobody')
