@@ -22,7 +22,7 @@ export function useProgress(): Progress | undefined {
     connect: whatsAppAccounts.length > 0,
     key: access.key !== undefined,
     // The sandbox sends one message of its own, which is nobody's first.
-    send: newest.length > (sandbox ? 1 : 0),
+    send: newest.length > (sandbox && access.key?.lastUsedAt === undefined ? 1 : 0),
     webhook: endpoints.items.length > 0,
   }
 }
