@@ -115,8 +115,8 @@ function adoptAll<Contents>(
       continue
     }
     if (isOld(folder, name, kind)) removeJournal(folder, name, kind)
-    // One of this database that cannot be read now is read at the next scan.
-    else if (!isOurs || text !== undefined) unusable.add(name)
+    // One that cannot be read now is read at the next scan.
+    else if (isOurs ? text !== undefined : header !== undefined) unusable.add(name)
     lock.close()
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
@@ -36,4 +36,23 @@ test('reads the journals of its database only, however often it looks for new on
 
   const expected = ['d', 'e'].map((line) => [journalOf(location, line)])
   expect(read.mock.calls).toEqual(expected)
+})
+
+test('reads a journal that could not be read at first', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waybill-journal-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'first.journal')
+  // A folder can be listed and opened, but not read.
+  mkdirSync(file)
+  const apply = vi.fn<(contents: string) => Promise<boolean>>(() => Promise.resolve(true))
+  const steps = { kind: 'journal', read: (text: string) => text, apply } as const
+  const times = { scanEveryMs: 1, retryEveryMs: 1 }
+  const replay = startReplay(pino({ level: 'silent' }), { ...location, folder }, steps, times)
+  onTestFinished(() => replay.stop())
+
+  await replay.first
+  rmdirSync(file)
+  writeFileSync(file, journalOf(location, 'a'))
+
+  await expect.poll(() => apply.mock.calls).toEqual([[journalOf(location, 'a'), expect.any(Number)]])
 })
