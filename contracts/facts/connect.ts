@@ -86,6 +86,12 @@ export const connectFacts = defineFacts('connect', {
       'The app secret of this account cannot be decrypted with the configured keys, so Waybill cannot set the callback URL for you, and rejects every callback.',
     fix: 'Copy it from Meta’s app dashboard (App settings > Basic) and replace the secrets of this account.',
   },
+  refresh: {
+    numberUnusable: 'The new token cannot use the number. {problem}',
+    invalid: 'Meta issued a new token but reports it as invalid.',
+    permissionLost: 'The new token lacks the permission {permissions}.',
+    notLater: 'The new token does not expire later than the old one.',
+  },
   token: {
     valid: 'The token is valid. {expiry}',
     validForApp: 'The token is valid and belongs to the app “{appName}”. {expiry}',

@@ -15,10 +15,11 @@ export const findings = defineFacts('finding', {
     'The access token lacks a permission, or the account is not assigned to its system user: {reason}.',
   replaceToken:
     'Create a new token for the system user in Meta Business Suite, and replace it on the WhatsApp accounts page, or with: {command}',
+  tokenInvalid: 'WhatsApp says that the access token is not valid.',
   tokenExpired: 'The access token has expired.',
   permissionMissing: 'The access token lacks the permission {permissions}.',
   tokenExpiring: 'The access token expires {when}.',
-  tokenNotRefreshed: 'The access token expires {when}, and could not be refreshed: {problem}.',
+  tokenNotRefreshed: 'The access token expires {when}, and could not be refreshed. {problem}',
   inDays: {
     none: 'in less than a day',
     one: 'in 1 day',
@@ -150,6 +151,7 @@ export const findings = defineFacts('finding', {
 export const inactiveReasons = defineFacts('inactive', {
   byUser: 'deactivated by a user',
   disabled: 'WhatsApp disabled the business account ({event})',
+  rejected: 'WhatsApp rejected it ({code}): {text}',
   displaced: 'another account verified ownership of the phone number',
   unknown: 'reason unknown',
 })

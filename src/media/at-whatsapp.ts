@@ -114,7 +114,7 @@ async function interpretFailure(
     await deactivateRefused(
       deps,
       { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted },
-      `WhatsApp rejected it (${error.code}): ${reason}`,
+      error,
     )
   const explained = explainFailure(String(error.code), reason)
   switch (errorCode) {

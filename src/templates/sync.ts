@@ -91,8 +91,8 @@ async function list(
     const outcome = await deps.whatsapp.listTemplates({ wabaId, accessToken })
     if (outcome.ok) return { accountId, wabaId, listedAt, templates: uniqueTemplates(outcome.value) }
     reason = outcome.reason
-    if (!outcome.accountUnusable) return reason
-    await deactivateRefused(deps, whatsAppAccount, reason)
+    if (!outcome.accountUnusable || !outcome.error) return reason
+    await deactivateRefused(deps, whatsAppAccount, outcome.error)
   }
   return reason
 }

@@ -1,11 +1,11 @@
-import { inEnglish } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { Kysely } from 'kysely'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
 import type { AccountUpdate, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
-import { disabledPrefix, type WhatsAppAccountRef } from './store.ts'
+import { disabledCode, earlierDisabled, toReasonColumns } from './inactive-reason.ts'
+import type { WhatsAppAccountRef } from './store.ts'
 
 /** What several updates of a WhatsApp Business Account change together. */
 export interface AccountChange {
@@ -43,6 +43,7 @@ export function mergeAccountChanges(earlier: AccountChange | undefined, later: A
 interface ActivityChange extends WhatsAppAccountRef {
   /** Null if WhatsApp did not disable the account. */
   inactiveReason: string | null
+  inactiveFact: string | null
   reinstated: string
 }
 
@@ -50,12 +51,13 @@ const activityColumns: Columns<ActivityChange> = {
   accountId: { name: 'account_id', type: 'word' },
   whatsAppAccountId: { name: 'id', type: 'word' },
   inactiveReason: { name: 'disabled_for', type: 'text' },
+  inactiveFact: { name: 'disabled_fact', type: 'text' },
   reinstated: { name: 'reinstated', type: 'word' },
 }
 
 /** Rows are locked in order, so that concurrent batches cannot deadlock. */
 const changeActivity = unnamedStatement<
-  Lists<ActivityChange> & { prefix: string },
+  Lists<ActivityChange> & { code: string; earlier: string },
   WhatsAppAccountRef & { reason: string | null }
 >(
   ($) => `with change as (
@@ -63,13 +65,15 @@ const changeActivity = unnamedStatement<
   ), changed as (
     select w.account_id, w.id, case
       when c.disabled_for is not null then case when c.reinstated = 'yes' then null else c.disabled_for end
-      when w.inactive_reason like ${$.prefix} || '%' then null
-      else w.inactive_reason end as inactive_reason
+      when case when w.inactive_fact::json->>'english' = w.inactive_reason then w.inactive_fact::json->>'code' = ${$.code}
+        else starts_with(w.inactive_reason, ${$.earlier}) end then null
+      else w.inactive_reason end as inactive_reason,
+      coalesce(c.disabled_fact, w.inactive_fact) as inactive_fact
     from whatsapp_accounts w join change c on c.account_id = w.account_id and c.id = w.id
     order by w.id
     for update of w
   )
-  update whatsapp_accounts w set inactive_reason = changed.inactive_reason
+  update whatsapp_accounts w set inactive_reason = changed.inactive_reason, inactive_fact = changed.inactive_fact
   from changed
   where w.account_id = changed.account_id and w.id = changed.id
     and w.inactive_reason is distinct from changed.inactive_reason
@@ -88,15 +92,23 @@ export async function changeAccounts(
 ): Promise<(WhatsAppAccountRef & { reason: string })[]> {
   const items = changes
     .filter(({ change }) => change.disabledFor !== undefined || change.reinstated)
-    .map(({ accountId, whatsAppAccountId, change }) => ({
-      accountId,
-      whatsAppAccountId,
-      inactiveReason:
-        change.disabledFor === undefined ? null : inEnglish(inactiveReasons.disabled({ event: change.disabledFor })),
-      reinstated: change.reinstated ? 'yes' : 'no',
-    }))
+    .map(({ accountId, whatsAppAccountId, change }) => {
+      const { disabledFor: event, reinstated } = change
+      const reason = toReasonColumns(event === undefined ? null : inactiveReasons.disabled({ event }))
+      return {
+        accountId,
+        whatsAppAccountId,
+        inactiveReason: reason.inactive_reason,
+        inactiveFact: reason.inactive_fact,
+        reinstated: reinstated ? 'yes' : 'no',
+      }
+    })
   if (items.length === 0) return []
-  const rows = await changeActivity(db, { ...listsOf(activityColumns, items), prefix: disabledPrefix })
+  const rows = await changeActivity(db, {
+    ...listsOf(activityColumns, items),
+    code: disabledCode,
+    earlier: earlierDisabled,
+  })
   return rows.flatMap(({ reason, ...ref }) => (reason === null ? [] : [{ ...ref, reason }]))
 }
 

@@ -5,6 +5,7 @@ import { ServiceError } from '../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
+import { toReasonColumns } from './inactive-reason.ts'
 import {
   changeWhatsAppAccount,
   clearDefault,
@@ -28,7 +29,7 @@ export async function activateWhatsAppAccount(
 ): Promise<WhatsAppAccount> {
   const row = await changeWhatsAppAccount(deps.db, accountId, whatsAppAccountId, {
     switched_off: false,
-    inactive_reason: null,
+    ...toReasonColumns(null),
   })
   return toWhatsAppAccount(requireWhatsAppAccount(row, whatsAppAccountId))
 }

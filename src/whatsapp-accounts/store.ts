@@ -1,8 +1,8 @@
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
-import type { Sentence } from '../../contracts/facts/fact.ts'
-import { inactiveReasons } from '../../contracts/facts/findings.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import type { Database, WhatsAppAccountsTable } from '../platform/db/schema.ts'
+import { toReasonColumns } from './inactive-reason.ts'
 
 /** Identifies a WhatsApp account and the account that it belongs to. */
 export interface WhatsAppAccountRef {
@@ -11,19 +11,6 @@ export interface WhatsAppAccountRef {
 }
 
 export type WhatsAppAccountRow = Selectable<WhatsAppAccountsTable>
-
-/**
- * Prefix of the stored reason of a deactivation that ends when WhatsApp reinstates the account. The version before writes and
- * reads it.
- */
-export const disabledPrefix = 'WhatsApp disabled the business account'
-const storedDisabling = new RegExp(`^${disabledPrefix} \\((.*)\\)$`, 's')
-
-/** A stored reason as a fact, unless WhatsApp gave it. */
-export function readInactiveReason(stored: string | null): Sentence | null {
-  const [, event] = storedDisabling.exec(stored ?? '') ?? []
-  return event === undefined ? stored : inactiveReasons.disabled({ event })
-}
 
 /** Locks an account, so that changes to its WhatsApp accounts run one after another: one of them is the default. */
 export async function lockAccount(db: Kysely<Database>, accountId: string): Promise<boolean> {
@@ -139,6 +126,7 @@ export function findByPhoneNumberId(
 export interface WhatsAppAccountChanges {
   switched_off?: boolean
   inactive_reason?: string | null
+  inactive_fact?: string | null
   is_default?: boolean
   access_token_encrypted?: string
   waba_id?: string
@@ -173,11 +161,11 @@ export function changeWhatsAppAccount(
 export async function markRejected(
   db: Kysely<Database>,
   rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
-  reason: string,
+  reason: Fact,
 ): Promise<boolean> {
   const row = await db
     .updateTable('whatsapp_accounts')
-    .set({ inactive_reason: reason })
+    .set(toReasonColumns(reason))
     .where('account_id', '=', rejected.account_id)
     .where('id', '=', rejected.id)
     .where('access_token_encrypted', '=', rejected.access_token_encrypted)

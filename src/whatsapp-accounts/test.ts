@@ -25,7 +25,7 @@ export async function testWhatsAppAccount(
   if (accessToken === undefined) return { ok: false, ...withFacts({ reason: unreadableToken(whatsAppAccountId) }) }
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: row.phone_number_id, accessToken })
   if (!outcome.ok) {
-    if (outcome.accountUnusable) await deactivateRefused(deps, row, outcome.reason)
+    if (outcome.accountUnusable && outcome.error) await deactivateRefused(deps, row, outcome.error)
     return { ok: false, reason: outcome.reason }
   }
   const { displayPhoneNumber, verifiedName, qualityRating, throughput } = outcome.value

@@ -7,7 +7,8 @@ import { checkInput } from './add.ts'
 import { describeAdvice } from './connect/advice.ts'
 import { subscribeApp } from './connect/subscribe.ts'
 import { readTokenFacts } from './connect/token.ts'
-import { type HealthChanges, saveHealth, scheduleCheck } from './health/store.ts'
+import { type HealthChanges, saveHealth, scheduleCheck, toProblemColumns } from './health/store.ts'
+import { toReasonColumns } from './inactive-reason.ts'
 import { refuseMissingPermission, toColumns, verifyPhoneNumber } from './phone-number.ts'
 import { accessTokenPurpose, appSecretPurpose, unreadableToken, openAccessToken } from './secrets.ts'
 import {
@@ -86,9 +87,13 @@ export async function reconnectWhatsAppAccount(
     ...encrypt(deps, known, input),
     ...(wabaId !== known.waba_id && unknownWaba),
     waba_id: wabaId,
-    inactive_reason: null,
+    ...toReasonColumns(null),
   }
-  const facts = { ...(input.accessToken !== undefined && clearedTokenFacts), ...token.columns, token_problem: null }
+  const facts = {
+    ...(input.accessToken !== undefined && clearedTokenFacts),
+    ...token.columns,
+    ...toProblemColumns('token_problem', null),
+  }
   const row = await store(deps, { known, input, changes, facts })
   const subscription = await subscribeApp(deps, ref, { wabaId, accessToken })
   return { row, subscription }
@@ -105,7 +110,7 @@ const clearedTokenFacts: HealthChanges = {
   missing_permissions: [],
   token_refresh_due_at: null,
   token_refreshed_at: null,
-  token_refresh_problem: null,
+  ...toProblemColumns('token_refresh_problem', null),
 }
 
 /** Encrypts the given secrets. */

@@ -5,7 +5,8 @@ import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { findWhatsAppAccounts, readInactiveReason, type WhatsAppAccountRow } from './store.ts'
+import { readInactiveReason } from './inactive-reason.ts'
+import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
 /** Converts a row to the form shown to users, without its secrets. */
 export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
@@ -29,8 +30,10 @@ export function toWhatsAppAccount(row: WhatsAppAccountRow): WhatsAppAccount {
 }
 
 /** Undefined if the account is active. */
-export function whyInactive(row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason'>): Sentence | undefined {
-  return row.switched_off ? inactiveReasons.byUser() : (readInactiveReason(row.inactive_reason) ?? undefined)
+export function whyInactive(
+  row: Pick<WhatsAppAccountRow, 'switched_off' | 'inactive_reason' | 'inactive_fact'>,
+): Sentence | undefined {
+  return row.switched_off ? inactiveReasons.byUser() : (readInactiveReason(row) ?? undefined)
 }
 
 export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {

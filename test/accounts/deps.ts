@@ -100,7 +100,13 @@ export const unreachable = {
   reason: 'WhatsApp is unavailable',
 } as const
 
-export const tokenRefused = { ok: false, refused: true, accountUnusable: true, reason: 'token expired (190)' } as const
+export const tokenRefused = {
+  ok: false,
+  refused: true,
+  accountUnusable: true,
+  reason: 'token expired (190)',
+  error: { code: 190, title: 'Access token has expired' },
+} as const
 
 let phoneNumbers = 0
 

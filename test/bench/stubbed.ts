@@ -43,6 +43,7 @@ const sendFacts = {
   access_token_encrypted: secrets.encrypt(randomBytes(100).toString('hex'), accessTokenPurpose(whatsAppAccountId)),
   switched_off: false,
   inactive_reason: null,
+  inactive_fact: null,
   template_status: 'APPROVED',
   parameter_format: 'POSITIONAL',
   components: templateComponents,

@@ -105,10 +105,10 @@ test('reports a token that WhatsApp rejects', async () => {
 test('reports a deactivated default account with the stored reason', async () => {
   const { whatsAppAccountId } = await addAccount()
   const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
-  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), 'token expired (190)')
+  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), { code: 190, title: 'Access token has expired' })
 
   expect((await failures())[`WhatsApp account ${whatsAppAccountId}`]).toMatchObject({
-    message: expect.stringContaining('token expired (190)'),
+    message: expect.stringContaining('WhatsApp rejected it (190): Access token has expired'),
   })
 })
 
@@ -125,10 +125,10 @@ test('fails for an account that WhatsApp rejected, even if it is not the default
   const other = { phoneNumberId: '2', wabaId: simulator.wabaId, accessToken: 'EAA', unverified: true }
   const { whatsAppAccountId } = await addWhatsAppAccount(deps, accountId, other)
   const row = deps.db.selectFrom('whatsapp_accounts').selectAll().where('id', '=', whatsAppAccountId)
-  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), 'token expired (190)')
+  await deactivateRefused(deps, await row.executeTakeFirstOrThrow(), { code: 190, title: 'Access token has expired' })
   const check = `WhatsApp account ${whatsAppAccountId}`
 
-  expect(await printed(check)).toBe(`✗ ${check}: inactive: token expired (190)`)
+  expect(await printed(check)).toBe(`✗ ${check}: inactive: WhatsApp rejected it (190): Access token has expired`)
   expect(await failures()).toHaveProperty([check])
 
   await deactivateWhatsAppAccount(deps, accountId, whatsAppAccountId)

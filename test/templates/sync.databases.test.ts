@@ -172,7 +172,7 @@ test('deactivates an account with a rejected token and tries the next account of
   expect(await syncTemplates(deps, accountId)).toEqual({ synced: 1, approved: 1 })
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
-    { whatsAppAccountId: refused, active: false, reason: 'token expired (190)' },
+    { whatsAppAccountId: refused, active: false, reason: 'WhatsApp rejected it (190): Access token has expired' },
     { whatsAppAccountId: other, active: true },
   ])
 })

@@ -41,6 +41,8 @@ async function defaults(): Promise<string[]> {
   return list.filter((item) => item.isDefault).map((item) => item.whatsAppAccountId)
 }
 
+const expired = { code: 190, title: 'Access token has expired' }
+
 test('encrypts the token and app secret, binds them to their row and does not list them', async () => {
   const id = await add({ accessToken: 'EAAtoken', appSecret: 'app-secret' })
 
@@ -102,8 +104,8 @@ test('does not add an account that WhatsApp rejects or cannot check, unless it i
 
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
-    message: 'WhatsApp rejects this access token (token expired (190)).',
-    fields: { accessToken: failureFacts.tokenRejected({ words: 'token expired (190)' }) },
+    message: 'WhatsApp rejects this access token (code 190: Access token has expired).',
+    fields: { accessToken: failureFacts.tokenRejected({ words: 'code 190: Access token has expired' }) },
     // A token that WhatsApp rejects cannot send either.
     remedy: expect.not.stringContaining('--unverified'),
   })
@@ -135,8 +137,10 @@ test.each([
 test('shows the reason for a deactivation until the account is activated again', async () => {
   const id = await add()
 
-  await deactivateRefused(deps, await stored(id), 'token expired (190)')
-  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: false, reason: 'token expired (190)' }])
+  await deactivateRefused(deps, await stored(id), expired)
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
+    { active: false, reason: 'WhatsApp rejected it (190): Access token has expired' },
+  ])
 
   expect(await activateWhatsAppAccount(deps, accountId, id)).not.toHaveProperty('reason')
   expect(await deactivateWhatsAppAccount(deps, accountId, id)).toMatchObject({ active: false, isDefault: true })
@@ -147,7 +151,7 @@ test('keeps an account active whose token was replaced during the check', async 
   const loaded = await stored(id)
   await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })
 
-  await deactivateRefused(deps, loaded, 'token expired (190)')
+  await deactivateRefused(deps, loaded, expired)
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])
 })
@@ -156,17 +160,19 @@ test('keeps the first reason of a deactivation, which a callback may end', async
   const id = await add()
   const loaded = await stored(id)
 
-  await deactivateRefused(deps, loaded, 'token expired (190)')
-  await deactivateRefused(deps, loaded, 'another reason')
+  await deactivateRefused(deps, loaded, expired)
+  await deactivateRefused(deps, loaded, { code: 200, title: 'Permissions error' })
 
-  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ reason: 'token expired (190)' }])
+  expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([
+    { reason: 'WhatsApp rejected it (190): Access token has expired' },
+  ])
 })
 
 test("keeps a user's deactivation when the token is rejected or replaced", async () => {
   const id = await add()
   await deactivateWhatsAppAccount(deps, accountId, id)
 
-  await deactivateRefused(deps, await stored(id), 'token expired (190)')
+  await deactivateRefused(deps, await stored(id), expired)
   expect(await replaceSecrets(deps, accountId, id, { accessToken: 'EAAnew' })).toMatchObject({
     active: false,
     switchedOff: true,
@@ -179,7 +185,7 @@ test("keeps a user's deactivation when the token is rejected or replaced", async
 test('does not deactivate WhatsApp accounts of another account', async () => {
   const id = await add()
 
-  await deactivateRefused(deps, { ...(await stored(id)), account_id: 'acc_other' }, 'not yours')
+  await deactivateRefused(deps, { ...(await stored(id)), account_id: 'acc_other' }, expired)
   await expect(deactivateWhatsAppAccount(deps, 'acc_other', id)).rejects.toThrow('was not found')
 
   expect(await listWhatsAppAccounts(deps, accountId)).toMatchObject([{ active: true }])

@@ -25,7 +25,7 @@ export async function applyRefusal(
       await deactivateRefused(
         deps,
         { account_id: message.accountId, id: from.id, access_token_encrypted: from.accessTokenEncrypted },
-        `WhatsApp rejected it (${outcome.error.code}): ${outcome.error.details ?? outcome.error.title}`,
+        outcome.error,
       )
     if (outcome.checkAccount)
       await scheduleCheckAfterRefusal(deps.db, { accountId: message.accountId, whatsAppAccountId: from.id })

@@ -16,6 +16,7 @@ interface SendFactsRow {
   access_token_encrypted: string
   switched_off: boolean
   inactive_reason: string | null
+  inactive_fact: string | null
   template_status: string | null
   parameter_format: string
   /** JSON. */
@@ -46,7 +47,7 @@ export interface SendFactsQuery {
 }
 
 const sendFacts = `wa.id as whatsapp_account_id, wa.phone_number_id, wa.waba_id, wa.access_token_encrypted, wa.switched_off,
-    wa.inactive_reason, t.status as template_status, t.parameter_format,
+    wa.inactive_reason, wa.inactive_fact, t.status as template_status, t.parameter_format,
     t.components::text as components,
     exists (
       select from webhook_endpoints e where e.account_id = wa.account_id and 'message.sent' = any (e.events)

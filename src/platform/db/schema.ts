@@ -66,6 +66,8 @@ export interface WhatsAppAccountsTable {
   switched_off: Generated<boolean>
   /** Why WhatsApp rejects the account; null if it does not. */
   inactive_reason: string | null
+  /** What `inactive_reason` says, as `toFactColumn` writes it. */
+  inactive_fact: Generated<string | null>
   /** True if neither a user nor WhatsApp has disabled the account. */
   active: GeneratedAlways<boolean>
   /** As WhatsApp reports them (reference, section 5); null until the first sync. */
@@ -100,6 +102,7 @@ export interface WhatsAppAccountHealthTable {
   token_expires_at: Date | null
   /** Why WhatsApp rejects the token; null if it does not. */
   token_problem: string | null
+  token_problem_fact: string | null
   missing_permissions: Generated<string[]>
   number_checked_at: Date | null
   number_status: string | null
@@ -155,6 +158,7 @@ export interface WhatsAppAccountHealthTable {
   token_refreshed_at: Date | null
   /** Why the last refresh failed; null if it did not. */
   token_refresh_problem: string | null
+  token_refresh_problem_fact: string | null
   /** Statuses of messages that the database does not have; null if there were none. `pg` returns a bigint as text. */
   missing_statuses: string | null
   missing_since: Date | null

@@ -73,9 +73,9 @@ export async function explainTemplateFailure(
       `WhatsApp did not respond: ${reason}. The change may have been made. It is safe to repeat the request.`,
       { retryAfterSeconds: 5 },
     )
-  if (accountUnusable) {
+  if (accountUnusable && error) {
     const rejected = { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted }
-    await deactivateRefused(deps, rejected, reason)
+    await deactivateRefused(deps, rejected, error)
     return new ServiceError(
       'NO_ACTIVE_ACCOUNT',
       `WhatsApp rejected the access token of ${whatsAppAccountId}: ${reason}.`,

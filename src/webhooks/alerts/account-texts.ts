@@ -1,18 +1,21 @@
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
-import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
-import { readInactiveReason } from '../../whatsapp-accounts/store.ts'
+import type { Fact, FactParam, Sentence } from '../../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../../contracts/facts/findings.ts'
 import type { AlertChange } from './report.ts'
 
-/** Returns the alert for an event of a WhatsApp account. */
-export function toAccountChange(accountId: string, event: WhatsAppAccountEvent): AlertChange {
+/** Returns the alert for an event of a WhatsApp account. `reason` says why it is inactive. */
+export function toAccountChange(
+  accountId: string,
+  event: WhatsAppAccountEvent,
+  reason: Sentence = inactiveReasons.unknown(),
+): AlertChange {
   const number = nameNumber(event.data.displayPhoneNumber, event.data.phoneNumberId)
   const about = { accountId, subjectId: event.data.accountId }
   switch (event.type) {
     case 'whatsapp_account.inactive': {
       const { by, isDefault } = event.data
-      const reason = readInactiveReason(event.data.reason) ?? ''
       const { title, byUser, byWhatsApp, isDefault: rejectsAll, isNamed } = alertFacts.inactive
       return {
         ...about,

@@ -14,13 +14,11 @@ import { toInactiveEvent } from './whatsapp-accounts.ts'
 export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
   return async (trx, { row, isKnownInactive }) => {
     if (isKnownInactive) return
-    const event = toInactiveEvent(row, deps.now(), {
-      by: 'whatsapp',
-      reason: inEnglish(inactiveReasons.displaced()),
-    })
+    const reason = inactiveReasons.displaced()
+    const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
     const { type } = event
     const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
     await recordEvents(trx, [recorded], deps)
-    await reportChanges(deps, trx, [toAccountChange(row.account_id, event)])
+    await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
   }
 }

@@ -47,7 +47,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     }))
     await recordEvents(trx, events, deps)
     await reportChanges(deps, trx, [
-      ...announced.map(({ row, event }) => toAccountChange(row.account_id, event)),
+      ...announced.map(({ row, event }) => toAccountChange(row.account_id, event, whyInactive(row))),
       ...rows.filter(isRenewed).map((row) => toTokenRenewed(row.account_id, row)),
     ])
     return { announced, changed: rows.length > 0 }

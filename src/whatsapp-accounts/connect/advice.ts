@@ -3,6 +3,7 @@ import { type Fact, inEnglish, type Sentence } from '../../../contracts/facts/fa
 import { findings } from '../../../contracts/facts/findings.ts'
 import { isThrottling, isUnknownObject } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome, WhatsAppError } from '../../whatsapp/read-outcome.ts'
+import { rejectedCode } from '../inactive-reason.ts'
 
 /** Explains why WhatsApp rejected a step of the setup, and how to fix it. */
 export interface Advice {
@@ -43,26 +44,21 @@ function explanationOf(code: number): Explanation | undefined {
   return explanations[code] ?? (isThrottling(code) ? throttled : undefined)
 }
 
-/**
- * Says in one sentence what WhatsApp rejected, in whose words and with which code. The stored reason has the code and
- * WhatsApp's text.
- */
-export function describeRejection(stored: string): Fact {
-  const [, code, said] = storedReason.exec(stored) ?? []
-  const explanation = code === undefined ? undefined : explanationOf(Number(code))
+/** Says in one sentence what WhatsApp rejected, in its words and with its code. */
+export function describeRejection(reason: Sentence): Fact {
+  if (typeof reason === 'string' || reason.code !== rejectedCode)
+    return findings.rejected({ reason: typeof reason === 'string' ? withoutDot(reason) : reason })
+  const { code = '', text } = reason.params ?? {}
+  const said = typeof text === 'string' ? withoutDot(text) : ''
+  const explanation = explanationOf(Number(code))
   const what =
     explanation === tokenRejected
       ? findings.tokenRejected
       : explanation === permissionMissing
         ? findings.permissionRejected
         : findings.rejected
-  if (code === undefined) return what({ reason: withoutDot(stored) })
-  const text = withoutDot(said ?? '')
-  return what({ reason: text === '' ? findings.error({ code }) : findings.errorText({ text, code }) })
+  return what({ reason: said === '' ? findings.error({ code }) : findings.errorText({ text: said, code }) })
 }
-
-/** Such as `WhatsApp rejected it (190): Access token has expired` or `WhatsApp returned error code 190`. */
-const storedReason = /(?:\bcode |\()(\d{1,6})\b\)?(?:: (.*))?/s
 
 /** The token is never part of the text, because the client removes it from errors. */
 export function explainReadFailure(failed: Failed): Advice {
@@ -77,7 +73,8 @@ export function explainReadFailure(failed: Failed): Advice {
   return { message: explained({ explanation: explanation.message(), quote }), fix: explanation.fix() }
 }
 
-function withoutDot(text: string): string {
+/** For the words of WhatsApp, before a full stop of ours. */
+export function withoutDot(text: string): string {
   return text.replace(/\.$/, '')
 }
 

@@ -2,11 +2,12 @@ import type { Deps } from '../../deps.ts'
 import type { MetaApp, NumberDetails, TokenInfo } from '../../whatsapp/onboarding.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'
 import { daysUntil, inDays } from '../health/findings.ts'
-import type { HealthChanges } from '../health/store.ts'
+import { type HealthChanges, toProblemColumns } from '../health/store.ts'
 import { explainReadFailure } from './advice.ts'
 import type { ConnectableAccount, TokenReport } from '../../../contracts/dashboard/connect.ts'
 import { connectFacts } from '../../../contracts/facts/connect.ts'
-import { type Fact, inEnglish, type Sentence, withFacts } from '../../../contracts/facts/fact.ts'
+import { findings } from '../../../contracts/facts/findings.ts'
+import { type Fact, type Sentence, withFacts } from '../../../contracts/facts/fact.ts'
 
 /** Permissions that a token needs (reference 2, section 5.1). */
 const requiredPermissions = ['whatsapp_business_messaging', 'whatsapp_business_management'] as const
@@ -112,7 +113,7 @@ function toConnectableNumber(number: NumberDetails): ConnectableAccount['numbers
 
 type TokenColumns = Pick<
   HealthChanges,
-  'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'missing_permissions'
+  'app_id' | 'token_checked_at' | 'token_expires_at' | 'token_problem' | 'token_problem_fact' | 'missing_permissions'
 >
 
 /** If WhatsApp does not say it, the known time stays: as null, it would never be announced, and never refreshed. */
@@ -158,11 +159,17 @@ function toFacts(inspected: ReadOutcome<TokenInfo>, now: Date): Omit<TokenFacts,
         ...checked,
         app_id: inspected.value.appId ?? null,
         ...toExpiryColumn(inspected.value),
-        token_problem: inspected.value.valid ? null : (inspected.value.reason ?? 'WhatsApp says that it is not valid.'),
+        ...toProblemColumns(
+          'token_problem',
+          inspected.value.valid ? null : (inspected.value.reason ?? findings.tokenInvalid()),
+        ),
         missing_permissions: listMissingPermissions(inspected.value),
       },
     }
   if (inspected.error?.code === 190)
-    return { info: undefined, columns: { ...checked, token_problem: inEnglish(explainReadFailure(inspected).message) } }
+    return {
+      info: undefined,
+      columns: { ...checked, ...toProblemColumns('token_problem', explainReadFailure(inspected).message) },
+    }
   return { info: undefined, columns: {} }
 }

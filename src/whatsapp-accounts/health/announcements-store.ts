@@ -13,6 +13,7 @@ export interface ChangedRow {
   active: boolean
   switched_off: boolean
   inactive_reason: string | null
+  inactive_fact: string | null
   announced_active: boolean
   token_expires_at: Date | null
   /** The shortest notice of the token's expiry that is due, in days; null if none is due yet. */
@@ -38,7 +39,7 @@ export async function findChanged(
 ): Promise<ChangedRow[]> {
   const { rows } = await sql<ChangedRow>`
     select w.account_id, w.id, w.phone_number_id, w.display_phone_number, w.is_default, w.active, w.switched_off,
-      w.inactive_reason, h.announced_active, h.token_expires_at, due.notice, h.announced_expiry_days,
+      w.inactive_reason, w.inactive_fact, h.announced_active, h.token_expires_at, due.notice, h.announced_expiry_days,
       due.new_quality, h.announced_quality
     from whatsapp_account_health h
     join whatsapp_accounts w on w.id = h.whatsapp_account_id

@@ -18,6 +18,7 @@ import {
   saveHealth,
   readAdvice,
   toAdviceColumns,
+  toProblemColumns,
 } from './store.ts'
 import { refreshUpcomingCategories } from './upcoming-categories.ts'
 
@@ -62,7 +63,7 @@ async function checkAccount(deps: CheckDeps, ref: WhatsAppAccountRef): Promise<v
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockUnchanged(trx, row))) return
     if (number.ok) await storePhoneNumber({ db: trx }, ref.accountId, ref.whatsAppAccountId, number.value)
-    else if (number.accountUnusable) await deactivateRefused({ db: trx }, row, number.reason)
+    else if (number.accountUnusable && number.error) await deactivateRefused({ db: trx }, row, number.error)
     const columns: WhatsAppAccountChanges = {
       ...(marketing.ok && toMarketingColumns(marketing.value)),
       ...(number.ok && number.value.portfolioId !== undefined && { portfolio_id: number.value.portfolioId }),
@@ -100,7 +101,7 @@ function toChanges(results: CheckResults, { known, hasMarketingTemplates, at }: 
     ...(marketing.ok && { marketing_checked_at: at, ...toPaymentColumn(marketing.value) }),
     ...token.columns,
     // A token that has just read its number is valid, even if an earlier check reported a problem.
-    ...(number.ok && { ...toNumberHealth(number.value, at), token_problem: null }),
+    ...(number.ok && { ...toNumberHealth(number.value, at), ...toProblemColumns('token_problem', null) }),
     ...toSubscriptionChanges(results, at),
     ...toCallbackChanges(results, { known, at }),
   }

@@ -2,9 +2,10 @@ import type { AlertRules } from '../../../contracts/dashboard/alert.ts'
 import type { Deps } from '../../deps.ts'
 import { describeCallback } from '../connect/subscribe.ts'
 import type { StoredTraffic } from '../../platform/db/schema.ts'
+import { readInactiveReason } from '../inactive-reason.ts'
 import type { WhatsAppAccountRow } from '../store.ts'
 import type { HealthFacts } from './findings.ts'
-import { type HealthRow, readAdvice } from './store.ts'
+import { type HealthRow, readAdvice, readProblem } from './store.ts'
 
 /** Combines the stored rows with the settings of this server. An account without a health row was never checked. */
 export function toFacts(
@@ -21,11 +22,11 @@ export function toFacts(
     whatsAppAccountId: row.id,
     switchedOff: row.switched_off,
     graphVersion: deps.graphVersion,
-    inactiveReason: row.inactive_reason ?? undefined,
+    inactiveReason: readInactiveReason(row) ?? undefined,
     hasAppSecret: row.app_secret_encrypted !== null || deps.callbacks.appSecret !== undefined,
-    tokenProblem: health?.token_problem ?? undefined,
+    tokenProblem: health && readProblem('token_problem', health),
     tokenExpiresAt: health?.token_expires_at ?? undefined,
-    tokenRefreshProblem: health?.token_refresh_problem ?? undefined,
+    tokenRefreshProblem: health && readProblem('token_refresh_problem', health),
     missingPermissions: health?.missing_permissions ?? [],
     numberStatus: health?.number_status ?? undefined,
     nameStatus: health?.name_status ?? undefined,

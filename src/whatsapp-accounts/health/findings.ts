@@ -4,8 +4,8 @@ import { findings as facts } from '../../../contracts/facts/findings.ts'
 import { callbackTimeIntervalMilliseconds } from './callback-times.ts'
 import type { StoredHealthEntity, StoredNotice, StoredTraffic, UpcomingCategory } from '../../platform/db/schema.ts'
 import { toFailurePercent } from '../../accounts/alert-rules.ts'
-import { type Advice, describeProblem, describeRejection } from '../connect/advice.ts'
-import { readInactiveReason } from '../store.ts'
+import { type Advice, describeProblem, describeRejection, withoutDot } from '../connect/advice.ts'
+import { disabledCode } from '../inactive-reason.ts'
 import type { Finding } from './finding.ts'
 import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.ts'
 import { findNotices } from './notices.ts'
@@ -21,12 +21,12 @@ export interface HealthFacts extends MarketingFacts, MessagingLimitFacts {
   /** The version of the Graph API that this server uses. */
   graphVersion?: string | undefined
   /** Why WhatsApp rejected the account. */
-  inactiveReason: string | undefined
+  inactiveReason: Sentence | undefined
   hasAppSecret: boolean
-  tokenProblem: string | undefined
+  tokenProblem: Sentence | undefined
   tokenExpiresAt: Date | undefined
   /** Why Meta did not issue a token that expires later. */
-  tokenRefreshProblem?: string | undefined
+  tokenRefreshProblem?: Sentence | undefined
   missingPermissions: string[]
   numberStatus: string | undefined
   nameStatus: string | undefined
@@ -121,14 +121,11 @@ function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
   const { inactiveReason, tokenProblem, tokenExpiresAt, tokenRefreshProblem, missingPermissions } = health
   const replace = replaceToken(health)
   const days = tokenExpiresAt && daysUntil(tokenExpiresAt, now)
-  const reason = readInactiveReason(inactiveReason ?? null)
-  // Others are in WhatsApp's words.
-  if (typeof reason === 'object' && reason !== null)
-    return [error('disabled', facts.disabled({ reason }), connectFacts.requestReview(), blocking)]
+  if (typeof inactiveReason === 'object' && inactiveReason.code === disabledCode)
+    return [error('disabled', facts.disabled({ reason: inactiveReason }), connectFacts.requestReview(), blocking)]
   if (inactiveReason !== undefined) return [error('rejected', describeRejection(inactiveReason), replace, blocking)]
   if (days !== undefined && days < 0) return [error('token_expired', facts.tokenExpired(), replace, blocking)]
-  if (tokenProblem !== undefined)
-    return [error('token_invalid', facts.tokenRejected({ reason: withoutDot(tokenProblem) }), replace, blocking)]
+  if (tokenProblem !== undefined) return [error('token_invalid', describeTokenProblem(tokenProblem), replace, blocking)]
   const lacksMessaging = missingPermissions.includes('whatsapp_business_messaging')
   const permissions = missingPermissions.join(' and ')
   return [
@@ -145,10 +142,15 @@ function findTokenProblems(health: HealthFacts, now: Date): Finding[] {
   ]
 }
 
-function describeExpiry(when: Fact, refreshProblem: string | undefined): Fact {
+/** Texts are in the words of WhatsApp. */
+function describeTokenProblem(known: Sentence): Fact {
+  return typeof known === 'string' ? facts.tokenRejected({ reason: withoutDot(known) }) : known
+}
+
+function describeExpiry(when: Fact, refreshProblem: Sentence | undefined): Fact {
   return refreshProblem === undefined
     ? facts.tokenExpiring({ when })
-    : facts.tokenNotRefreshed({ when, problem: withoutDot(refreshProblem) })
+    : facts.tokenNotRefreshed({ when, problem: refreshProblem })
 }
 
 /** Whole days, rounded down; negative once it has passed. */
@@ -347,8 +349,4 @@ function findMissingMessages({ missing }: HealthFacts, now: Date): Finding[] {
 /** The stored time of the last status is at most an interval older than the status itself. */
 function isAfterLastStatus(acceptedAt: Date, lastStatusAt: Date | undefined): boolean {
   return lastStatusAt === undefined || acceptedAt.getTime() > lastStatusAt.getTime() + callbackTimeIntervalMilliseconds
-}
-
-function withoutDot(text: string): string {
-  return text.replace(/\.$/, '')
 }

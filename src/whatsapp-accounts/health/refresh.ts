@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { MetaApp, TokenInfo } from '../../whatsapp/onboarding.ts'
-import { inEnglish } from '../../../contracts/facts/fact.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { explainReadFailure } from '../connect/advice.ts'
 import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
@@ -10,7 +11,7 @@ import { accessTokenPurpose } from '../secrets.ts'
 import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
 import type { CheckDeps } from './check.ts'
 import { claimDueRefreshes } from './refresh-store.ts'
-import { findHealth, type HealthChanges, saveHealth } from './store.ts'
+import { findHealth, type HealthChanges, saveHealth, toProblemColumns } from './store.ts'
 
 /** Records a refresh in the audit log of the account, in the transaction that stores it. */
 export type RecordRefresh = (
@@ -56,7 +57,7 @@ async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: Recor
     await saveHealth(trx, ref, {
       ...renewed.facts,
       token_refreshed_at: deps.now(),
-      token_refresh_problem: null,
+      ...toProblemColumns('token_refresh_problem', null),
       // When the new token is refreshed depends on its own expiry.
       token_refresh_due_at: null,
     })
@@ -66,7 +67,9 @@ async function refresh(deps: RefreshDeps, ref: WhatsAppAccountRef, record: Recor
   if (isStored) deps.log.info(ref, 'refreshed an access token')
 }
 
-type Renewed = { accessToken: string; facts: HealthChanges } | { problem: string }
+const { numberUnusable, invalid, permissionLost, notLater } = connectFacts.refresh
+
+type Renewed = { accessToken: string; facts: HealthChanges } | { problem: Fact }
 
 /** Requests a new token and verifies that it expires later, has the same permissions and can use the number. */
 async function requestToken(
@@ -75,19 +78,17 @@ async function requestToken(
   { app, before }: { app: MetaApp; before: InspectedToken['token']['info'] },
 ): Promise<Renewed> {
   const issued = await deps.whatsapp.refreshToken({ accessToken, app })
-  if (!issued.ok) return { problem: inEnglish(explainReadFailure(issued).message) }
+  if (!issued.ok) return { problem: explainReadFailure(issued).message }
   const { accessToken: renewed } = issued.value
   const [after, number] = await Promise.all([
     readTokenFacts(deps, { accessToken: renewed, app }),
     deps.whatsapp.getNumberDetails({ phoneNumberId: row.phone_number_id, accessToken: renewed }),
   ])
-  if (!number.ok)
-    return { problem: `The new token cannot use the number. ${inEnglish(explainReadFailure(number).message)}` }
-  if (after.info?.valid !== true) return { problem: 'Meta issued a new token but reports it as invalid.' }
+  if (!number.ok) return { problem: numberUnusable({ problem: explainReadFailure(number).message }) }
+  if (after.info?.valid !== true) return { problem: invalid() }
   const lost = before?.scopes.filter((scope) => after.info?.scopes.includes(scope) === false) ?? []
-  if (lost.length > 0) return { problem: `The new token lacks the permission ${lost.join(' and ')}.` }
-  if (!expiresLater(after.info.expiresAt, before?.expiresAt))
-    return { problem: 'The new token does not expire later than the old one.' }
+  if (lost.length > 0) return { problem: permissionLost({ permissions: lost.join(' and ') }) }
+  if (!expiresLater(after.info.expiresAt, before?.expiresAt)) return { problem: notLater() }
   return { accessToken: renewed, facts: after.columns }
 }
 
@@ -100,12 +101,14 @@ async function reportProblem(
   deps: Pick<Deps, 'db' | 'log'>,
   ref: WhatsAppAccountRef,
   record: RecordRefresh,
-  problem: string,
+  problem: Fact,
 ): Promise<void> {
-  if ((await findHealth(deps.db, ref))?.token_refresh_problem === problem) return
+  const columns = toProblemColumns('token_refresh_problem', problem)
+  const known = await findHealth(deps.db, ref)
+  if (known?.token_refresh_problem_fact === columns.token_refresh_problem_fact) return
   await deps.db.transaction().execute(async (trx) => {
-    await saveHealth(trx, ref, { token_refresh_problem: problem })
+    await saveHealth(trx, ref, columns)
     await record(trx, { ...ref, outcome: 'refused' })
   })
-  deps.log.warn({ ...ref, reason: problem }, 'could not refresh an access token; it stays in use')
+  deps.log.warn({ ...ref, reason: inEnglish(problem) }, 'could not refresh an access token; it stays in use')
 }

@@ -1,4 +1,6 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
+import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
+import { readFactColumn, toFactColumn } from '../../platform/db/fact-column.ts'
 import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
 import { type Advice, describeAdvice } from '../connect/advice.ts'
 import { pairsOf, type WhatsAppAccountRef } from '../store.ts'
@@ -54,6 +56,17 @@ export function readAdvice(of: 'subscription' | 'callback', row: HealthRow): Adv
   // Written by `toAdviceColumns`.
   const { english, ...advice } = JSON.parse(stored) as Advice & { english: string }
   return english === text ? advice : text
+}
+
+type Problem = 'token_problem' | 'token_refresh_problem'
+
+/** Null: there is no problem. */
+export function toProblemColumns(of: Problem, problem: Sentence | null): HealthChanges {
+  return { [of]: problem && inEnglish(problem), [`${of}_fact`]: toFactColumn(problem) }
+}
+
+export function readProblem(of: Problem, row: HealthRow): Sentence | undefined {
+  return readFactColumn(row[of], row[`${of}_fact`]) ?? undefined
 }
 
 export async function insertHealth(

@@ -1,3 +1,5 @@
+import { inactiveReasons } from '../../../contracts/facts/findings.ts'
+import { toReasonColumns } from '../../../src/whatsapp-accounts/inactive-reason.ts'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { sql } from 'kysely'
@@ -205,6 +207,7 @@ test('asks Meta to send a callback again that takes too long, and applies it the
 
 describe('changes of one account in one callback', () => {
   const disabled = expect.stringContaining('WhatsApp disabled the business account')
+  const disabledReason = toReasonColumns(inactiveReasons.disabled({ event: 'DISABLE' }))
   test.each([
     { before: null, states: ['DISABLE', undefined] as const, after: disabled },
     { before: null, states: ['REINSTATE', 'DISABLE'] as const, after: disabled },
@@ -212,7 +215,15 @@ describe('changes of one account in one callback', () => {
     { before: null, states: ['DISABLE', 'REINSTATE'] as const, after: null },
     { before: 'WhatsApp rejected the token', states: ['REINSTATE'] as const, after: 'WhatsApp rejected the token' },
     { before: 'WhatsApp rejected the token', states: ['DISABLE', 'REINSTATE'] as const, after: null },
+    // Without a fact, the version before stored it.
     { before: 'WhatsApp disabled the business account (X)', states: [undefined, 'REINSTATE'] as const, after: null },
+    { before: disabledReason, states: ['REINSTATE'] as const, after: null },
+    {
+      // The version before replaced the text, and left the fact.
+      before: { ...disabledReason, inactive_reason: 'WhatsApp rejected the token' },
+      states: ['REINSTATE'] as const,
+      after: 'WhatsApp rejected the token',
+    },
   ])('apply in order: $before, then $states', async ({ before, states, after }) => {
     const customer = await server.account()
     const findReason = async () => {
@@ -225,7 +236,7 @@ describe('changes of one account in one callback', () => {
     }
     await server.deps.db
       .updateTable('whatsapp_accounts')
-      .set({ inactive_reason: before })
+      .set(typeof before === 'object' && before !== null ? before : { inactive_reason: before })
       .where('id', '=', customer.whatsAppAccountId)
       .execute()
 

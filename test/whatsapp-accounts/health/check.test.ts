@@ -296,10 +296,10 @@ test('schedules one check after a rejected send', async () => {
     .where('whatsapp_account_id', '=', account.whatsAppAccountId)
     .execute()
 
-  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
+  await deactivateRefused(server.deps, input, { code: 190, title: 'Access token has expired' })
   expect(await due()).toBe(true)
 
   await checkDueAccounts(server.deps)
-  await deactivateRefused(server.deps, input, 'WhatsApp rejected it (190)')
+  await deactivateRefused(server.deps, input, { code: 190, title: 'Access token has expired' })
   expect(await due()).toBe(false)
 })

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { findings, inactiveReasons } from '../../../contracts/facts/findings.ts'
 import { findProblems, findVersionProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
+import { rejectedWith } from '../../../src/whatsapp-accounts/inactive-reason.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -68,9 +71,9 @@ const missing = { statuses: 3, reportedAt: inDays(-6), sentFrom: inDays(-7), sen
 test.each<{ facts: Partial<HealthFacts>; finding: [string, 'error' | 'warning', boolean] }>([
   { facts: { missing }, finding: ['messages_missing', 'warning', false] },
   { facts: { switchedOff: true, inactiveReason: 'token' }, finding: ['deactivated', 'warning', true] },
-  { facts: { inactiveReason: 'WhatsApp rejected it (190)' }, finding: ['rejected', 'error', true] },
+  { facts: { inactiveReason: rejectedWith({ code: 190, title: 'expired' }) }, finding: ['rejected', 'error', true] },
   {
-    facts: { inactiveReason: 'WhatsApp disabled the business account (SCHEDULE_FOR_DISABLE)' },
+    facts: { inactiveReason: inactiveReasons.disabled({ event: 'SCHEDULE_FOR_DISABLE' }) },
     finding: ['disabled', 'error', true],
   },
   { facts: { tokenExpiresAt: inDays(-0.1) }, finding: ['token_expired', 'error', true] },
@@ -175,23 +178,39 @@ test('gives advice for every finding', () => {
 
 test.each([
   {
-    inactiveReason: 'WhatsApp rejected it (190): Access token has expired.',
+    inactiveReason: rejectedWith({ code: 190, title: 'Access token has expired.' }),
     says: 'WhatsApp rejects the access token: Access token has expired (error 190).',
   },
-  { inactiveReason: 'WhatsApp returned error code 190', says: 'WhatsApp rejects the access token: error 190.' },
+  { inactiveReason: rejectedWith({ code: 190, title: '' }), says: 'WhatsApp rejects the access token: error 190.' },
   {
-    inactiveReason: 'WhatsApp rejected it (200): Permissions error',
+    inactiveReason: rejectedWith({ code: 200, title: 'Error', details: 'Permissions error' }),
     says: 'The access token lacks a permission, or the account is not assigned to its system user: Permissions error (error 200).',
   },
   {
-    inactiveReason: 'WhatsApp rejected it (131031): Business Account locked',
+    inactiveReason: rejectedWith({ code: 131031, title: 'Business Account locked' }),
     says: 'WhatsApp rejected this account: Business Account locked (error 131031).',
   },
   { inactiveReason: 'no', says: 'WhatsApp rejected this account: no.' },
-])('says once why WhatsApp rejected an account: $inactiveReason', ({ inactiveReason, says }) => {
+])('says once why WhatsApp rejected an account: $says', ({ inactiveReason, says }) => {
   const [finding] = findProblems({ ...healthy, inactiveReason }, now)
 
   expect(finding && inEnglish(finding.message)).toBe(says)
+})
+
+test.each([
+  { tokenProblem: 'Session has expired.', says: 'WhatsApp rejects the access token: Session has expired.' },
+  { tokenProblem: findings.tokenInvalid(), says: 'WhatsApp says that the access token is not valid.' },
+])('says what is wrong with a token in the words of WhatsApp, or by its fact: $says', ({ tokenProblem, says }) => {
+  const [finding] = findProblems({ ...healthy, tokenProblem }, now)
+
+  expect(finding && inEnglish(finding.message)).toBe(says)
+})
+
+test('says why a token could not be refreshed by the fact', () => {
+  const tokenRefreshProblem = connectFacts.refresh.notLater()
+  const [finding] = findProblems({ ...healthy, tokenExpiresAt: inDays(1.5), tokenRefreshProblem }, now)
+
+  expect(finding?.message.params).toMatchObject({ problem: { code: 'connect.refresh.notLater' } })
 })
 
 const since = (facts: Partial<HealthFacts>) => findProblems({ ...healthy, ...facts }, now).map((one) => one.since)

@@ -150,7 +150,7 @@ test('keeps the token if Meta rejects the refresh, reports it once, and tries ag
   expect(health?.findings).toContainEqual(
     expect.objectContaining({
       code: 'token_expiring',
-      message: expect.stringContaining('could not be refreshed: WhatsApp does not let this access token do that'),
+      message: expect.stringContaining('could not be refreshed. WhatsApp does not let this access token do that'),
     }),
   )
   expect(await audited()).toEqual([`waybill refreshed the access token of ${account.whatsAppAccountId}: refused`])

@@ -27,6 +27,7 @@ import * as alertFacts from '../migrations/0048-alert-facts.ts'
 import * as standbyAndPayment from '../migrations/0049-standby-and-payment.ts'
 import * as messagingAccount from '../migrations/0050-messaging-account.ts'
 import * as healthAdvice from '../migrations/0051-health-advice.ts'
+import * as accountFacts from '../migrations/0052-account-facts.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -58,6 +59,7 @@ export const allMigrations: Migrations = {
   '0049-standby-and-payment': standbyAndPayment,
   '0050-messaging-account': messagingAccount,
   '0051-health-advice': healthAdvice,
+  '0052-account-facts': accountFacts,
 }
 
 export interface MigrateOptions {

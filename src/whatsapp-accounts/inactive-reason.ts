@@ -1,0 +1,40 @@
+import type { Selectable } from 'kysely'
+import { type Fact, inEnglish, type Sentence } from '../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../contracts/facts/findings.ts'
+import { readFactColumn, toFactColumn } from '../platform/db/fact-column.ts'
+import type { WhatsAppAccountsTable } from '../platform/db/schema.ts'
+import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
+
+type ReasonColumns = Pick<Selectable<WhatsAppAccountsTable>, 'inactive_reason' | 'inactive_fact'>
+
+/** Null: WhatsApp does not reject the account. */
+export function toReasonColumns(reason: Fact | null): ReasonColumns {
+  return { inactive_reason: reason && inEnglish(reason), inactive_fact: toFactColumn(reason) }
+}
+
+/** Null if WhatsApp does not reject the account. */
+export function readInactiveReason(row: ReasonColumns): Sentence | null {
+  const reason = readFactColumn(row.inactive_reason, row.inactive_fact)
+  return typeof reason === 'string' ? readEarlierReason(reason) : reason
+}
+
+/** Why an account is inactive whose token WhatsApp rejected with this error. */
+export function rejectedWith({ code, title, details }: WhatsAppError): Fact {
+  return inactiveReasons.rejected({ code, text: details ?? title })
+}
+
+export const { code: rejectedCode } = inactiveReasons.rejected({ code: 0, text: '' })
+
+/** A deactivation for this reason ends when WhatsApp reinstates the business account. */
+export const { code: disabledCode } = inactiveReasons.disabled({ event: '' })
+
+/**
+ * The beginning of what the version before stores, without a fact, if WhatsApp disables a business account. Its deactivation
+ * must end too.
+ */
+export const earlierDisabled = 'WhatsApp disabled the business account ('
+
+function readEarlierReason(text: string): Sentence {
+  if (!text.startsWith(earlierDisabled)) return text
+  return inactiveReasons.disabled({ event: text.slice(earlierDisabled.length, -1) })
+}
