@@ -1,11 +1,14 @@
 import type { TemplateButtonDefinition, TemplateDefinition } from './definition.ts'
 import { type GalleryLanguage, type GalleryText, galleryTexts } from './gallery-texts.ts'
 
+/** An amount or a date is written as in the language of the template. */
+type Example = string | { euros: number } | { dayOfMay: number }
+
 interface GalleryItem {
   name: string
   category: TemplateDefinition['category']
   /** Example values of the body variables, by number. */
-  examples?: readonly string[]
+  examples?: readonly Example[]
   /** Example value of the header variable. */
   headerExample?: string
   /** The buttons without their labels. */
@@ -18,43 +21,43 @@ export const galleryItems = [
   {
     name: 'order_confirmed',
     category: 'UTILITY',
-    examples: ['Ada', 'WB-1042', 'EUR 42.00'],
+    examples: ['Ada', 'WB-1042', { euros: 42 }],
     buttons: [{ type: 'URL', url: 'https://example.com/orders/{{1}}', example: 'WB-1042' }],
   },
   {
     name: 'order_shipped',
     category: 'UTILITY',
     headerExample: 'WB-1042',
-    examples: ['Ada', '24 May'],
+    examples: ['Ada', { dayOfMay: 24 }],
     buttons: [{ type: 'URL', url: 'https://example.com/track/{{1}}', example: 'WB-1042' }],
   },
   {
     name: 'ready_for_pickup',
     category: 'UTILITY',
-    examples: ['Ada', 'WB-1042', '31 May'],
+    examples: ['Ada', 'WB-1042', { dayOfMay: 31 }],
   },
   {
     name: 'delivery_failed',
     category: 'UTILITY',
-    examples: ['Ada', 'WB-1042', '25 May'],
+    examples: ['Ada', 'WB-1042', { dayOfMay: 25 }],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
   },
   {
     name: 'appointment_reminder',
     category: 'UTILITY',
-    examples: ['Ada', '12 May', '10:30'],
+    examples: ['Ada', { dayOfMay: 12 }, '10:30'],
     buttons: [{ type: 'QUICK_REPLY' }, { type: 'QUICK_REPLY' }],
   },
   {
     name: 'invoice_available',
     category: 'UTILITY',
-    examples: ['Ada', 'B-7', 'EUR 42.00', '31 May'],
+    examples: ['Ada', 'B-7', { euros: 42 }, { dayOfMay: 31 }],
     buttons: [{ type: 'URL', url: 'https://example.com/invoices/{{1}}', example: 'B-7' }],
   },
   {
     name: 'payment_failed',
     category: 'UTILITY',
-    examples: ['Ada', 'EUR 42.00', 'B-7'],
+    examples: ['Ada', { euros: 42 }, 'B-7'],
     buttons: [
       { type: 'URL', url: 'https://example.com/pay/{{1}}', example: 'B-7' },
       { type: 'PHONE_NUMBER', phoneNumber: '+34600111222' },
@@ -93,10 +96,24 @@ export function makeGalleryTemplate(name: GalleryName, language: GalleryLanguage
     body: {
       text: text.body,
       ...(examples.length > 0 && {
-        examples: Object.fromEntries(examples.map((example, index) => [String(index + 1), example])),
+        examples: Object.fromEntries(
+          examples.map((example, index) => [String(index + 1), writeExample(example, language)]),
+        ),
       }),
     },
     ...(text.footer !== undefined && { footer: text.footer }),
     ...(buttons && { buttons: buttons.map((button, index) => ({ ...button, text: text.labels?.[index] ?? '' })) }),
   }
+}
+
+/** `€42.00` or `24 May`; in Spanish `42,00 €` or `24 de mayo`. */
+function writeExample(example: Example, language: GalleryLanguage): string {
+  if (typeof example === 'string') return example
+  // Dates of English templates start with the day, as most of their readers write them.
+  const locale = language === 'en' ? 'en-GB' : language.replace('_', '-')
+  return 'euros' in example
+    ? new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' }).format(example.euros)
+    : new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' }).format(
+        Date.UTC(2026, 4, example.dayOfMay),
+      )
 }

@@ -25,6 +25,18 @@ test.each(all)('$name in $language passes the rules, and reads back as it was wr
   expect(toDefinition({ ...template, components })).toEqual(template)
 })
 
+test.each([
+  { language: 'en', amount: '€42.00', day: '31 May' },
+  { language: 'es', amount: '42,00\u00A0€', day: '31 de mayo' },
+  { language: 'pt_BR', amount: '€\u00A042,00', day: '31 de maio' },
+  { language: 'de', amount: '42,00\u00A0€', day: '31. Mai' },
+  { language: 'fr', amount: '42,00\u00A0€', day: '31 mai' },
+] as const)('writes amounts and dates of examples as readers of $language do', ({ language, amount, day }) => {
+  const { body } = makeGalleryTemplate('invoice_available', language)
+
+  expect(body?.examples).toEqual({ '1': 'Ada', '2': 'B-7', '3': amount, '4': day })
+})
+
 test('the simulator, which has its own rules, accepts all of them', async () => {
   const simulator = await startSimulator()
   const whatsapp = createCloudApi({ url: simulator.url, version: 'v25.0' })
