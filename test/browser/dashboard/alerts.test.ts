@@ -70,6 +70,25 @@ test('counts open alerts in the navigation until they are acknowledged', async (
   expect(pageErrors).toEqual([])
 })
 
+test('lists a template that was already paused when its number was connected', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await dashboard.server.deps.db
+    .updateTable('templates')
+    .set({ status: 'PAUSED', announced_status: 'PAUSED' })
+    .where('account_id', '=', account.accountId)
+    .where('name', '=', 'order_shipped')
+    .where('language', '=', 'en')
+    .execute()
+
+  await openOfAccount('alerts')
+  await page.getByRole('heading', { name: 'Problems without an alert' }).waitFor()
+  expect(await page.getByRole('heading', { name: 'No alerts' }).count()).toBe(0)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await page.getByRole('link', { name: /^The template order_shipped \(en\) cannot be sent/ }).click()
+  await page.waitForURL(/templates\?.*name=order_shipped/)
+  expect(pageErrors).toEqual([])
+})
+
 test('lists the alerts first, then where they are sent, the problems and the rules', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   await openOfAccount('alerts')

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Group, Stack, Text, Title } from '@mantine/core'
 import { IconBellOff } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
@@ -17,16 +17,21 @@ import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
+import { listWithoutAlert } from '../overview/attention.ts'
+import { AttentionList } from '../overview/attention-section.tsx'
+import { useAttention } from '../overview/use-attention.ts'
 import { alertsKey, useAlerts } from './use-alerts.ts'
 
 export function ListSection() {
   const { accountId } = useAccount()
   const { data, error, isPending, refetch } = useAlerts(accountId)
+  const { sources } = useAttention(accountId)
+  const withoutAlert = sources ? listWithoutAlert(sources) : []
   return (
     <Section title={t`Open and recent alerts`} description={t`Resolved alerts are kept for 30 days.`}>
       {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
-      {data?.items.length === 0 && (
+      {data?.items.length === 0 && withoutAlert.length === 0 && (
         <EmptyState icon={IconBellOff} title={t`No alerts`}>
           <Trans>Problems with WhatsApp accounts, templates, messages and webhooks appear here.</Trans>
         </EmptyState>
@@ -36,6 +41,17 @@ export function ListSection() {
           <AlertItem key={alert.alertId} alert={alert} />
         ))}
       </Stack>
+      {data && withoutAlert.length > 0 && (
+        <Box mt={data.items.length === 0 ? undefined : 'lg'}>
+          <Title order={3} size="sm">
+            <Trans>Problems without an alert</Trans>
+          </Title>
+          <Text size="sm" c="dimmed">
+            <Trans>They were there before Waybill first looked, or no alert reports them.</Trans>
+          </Text>
+          <AttentionList items={withoutAlert} />
+        </Box>
+      )}
     </Section>
   )
 }

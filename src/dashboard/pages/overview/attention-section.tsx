@@ -31,17 +31,24 @@ export function AttentionSection({ overview }: { overview: Overview }) {
       <Title order={2} size="sm">
         <Trans>Needs attention</Trans>
       </Title>
-      <ul className={styles['attention']}>
-        {items.map((item) => (
-          <li key={`${item.page} ${item.text}`}>
-            <ToneIcon tone={item.tone} />
-            <Anchor component={Link} to={`/${accountId}/${item.page}`} size="sm">
-              {item.text}
-            </Anchor>
-          </li>
-        ))}
-      </ul>
+      <AttentionList items={items} />
     </Paper>
+  )
+}
+
+export function AttentionList({ items }: { items: readonly AttentionItem[] }) {
+  const { accountId } = useAccount()
+  return (
+    <ul className={styles['attention']}>
+      {items.map((item) => (
+        <li key={`${item.page} ${item.text}`}>
+          <ToneIcon tone={item.tone} />
+          <Anchor component={Link} to={`/${accountId}/${item.page}`} size="sm">
+            {item.text}
+          </Anchor>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -32,7 +32,16 @@ interface Sources {
 }
 
 /** Most urgent first. A problem with an open alert is listed once. */
-export function listAttention({ alerts, health, templates, overview }: Sources): AttentionItem[] {
+export function listAttention({ overview, ...sources }: Sources): AttentionItem[] {
+  const open = sources.alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
+  return sortByUrgency([...open.map(toAlertItem), ...listWithoutAlert(sources), ...toUnknownItem(overview)])
+}
+
+/**
+ * Problems that no open alert is about, most urgent first: those that no alert reports, and those that were there before
+ * Waybill first looked, such as a template that was already paused when its number was connected.
+ */
+export function listWithoutAlert({ alerts, health, templates }: Omit<Sources, 'overview'>): AttentionItem[] {
   const open = alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
   const isAlerted = (page: string) => open.some((alert) => alert.page === page)
   const numbers = health.whatsAppAccounts.flatMap(toAccountItem).filter(({ tone, page }) => {
@@ -44,10 +53,8 @@ export function listAttention({ alerts, health, templates, overview }: Sources):
     .map(toTemplateItem)
   const more = templates.total - templates.items.length
   const items = [
-    ...open.map(toAlertItem),
     ...numbers,
     ...stopped,
-    ...toUnknownItem(overview),
     ...(more > 0
       ? [
           {
@@ -59,8 +66,11 @@ export function listAttention({ alerts, health, templates, overview }: Sources):
       : []),
   ]
   // The same template in two WABAs is listed once.
-  const distinct = items.filter(({ text }, index) => items.findIndex((other) => other.text === text) === index)
-  return distinct.toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
+  return sortByUrgency(items.filter(({ text }, index) => items.findIndex((other) => other.text === text) === index))
+}
+
+function sortByUrgency(items: readonly AttentionItem[]): AttentionItem[] {
+  return items.toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
 }
 
 const urgencies: readonly AttentionItem['tone'][] = ['bad', 'warning', 'neutral']

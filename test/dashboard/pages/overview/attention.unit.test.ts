@@ -3,7 +3,11 @@ import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts
 import type { Alert } from '../../../../contracts/dashboard/alert.ts'
 import { alertFacts } from '../../../../contracts/facts/alerts.ts'
 import { withFacts } from '../../../../contracts/facts/fact.ts'
-import { listAttention, type TemplateProblems } from '../../../../src/dashboard/pages/overview/attention.ts'
+import {
+  listAttention,
+  listWithoutAlert,
+  type TemplateProblems,
+} from '../../../../src/dashboard/pages/overview/attention.ts'
 
 const ready: WhatsAppAccountHealth = {
   accountId: 'wa_1',
@@ -130,4 +134,15 @@ test('lists messages with an unknown outcome, with a link to them', () => {
       page: 'messages?status=pending&outcome=unknown&range=custom&from=2026-11-01T00%3A00%3A00.000Z',
     },
   ])
+})
+
+test('lists what no open alert is about for the page of alerts', () => {
+  const health = { healthy: true, canSend: true, whatsAppAccounts: [ready] }
+  const templates = { items: [paused], total: 1 }
+  const aboutPaused = { ...alert, facts: { title: alertFacts.template.paused(paused) } }
+
+  expect(listWithoutAlert({ alerts: [alert], health, templates })).toMatchObject([
+    { tone: 'warning', text: expect.stringContaining('spring_sale (en) cannot be sent') as string },
+  ])
+  expect(listWithoutAlert({ alerts: [aboutPaused], health, templates })).toEqual([])
 })
