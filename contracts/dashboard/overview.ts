@@ -116,8 +116,8 @@ export const periodFields = {
   days: z.union([z.literal(7), z.literal(30), z.literal(90)]).default(30),
   /** Replaces `days`. */
   hours: z.literal(24).optional(),
-  /** Replaces `days`: the current month to date, or the previous week. Weeks start on Monday. */
-  calendar: z.enum(['thisMonth', 'previousWeek']).optional(),
+  /** Replaces `days`: the current month to date, or the whole month or week before this one. Weeks start on Monday. */
+  calendar: z.enum(['thisMonth', 'previousMonth', 'previousWeek']).optional(),
   /** Replaces `days`. */
   period: DayRange.optional(),
 }

@@ -7,7 +7,18 @@ import { Country, FailureStage } from './message.ts'
 export const viewLimits = { nameLength: 60 } as const
 
 /** Relative time ranges of the message log. */
-export const viewRanges = ['today', 'yesterday', '1h', '24h', '7d', '30d', '90d', 'month', 'custom'] as const
+export const viewRanges = [
+  'today',
+  'yesterday',
+  '1h',
+  '24h',
+  '7d',
+  '30d',
+  '90d',
+  'month',
+  'previousMonth',
+  'custom',
+] as const
 
 /** Filters of the message log, as in the query of its URL. */
 export const ViewFilters = z.strictObject({

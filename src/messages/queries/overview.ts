@@ -24,6 +24,7 @@ import {
   lastHours,
   type Period,
   periodBefore,
+  previousMonth,
   previousWeek,
   type Slot,
   thisMonth,
@@ -151,6 +152,7 @@ export function choosePeriod(
   if (period) return toPeriod(period, now, timeZone)
   if (hours !== undefined) return lastHours(now, hours, timeZone)
   if (calendar === 'thisMonth') return toPeriod(thisMonth(now, timeZone), now, timeZone)
+  if (calendar === 'previousMonth') return toPeriod(previousMonth(now, timeZone), now, timeZone)
   if (calendar === 'previousWeek') return toPeriod(previousWeek(now, timeZone), now, timeZone)
   return toPeriod(lastDays(now, days, timeZone), now, timeZone)
 }

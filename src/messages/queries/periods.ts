@@ -71,6 +71,12 @@ export function thisMonth(now: Date, timeZone: string): DayRange {
   return { from: `${date.slice(0, 8)}01`, until: date }
 }
 
+/** The whole month before this one. */
+export function previousMonth(now: Date, timeZone: string): DayRange {
+  const until = shiftDay(thisMonth(now, timeZone).from, -1)
+  return { from: `${until.slice(0, 8)}01`, until }
+}
+
 /** The whole week before this one, from Monday to Sunday. */
 export function previousWeek(now: Date, timeZone: string): DayRange {
   const { date } = readClock(now, timeZone)

@@ -429,7 +429,7 @@ test('compares any two periods, which are kept on reload', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('shows this month and the previous week, and keeps them on reload', async () => {
+test('shows this month, last week and last month, and keeps them on reload', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   await seedMessages(account)
   await openOfAccount('overview')
@@ -444,12 +444,15 @@ test('shows this month and the previous week, and keeps them on reload', async (
   })
 
   await page.getByRole('button', { name: 'Dates: This month' }).click()
-  await page.getByRole('button', { name: 'Previous week' }).click()
+  await page.getByRole('button', { name: 'Last week' }).click()
   const [first, last] = [days[0]?.date ?? '', days.at(-1)?.date ?? '']
   await page.getByText(new RegExp(`^${abbreviateDay(first)} – ${describeDay(last)}`)).waitFor()
   expect(new URL(page.url()).search).toBe('?calendar=previousWeek')
   await page.reload()
-  await page.getByRole('button', { name: 'Dates: Previous week' }).waitFor()
+  await page.getByRole('button', { name: 'Dates: Last week' }).click()
+  await page.getByRole('button', { name: 'Last month' }).click()
+  await page.getByRole('button', { name: 'Dates: Last month' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?calendar=previousMonth')
   expect(await findAccessibilityViolations(page)).toEqual([])
   await page.getByText('7 days').click()
   await page.getByRole('button', { name: 'Dates', exact: true }).waitFor()

@@ -78,11 +78,15 @@ test('lists the templates that fail most, even if others have more messages', as
   expect(templates.map(({ key }) => key)).toEqual([...frequent, 'failing'])
 })
 
-test('shows this month and the previous week', async () => {
+test('shows this month, the previous month and the previous week', async () => {
   now = new Date()
   const month = await overview({ calendar: 'thisMonth' })
   expect([month.days[0]?.date, month.days.at(-1)?.date]).toEqual([`${dateOf(now).slice(0, 8)}01`, dateOf(now)])
   expect(month.isOver).toBe(false)
+
+  const last = await overview({ calendar: 'previousMonth' })
+  expect(last.days.at(-1)?.date).toBe(dateOf(new Date(now.getFullYear(), now.getMonth(), 0, 12)))
+  expect(last.isOver).toBe(true)
 
   const week = await overview({ calendar: 'previousWeek' })
   expect(week.days).toHaveLength(7)

@@ -69,6 +69,7 @@ async function readFigures(): Promise<unknown> {
     { days: 30 },
     { hours: 24 },
     { calendar: 'thisMonth' },
+    { calendar: 'previousMonth' },
     { calendar: 'previousWeek' },
     { period: range(9, 5) },
     { period: range(6, 0), compareWith: range(16, 10) },

@@ -3,6 +3,7 @@ import {
   lastDays,
   lastHours,
   periodBefore,
+  previousMonth,
   previousWeek,
   thisMonth,
   toPeriod,
@@ -36,6 +37,14 @@ test.each([
   { now: '2026-12-01T02:00:00Z', timeZone: 'Europe/Madrid', month: ['2026-12-01', '2026-12-01'] },
 ])('this month at $now in $timeZone is $month', ({ now, timeZone, month: [from, until] }) => {
   expect(thisMonth(new Date(now), timeZone)).toEqual({ from, until })
+})
+
+test.each([
+  { now: '2026-12-01T02:00:00Z', timeZone: 'America/Mexico_City', month: ['2026-10-01', '2026-10-31'] },
+  { now: '2026-03-31T12:00:00Z', timeZone: 'UTC', month: ['2026-02-01', '2026-02-28'] },
+  { now: '2027-01-15T12:00:00Z', timeZone: 'Europe/Madrid', month: ['2026-12-01', '2026-12-31'] },
+])('last month at $now in $timeZone is $month', ({ now, timeZone, month: [from, until] }) => {
+  expect(previousMonth(new Date(now), timeZone)).toEqual({ from, until })
 })
 
 test('compares a running period up to the same time of day, across a change of clocks', () => {

@@ -12,7 +12,8 @@ export const ranges = {
   '7d': { label: msg`Last 7 days`, milliseconds: 7 * 86_400_000 },
   '30d': { label: msg`Last 30 days`, milliseconds: 30 * 86_400_000 },
   '90d': { label: msg`Last 90 days`, milliseconds: 90 * 86_400_000 },
-  month: { label: msg`This month`, daysAgo: undefined },
+  month: { label: msg`This month`, monthsAgo: 0 },
+  previousMonth: { label: msg`Last month`, monthsAgo: 1 },
 } as const
 export type Range = keyof typeof ranges | 'any' | 'custom'
 
@@ -128,14 +129,20 @@ function toTimes(name: Exclude<Range, 'custom'>, now: Date): { from: string; unt
   if (name === 'any') return { from: '', until: '' }
   const range = ranges[name]
   if ('milliseconds' in range) return { from: new Date(now.getTime() - range.milliseconds).toISOString(), until: '' }
-  if (range.daysAgo === undefined)
-    return { from: new Date(now.getFullYear(), now.getMonth(), 1).toISOString(), until: '' }
+  if ('monthsAgo' in range) {
+    const from = startOfMonth(now, range.monthsAgo)
+    return { from, until: range.monthsAgo === 0 ? '' : startOfMonth(now, range.monthsAgo - 1) }
+  }
   const from = startOfDay(now, range.daysAgo)
   return { from, until: range.daysAgo === 0 ? '' : startOfDay(now, range.daysAgo - 1) }
 }
 
 function startOfDay(now: Date, daysAgo: number): string {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).toISOString()
+}
+
+function startOfMonth(now: Date, monthsAgo: number): string {
+  return new Date(now.getFullYear(), now.getMonth() - monthsAgo, 1).toISOString()
 }
 
 /** Repeated here, because the overview would have to load the contract for its links to the log. */

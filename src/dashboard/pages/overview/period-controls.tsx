@@ -32,7 +32,7 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
         // Every value is a preset.
         onChange={(value) => onSelect(selectPreset(value as Preset))}
       />
-      <Popover opened={opened} onChange={close} position="bottom-end" trapFocus shadow="md" width={320}>
+      <Popover opened={opened} onChange={close} position="bottom-end" trapFocus shadow="md" width={380}>
         <Popover.Target>
           <Button
             variant={dates === undefined ? 'default' : 'light'}

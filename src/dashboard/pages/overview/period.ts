@@ -14,7 +14,8 @@ export const presets = [
 /** Calendar periods in the account's time zone. */
 export const calendarPresets = [
   { value: 'thisMonth', label: msg`This month` },
-  { value: 'previousWeek', label: msg`Previous week` },
+  { value: 'previousMonth', label: msg`Last month` },
+  { value: 'previousWeek', label: msg`Last week` },
 ] as const
 type CalendarPreset = (typeof calendarPresets)[number]['value']
 export type Preset = (typeof presets)[number]['value'] | CalendarPreset

@@ -7,12 +7,17 @@ import {
 } from '../../../../src/dashboard/pages/messages/message-filters.ts'
 
 const now = new Date(2026, 10, 23, 15, 42)
-const timeOf = (range: 'today' | 'yesterday' | '24h' | 'month') => toListInput({ ...noFilters, range }, now)
+const timeOf = (range: 'today' | 'yesterday' | '24h' | 'month' | 'previousMonth') =>
+  toListInput({ ...noFilters, range }, now)
 
-test('uses calendar days of the reader for today, yesterday and this month', () => {
+test('uses calendar days of the reader for today, yesterday, this month and last month', () => {
   const [yesterday, today] = [new Date(2026, 10, 22).toISOString(), new Date(2026, 10, 23).toISOString()]
   expect(timeOf('today')).toEqual({ from: today })
   expect(timeOf('month')).toEqual({ from: new Date(2026, 10, 1).toISOString() })
+  expect(timeOf('previousMonth')).toEqual({
+    from: new Date(2026, 9, 1).toISOString(),
+    until: new Date(2026, 10, 1).toISOString(),
+  })
   expect(timeOf('yesterday')).toEqual({ from: yesterday, until: today })
 })
 
