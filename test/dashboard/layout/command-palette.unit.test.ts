@@ -1,4 +1,6 @@
+import type { Messages } from '@lingui/core'
 import { expect, test } from 'vitest'
+import { activate } from '../../../src/dashboard/language/i18n.ts'
 import {
   type Command,
   findCommands,
@@ -30,8 +32,27 @@ test.each([
   { text: 'test', first: 'Send a test message' },
   { text: 'stop', first: 'Stop messages to a number' },
   { text: 'suppr', first: 'Suppressions' },
+  { text: 'unsubscribe', first: 'Stop messages to a number' },
+  { text: 'invoice', first: 'Create a template' },
+  { text: 'how much does a message cost?', first: 'Overview' },
 ])('finds "$text"', ({ text, first }) => {
   expect(labelsFor(text)[0]).toBe(first)
+})
+
+test.each([
+  { text: 'recoger', first: 'Crear una plantilla' },
+  { text: 'darse de baja', first: 'Detener los mensajes a un número' },
+  { text: 'precio', first: 'Resumen' },
+  { text: '¿Cuánto cuesta un mensaje?', first: 'Resumen' },
+  { text: 'numero', first: 'Conectar un número de WhatsApp' },
+])('finds "$text" in Spanish', async ({ text, first }) => {
+  const file = '../../../src/dashboard/language/catalogues/es.po'
+  // Compiled by the plugin of the dashboard.
+  activate('es', ((await import(file)) as { messages: Messages }).messages)
+  const found = findCommands(listCommands(account, []), text).map(({ label }) => label)
+  activate('en', {})
+
+  expect(found).toContain(first)
 })
 
 test('shows labels that begin with the text before others', () => {
@@ -39,7 +60,7 @@ test('shows labels that begin with the text before others', () => {
 })
 
 test('finds no text within a word', () => {
-  expect(labelsFor('ord')).toEqual([])
+  expect(labelsFor('emplate')).toEqual([])
 })
 
 test('needs every word of the text', () => {
@@ -81,4 +102,11 @@ test('finds sections of the documentation by their titles, pages first', () => {
   ])
   expect(findDocs(entries, 'webhooks retries').map(({ to }) => to)).toEqual(['/docs/webhooks#retries'])
   expect(findDocs(entries, 'ending')).toEqual([])
+})
+
+test('finds a page of the documentation by what readers also call its subject', () => {
+  const entries = [{ url: '/docs/costs', page: 'Costs', title: 'Costs', keywords: 'invoice cuesta mensaje' }]
+
+  for (const text of ['invoice', '¿cuánto cuesta?', 'how much does it cost'])
+    expect(findDocs(entries, text).map(({ to }) => to)).toEqual(text.startsWith('¿') ? [] : ['/docs/costs'])
 })

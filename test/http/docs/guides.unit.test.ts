@@ -182,6 +182,18 @@ test.each(['batch', 'bulk', 'schedule', 'many recipients'])(
   },
 )
 
+test.each([
+  { text: 'unsubscribe', url: '/docs/opt-outs' },
+  { text: 'darse de baja', url: '/docs/opt-outs' },
+  { text: 'invoice', url: '/docs/costs' },
+  { text: 'precios', url: '/docs/costs' },
+  { text: 'recoger', url: '/docs/creating-templates' },
+])('the search index has "$text" among the words of $url', async ({ text, url }) => {
+  const entries = (await get('/docs/search.json')).json<SearchEntry[]>()
+
+  expect(entries.find((entry) => entry.url === url)?.keywords).toContain(text)
+})
+
 test('an unknown page returns 404, as HTML to a browser', async () => {
   const page = await get('/docs/nowhere', { accept: 'text/html' })
 

@@ -114,7 +114,8 @@ export function CommandPalette({ accountId, onClose }: CommandPaletteProps) {
 
 /** Without the texts, which are not searched here. */
 function readDocsIndex(index: unknown): DocsEntry[] {
-  return Array.isArray(index) ? index.map(({ url, page, title }: DocsEntry) => ({ url, page, title })) : []
+  if (!Array.isArray(index)) return []
+  return index.map(({ url, page, title, keywords = '' }: DocsEntry) => ({ url, page, title, keywords }))
 }
 
 const pauseMilliseconds = 250

@@ -55,7 +55,12 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
       keywords: t`regenerate rotate new secret`,
       to: at('public-api#api-key'),
     },
-    { group: 'Actions', label: t`Create a template`, keywords: t`new add gallery`, to: at('templates/new') },
+    {
+      group: 'Actions',
+      label: t`Create a template`,
+      keywords: t`new add gallery order pickup delivery appointment invoice payment password code`,
+      to: at('templates/new'),
+    },
     {
       group: 'Actions',
       label: t`Connect a WhatsApp number`,
@@ -140,15 +145,41 @@ export interface DocsEntry {
   /** The title of the page, and of the section. */
   page: string
   title: string
+  /** What readers also call the subject of the page, in each language of the dashboard. */
+  keywords?: string
+}
+
+/**
+ * The words of a search, without accents. Words such as "how much does a" are left out of a question, because no page has
+ * them in its search words.
+ */
+function toSearchWords(text: string): string[] {
+  const words = fold(text)
+    .split(/[\s¿?¡!.,]+/)
+    .filter(Boolean)
+  const empty = new Set(
+    fold(t`a an and are can do does for from how i in is it me much my of on the to what where`).split(' '),
+  )
+  const rest = words.filter((word) => !empty.has(word))
+  return rest.length === 0 || words.length === 1 ? words : rest
+}
+
+/** In lower case and without accents, which searches leave out. */
+function fold(text: string): string {
+  return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')
+}
+
+function toParts(text: string): string[] {
+  return fold(text).split(/[^\p{L}\p{N}]+/u)
 }
 
 const maxSections = 5
 
-/** The sections whose title has every word of the text; pages first. */
+/** The sections whose title, or the search words of their page, have every word of the text; pages first. */
 export function findDocs(entries: readonly DocsEntry[], text: string): Command[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const matches = entries.filter(({ page, title }) => {
-    const parts = `${title} ${page}`.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  const words = toSearchWords(text)
+  const matches = entries.filter(({ page, title, keywords = '' }) => {
+    const parts = toParts(`${title} ${page} ${keywords}`)
     return words.every((word) => parts.some((part) => part.startsWith(word)))
   })
   const isPage = ({ page, title }: DocsEntry) => page === title
@@ -169,14 +200,14 @@ const maxPerGroup = 6
  * Commands whose label starts with the text come first.
  */
 export function findCommands(commands: readonly Command[], text: string): Command[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = toSearchWords(text)
   const matches = commands.filter(({ label, hint = '', keywords = '' }) => {
-    const all = `${label} ${hint} ${keywords}`.toLowerCase()
-    const parts = all.split(/[^\p{L}\p{N}]+/u)
+    const all = fold(`${label} ${hint} ${keywords}`)
+    const parts = toParts(all)
     return words.every((word) => all.startsWith(word) || parts.some((part) => part.startsWith(word)))
   })
   const [first = ''] = words
-  const startsWith = ({ label }: Command) => label.toLowerCase().startsWith(first)
+  const startsWith = ({ label }: Command) => fold(label).startsWith(first)
   const sorted = [...matches.filter(startsWith), ...matches.filter((command) => !startsWith(command))]
   const shown = new Map<Command['group'], number>()
   return sorted.filter(({ group }) => {

@@ -129,17 +129,36 @@ async function loadIndex() {
   index ??= fetch('/docs/search.json').then(async (response) =>
     (await response.json()).map((entry) => ({
       ...entry,
-      inTitle: entry.title.toLowerCase(),
-      inPage: entry.page.toLowerCase(),
-      inText: entry.text.toLowerCase(),
+      inTitle: fold(entry.title),
+      inPage: fold(entry.page),
+      inText: fold(entry.text),
+      inKeywords: fold(entry.keywords ?? '').split(' '),
     })),
   )
   return index
 }
 
+/** In lower case and without accents. */
+function fold(text) {
+  return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')
+}
+
+/** Left out of questions such as "how much does a message cost". */
+const emptyWords = new Set(
+  'a an and are can do does for from how i in is it me much my of on the to what where'.split(' '),
+)
+
+function wordsOf(query) {
+  const words = fold(query)
+    .split(/[\s?!.,]+/)
+    .filter(Boolean)
+  const rest = words.filter((word) => !emptyWords.has(word))
+  return rest.length === 0 || words.length === 1 ? words : rest
+}
+
 /** Returns the entries that contain every word, best matches first. Matches in headings score highest. */
 function findEntries(entries, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = wordsOf(query)
   if (words.length === 0) return []
   return entries
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
@@ -149,11 +168,11 @@ function findEntries(entries, query) {
     .map(({ entry }) => ({ entry, words }))
 }
 
-function scoreOf({ inTitle, inPage, inText, url }, words) {
+function scoreOf({ inTitle, inPage, inText, inKeywords, url }, words) {
   let score = 2
   for (const word of words) {
     if (inTitle === word) score += 40
-    else if (inTitle.startsWith(word)) score += 14
+    else if (inTitle.startsWith(word) || inKeywords.some((one) => one.startsWith(word))) score += 14
     else if (inTitle.includes(word)) score += 9
     else if (inPage.includes(word)) score += 5
     else if (inText.includes(word)) score += 1 + Math.min(4, inText.split(word).length - 2)

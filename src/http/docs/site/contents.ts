@@ -3,6 +3,8 @@ interface Entry {
   /** Path in `docs/`; undefined for a generated page. */
   file?: string
   summary: string
+  /** What readers also call its subject, in English and Spanish, for the searches of the guides and of the dashboard. */
+  keywords?: string
 }
 
 interface Group {
@@ -59,6 +61,7 @@ export const contents: readonly Group[] = [
         slug: 'creating-templates',
         file: 'guides/creating-templates.md',
         summary: 'Create, change and delete templates, and keep them in files.',
+        keywords: 'gallery pickup plantilla recoger',
       },
       {
         slug: 'idempotency',
@@ -75,6 +78,7 @@ export const contents: readonly Group[] = [
         slug: 'opt-outs',
         file: 'guides/opt-outs.md',
         summary: 'Receive replies, and stop marketing messages to recipients who opt out.',
+        keywords: 'unsubscribe block opt out darse de baja bloquear',
       },
       {
         slug: 'whatsapp-changes',
@@ -135,6 +139,7 @@ export const contents: readonly Group[] = [
         slug: 'costs',
         file: 'operating/costs.md',
         summary: "Import WhatsApp's rate cards, and see what messages cost.",
+        keywords: 'prices invoice billing message precios cuesta factura mensaje',
       },
       {
         slug: 'opentelemetry',

@@ -27,6 +27,8 @@ export interface SearchEntry {
   page: string
   title: string
   text: string
+  /** Of the entry of a page: what readers also call its subject. */
+  keywords?: string
 }
 
 export function urlOf(slug: string): string {

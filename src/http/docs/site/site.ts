@@ -53,12 +53,14 @@ function buildSite(pages: readonly Page[]): Site {
 
 /** One entry per section, and one per operation of the reference. */
 function listSearchEntries(pages: readonly Page[]): SearchEntry[] {
+  const keywords = new Map(contents.flatMap((group) => group.pages).map((entry) => [entry.slug, entry.keywords]))
   const sections = pages.flatMap((page) =>
     page.sections.map(({ id, title, text }) => ({
       url: `${urlOf(page.slug)}${id === '' ? '' : `#${id}`}`,
       page: page.title,
       title,
       text,
+      ...(id === '' && keywords.get(page.slug) !== undefined && { keywords: keywords.get(page.slug) }),
     })),
   )
   const operations = listProcedures(restContracts).map(({ contract }) => ({
