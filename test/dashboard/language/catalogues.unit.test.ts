@@ -84,6 +84,14 @@ test.each(locales)('the plurals of %s have the forms of the language', async (lo
   expect(incomplete.map(([, { message }]) => message)).toEqual([])
 })
 
+test('the Spanish catalogue has an article before a time that is an element', async () => {
+  const { translated } = await readTexts('es')
+  const texts = Object.values(translated).map(({ translation = '' }) => translation)
+
+  expect(texts.filter((text) => /\b(?:desde|hasta) el <\d\/>/i.test(text)).length).toBeGreaterThan(3)
+  expect(texts.filter((text) => /\b(?:desde|hasta|en) <\d\/>/i.test(text))).toEqual([])
+})
+
 /** Imperatives of the formal address, and words that only it has. */
 const formal =
   /(?:^|[.:;¿¡(] ?)(?:Abra|Active|Añada|Busque|Cambie|Compruebe|Conecte|Consulte|Copie|Cree|Deje|Déjel[ao]|Elija|Envíe|Escriba|Espere|Guarde|Haga|Indique|Intente|Inténtelo|Introduzca|Lea|Llame|Pegue|Pida|Pruebe|Pulse|Reemplace|Revise|Seleccione|Sincronice|Tenga|Use|Vea|Vuelva)\b|, (?:añada|busque|compruebe|elija|espere|pida)\b|\b[Uu]sted\b|\bsus? propi[ao]s? dirección|\bsus aplicaciones\b/

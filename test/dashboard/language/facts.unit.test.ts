@@ -64,7 +64,7 @@ test('shows the English sentence to an English reader', () => {
 
 test.each([
   ['en', /^Deliveries to crm have failed since Nov \d\d, 2020, \d+:\d8:00\s[AP]M\.$/],
-  ['es', /^Las entregas a crm fallan desde \d\d nov 2020, \d+:\d8:00\.$/],
+  ['es', /^Las entregas a crm fallan desde el \d\d nov 2020, \d+:\d8:00\.$/],
 ])('says times in the language (%s) and the time zone of the reader', (language, reads) => {
   if (language === 'en') activate('en', {})
   const body = alertFacts.endpoint.failsSince({ name: 'crm', since: timeOf(new Date('2020-11-19T14:08:00Z')) })

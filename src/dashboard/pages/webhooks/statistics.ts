@@ -1,5 +1,6 @@
-import { t } from '@lingui/core/macro'
+import { msg, t } from '@lingui/core/macro'
 import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
+import { i18n } from '../../language/i18n.ts'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
 import { describeDuration } from '../../ui/time.ts'
 
@@ -42,17 +43,24 @@ export function describeOptionalDuration(milliseconds: number | undefined): stri
 const clock = { hour: 'numeric', minute: '2-digit' } as const
 const dayAndTime = { month: 'short', day: 'numeric', ...clock } as const
 
-/** Formats a time to follow "since": `10:32` today, `yesterday, 18:04`, or with the date; in the reader's locale and time zone. */
+/**
+ * Formats a time to follow "since": `10:32` today, `yesterday, 18:04`, or with the date; in the reader's locale and time
+ * zone. Other languages have another word before a time or a date, so each is a text of its own.
+ */
 export function describeSince(at: string, now: Date = new Date()): string {
   const date = new Date(at)
   const day = startOfDay(date)
-  if (day === startOfDay(now)) return dateFormat(clock).format(date)
+  const time = dateFormat(clock).format(date)
+  if (day === startOfDay(now)) return i18n._({ ...sinceTime, values: { time } })
   const yesterday = new Date(now)
   yesterday.setDate(yesterday.getDate() - 1)
-  return day === startOfDay(yesterday)
-    ? t`yesterday, ${dateFormat(clock).format(date)}`
-    : dateFormat(dayAndTime).format(date)
+  if (day === startOfDay(yesterday)) return t`yesterday, ${time}`
+  const dayTime = dateFormat(dayAndTime).format(date)
+  return i18n._({ ...sinceDate, values: { dayTime } })
 }
+
+const sinceTime = msg({ message: '{time}', context: 'since a time of today' })
+const sinceDate = msg({ message: '{dayTime}', context: 'since a date' })
 
 function startOfDay(date: Date): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
