@@ -97,6 +97,13 @@ export function pairsOf(refs: readonly WhatsAppAccountRef[]): RawBuilder<unknown
   )`
 }
 
+/** Counts those of all accounts, up to `limit`. */
+export async function countWhatsAppAccounts(db: Kysely<Database>, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from (select from whatsapp_accounts limit ${limit}) w`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
 /** Reads all accounts, for operators only. */
 export function findAllWhatsAppAccounts(db: Kysely<Database>): Promise<WhatsAppAccountRow[]> {
   return db.selectFrom('whatsapp_accounts').selectAll().orderBy('id').execute()

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { type HealthState, readHealthPages, type ViewDeps } from '../../whatsapp-accounts/health/view.ts'
+import { countWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 
 const owner = ['account', 'whatsapp_account'] as const
@@ -9,18 +10,30 @@ const owner = ['account', 'whatsapp_account'] as const
 const maxAccountsWithSeries = 500
 const announcedExpiryMilliseconds = 30 * 86_400_000
 
-/** With more accounts, a scrape does not wait for its read: it may show the values of the scrape before. */
+/**
+ * With more accounts, a scrape does not wait for its read: it shows the values of the scrape before, and the first one
+ * may show none.
+ */
 const manyAccounts = 500
 const maxWaitMilliseconds = 50
 
 /** Registers gauges of WhatsApp accounts. Each scrape reads stored data, without calling WhatsApp. */
 export function registerHealthMetrics(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
   let reading: Promise<void> | undefined
-  let accounts = 0
+  let accounts: number | undefined
   /** All gauges are collected at once and share one read. */
   const collect = async () => {
     reading ??= read().finally(() => (reading = undefined))
-    await (accounts > manyAccounts ? Promise.race([reading, delay(maxWaitMilliseconds)]) : reading)
+    await ((await areMany()) ? Promise.race([reading, delay(maxWaitMilliseconds)]) : reading)
+  }
+  const areMany = async () => {
+    try {
+      accounts ??= await countWhatsAppAccounts(deps.db, manyAccounts + 1)
+    } catch {
+      // The read fails, too, and soon.
+      return false
+    }
+    return accounts > manyAccounts
   }
   const counts = new Gauge({
     name: 'waybill_whatsapp_accounts',

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { signCallback } from '../../../src/whatsapp/callbacks/signature.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startTestServer, type TestResponse, type TestServer, through } from '../../support/server.ts'
 
 let server: TestServer
@@ -104,27 +105,63 @@ test('has no series of its own for a WhatsApp account without findings, except o
 
 const series = (text: string) => text.split('\n').filter((line) => line.startsWith('waybill_whatsapp_account_healthy{'))
 
-test('counts thousands of WhatsApp accounts, and shows the first 500 with findings, errors first', async () => {
-  const account = await server.account()
-  const node = await startTestServer({ beside: server })
-  await sql`insert into whatsapp_accounts
-      (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default, inactive_reason, quality_rating)
-    select 'wa_many_' || n, ${account.accountId}, 'many_' || n, 'many_' || n, '', false,
-      case when n > 1980 then 'WhatsApp rejected it (190)' end, case when n <= 600 then 'RED' end
-    from generate_series(1, 2000) n`.execute(server.deps.db)
+const count = (text: string, healthy: boolean) =>
+  Number(new RegExp(`^waybill_whatsapp_accounts\\{healthy="${healthy}"\\} (\\d+)$`, 'm').exec(text)?.[1])
 
-  const { text } = await node.request('GET', '/metrics')
-  const all = await node.request('GET', '/metrics/accounts')
-  await sql`delete from whatsapp_accounts where id like 'wa_many_%'`.execute(server.deps.db)
-  await node.close()
+describe('with thousands of WhatsApp accounts', () => {
+  let many: TestServer
 
-  const count = (healthy: boolean) =>
-    Number(new RegExp(`^waybill_whatsapp_accounts\\{healthy="${healthy}"\\} (\\d+)$`, 'm').exec(text)?.[1])
-  expect(count(false)).toBe(20)
-  expect(count(true)).toBeGreaterThanOrEqual(1_980)
-  expect(series(text)).toHaveLength(500)
-  expect(series(text).filter((line) => line.endsWith(' 0'))).toHaveLength(20)
-  expect(series(all.text).length).toBeGreaterThanOrEqual(2_000)
+  beforeAll(async () => {
+    many = await startTestServer()
+    const account = await many.account()
+    await sql`insert into whatsapp_accounts
+        (id, account_id, phone_number_id, waba_id, access_token_encrypted, is_default, inactive_reason, quality_rating)
+      select 'wa_many_' || n, ${account.accountId}, 'many_' || n, 'many_' || n, '', false,
+        case when n > 1980 then 'WhatsApp rejected it (190)' end, case when n <= 600 then 'RED' end
+      from generate_series(1, 2000) n`.execute(many.deps.db)
+  })
+
+  afterAll(() => many.close())
+
+  test('counts them, and shows the first 500 with findings, errors first', async () => {
+    // The first scrape does not wait until all are read.
+    const text = await eventually(async () => {
+      const metrics = await many.request('GET', '/metrics')
+      expect(series(metrics.text)).not.toHaveLength(0)
+      return metrics.text
+    })
+    const all = await many.request('GET', '/metrics/accounts')
+
+    expect(count(text, false)).toBe(20)
+    expect(count(text, true)).toBe(1_981)
+    expect(series(text)).toHaveLength(500)
+    expect(series(text).filter((line) => line.endsWith(' 0'))).toHaveLength(20)
+    expect(series(all.text)).toHaveLength(2_001)
+  })
+
+  const canLock = inject('database').kind === 'postgres'
+  test.runIf(canLock)('answers the first scrape while they are still being read', async () => {
+    const node = await startTestServer({ beside: many })
+    const locked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const lock = many.deps.db.transaction().execute(async (trx) => {
+      await sql`lock table whatsapp_account_health in access exclusive mode`.execute(trx)
+      locked.resolve()
+      await answered.promise
+    })
+    await locked.promise
+
+    const { text } = await node.request('GET', '/metrics')
+    const { rows: waiting } = await sql`
+      select from pg_locks where relation = 'whatsapp_account_health'::regclass and not granted`.execute(many.deps.db)
+    answered.resolve()
+    await lock
+    await node.close()
+
+    expect(waiting).toHaveLength(1)
+    expect(text).toContain('waybill_whatsapp_accounts')
+    expect(series(text)).toHaveLength(0)
+  })
 })
 
 function read(node: TestServer, headers = {}): Promise<TestResponse> {
