@@ -15,9 +15,9 @@ type SyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
  * Syncs the templates of the WABAs that are due, in case a callback was lost. Returns the number of synced
  * WABAs.
  */
-export async function syncDueTemplates(deps: SyncDeps): Promise<number> {
+export async function syncDueTemplates(deps: SyncDeps, stopping?: AbortSignal): Promise<number> {
   const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
-  return (await workOnDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba))).length
+  return (await workOnDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba), stopping)).length
 }
 
 /** Never fails, so that one unreadable WABA does not block the others. */

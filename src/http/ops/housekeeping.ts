@@ -73,7 +73,8 @@ interface Chore {
   everySeconds: number
   /** Its name, which also identifies it in the database. */
   job: () => Fact
-  run: (deps: Deps, config: HousekeepingConfig) => Promise<unknown>
+  /** `stopping` is aborted when the process stops: nothing else is claimed then. */
+  run: (deps: Deps, config: HousekeepingConfig, stopping: AbortSignal) => Promise<unknown>
 }
 
 /**
@@ -158,11 +159,11 @@ const chores: Chore[] = [
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, job: jobFacts.syncTemplates, run: syncDueTemplates },
+  { everySeconds: 15, job: jobFacts.syncTemplates, run: (deps, _, stopping) => syncDueTemplates(deps, stopping) },
   {
     everySeconds: 15,
     job: jobFacts.checkAccounts,
-    run: checkDueAccounts,
+    run: (deps, _, stopping) => checkDueAccounts(deps, stopping),
   },
   {
     everySeconds: 60,
@@ -174,8 +175,8 @@ const chores: Chore[] = [
     job: jobFacts.createHealthRecords,
     run: ({ db }) => addMissingHealth(db),
   },
-  { everySeconds: 15, job: jobFacts.countLastHour, run: measureTraffic },
-  { everySeconds: 15, job: jobFacts.countReach, run: countReach },
+  { everySeconds: 15, job: jobFacts.countLastHour, run: (deps, _, stopping) => measureTraffic(deps, stopping) },
+  { everySeconds: 15, job: jobFacts.countReach, run: (deps, _, stopping) => countReach(deps, stopping) },
   // A rejected token stops every send, so it must be known within seconds.
   { everySeconds: 3, job: jobFacts.announceAccountChanges, run: announceChanges },
   { everySeconds: 5, job: jobFacts.announceNotices, run: announceNotices },
@@ -229,19 +230,19 @@ export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Hous
 
 function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, config: HousekeepingConfig) {
   let running: Promise<void> | undefined
-  let isStopped = false
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const fact = createFact()
   const job = { name: inEnglish(fact), everySeconds }
   const isInfrequent = everySeconds >= infrequentSeconds
   // A chore still running after the stop fails because its database is closed. That needs no action.
   const reportFailure = (error: unknown) =>
-    deps.log[isStopped ? 'debug' : 'warn']({ err: error }, `could not ${job.name}`)
+    deps.log[stopping.signal.aborted ? 'debug' : 'warn']({ err: error }, `could not ${job.name}`)
   const runOnce = async () => {
     const endRun = config.jobs?.start(fact, everySeconds)
     let failed = false
     try {
-      await run(deps, config)
+      await run(deps, config, stopping.signal)
     } catch (error) {
       failed = true
       reportFailure(error)
@@ -263,7 +264,7 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
       timer ??= setInterval(() => void runUnlessRunning(runIfDue), seconds * 1000).unref()
     },
     stop: async () => {
-      isStopped = true
+      stopping.abort()
       clearInterval(timer)
       await running
     },

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { firstIdAt } from '../../platform/ids.ts'
+import { claimBatches } from '../../platform/work-on-due.ts'
 import { logFindings } from '../../whatsapp-accounts/health/log-findings.ts'
 import { claimDuePortfolios, countPeople, findNumbersOfPortfolio, saveReach } from './store.ts'
 
@@ -10,8 +11,6 @@ const maxScanned = 200_000
 /** A count waits longer the more it reads, so that counting takes a small share of the time. */
 const scannedPerSecond = 1000
 const maxClaimed = 20
-/** A pass ends after this time, so that it is reported and stops with its process. */
-const maxMilliseconds = 50_000
 
 type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
@@ -19,12 +18,10 @@ type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
  * Counts how many people the numbers of each business portfolio with a messaging limit addressed in the last 24 hours.
  * Sends neither wait for this nor write anything for it. Returns the number of portfolios.
  */
-export async function countReach(deps: CountDeps): Promise<number> {
+export async function countReach(deps: CountDeps, stopping?: AbortSignal): Promise<number> {
   let counted = 0
-  const endsAt = performance.now() + maxMilliseconds
-  while (performance.now() < endsAt) {
-    const due = await claimDuePortfolios(deps.db, { limit: maxClaimed, nextSeconds })
-    if (due.length === 0) break
+  const claim = () => claimDuePortfolios(deps.db, { limit: maxClaimed, nextSeconds })
+  for await (const due of claimBatches(claim, stopping)) {
     for (const portfolioId of due) await countPortfolio(deps, portfolioId)
     counted += due.length
   }

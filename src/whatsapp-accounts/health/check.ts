@@ -31,13 +31,13 @@ const maxClaimed = 20
 const checksAtOnce = 16
 
 /** Checks the accounts that are due. One failure does not stop the others. Returns the accounts that were checked. */
-export function checkDueAccounts(deps: CheckDeps): Promise<WhatsAppAccountRef[]> {
+export function checkDueAccounts(deps: CheckDeps, stopping?: AbortSignal): Promise<WhatsAppAccountRef[]> {
   const claim = () => claimDueChecks(deps.db, { limit: maxClaimed, nextSeconds })
-  return workOnDue(claim, checksAtOnce, (ref) =>
+  const check = (ref: WhatsAppAccountRef) =>
     checkNow(deps, ref).catch((error: unknown) =>
       deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
-    ),
-  )
+    )
+  return workOnDue(claim, checksAtOnce, check, stopping)
 }
 
 /** Checks an account and logs changed findings; throws if the account does not exist. */

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { firstIdAt } from '../../platform/ids.ts'
+import { claimBatches } from '../../platform/work-on-due.ts'
 import { logFindings } from './log-findings.ts'
 import type { StoredTraffic } from '../../platform/db/schema.ts'
 import {
@@ -21,9 +22,6 @@ const nextSeconds = 60
 /** One statement counts the messages of all accounts of a claim, so it must not have too many. */
 const maxClaimed = 50
 
-/** A pass ends after this time, so that it is reported and stops with its process. */
-const maxMilliseconds = 50_000
-
 type TrafficDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 
 export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
@@ -37,12 +35,10 @@ export function windowAt(now: Date, settled = settledAfter): TrafficWindow {
  * Counts the messages of the last hour for the WhatsApp accounts that are due, and logs changed findings. Metrics,
  * doctor and log read the stored counts, because counting at each read would cost too much.
  */
-export async function measureTraffic(deps: TrafficDeps): Promise<number> {
+export async function measureTraffic(deps: TrafficDeps, stopping?: AbortSignal): Promise<number> {
   let measured = 0
-  const endsAt = performance.now() + maxMilliseconds
-  while (performance.now() < endsAt) {
-    const due = await claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
-    if (due.length === 0) break
+  const claim = () => claimDueTraffic(deps.db, { limit: maxClaimed, nextSeconds })
+  for await (const due of claimBatches(claim, stopping)) {
     await measure(deps, due)
     measured += due.length
   }

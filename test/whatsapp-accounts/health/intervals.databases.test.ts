@@ -57,3 +57,20 @@ test('syncs the templates of every WhatsApp Business Account that is due in one 
     where account_id = ${account.accountId}`.execute(server.deps.db)
   expect(await syncDueTemplates(server.deps)).toBeGreaterThan(count)
 })
+
+test('claims no more accounts once the process stops, and completes those that it has claimed', async () => {
+  await sql`update whatsapp_account_health set next_check_at = now()`.execute(server.deps.db)
+  const due = await countDue('next_check_at')
+  const stopping = new AbortController()
+  server.simulator.intercept(() => {
+    stopping.abort()
+    return undefined
+  })
+
+  const checked = await checkDueAccounts(server.deps, stopping.signal)
+
+  server.simulator.intercept(undefined)
+  const left = await countDue('next_check_at')
+  expect(left).toBeGreaterThan(0)
+  expect(checked).toHaveLength(due - left)
+})
