@@ -9,6 +9,7 @@ import { compareSends, compareSlowEndpoint, compareStatuses, compareWorkers } fr
 import type { Benchmark } from './benchmark.ts'
 import { compareCosts } from './cost/compare-costs.ts'
 import { describeMachine } from './machine.ts'
+import { accounts } from './rows/accounts.ts'
 import { attack } from './rows/attack.ts'
 import { ceiling } from './rows/ceiling.ts'
 import { cpu } from './rows/cpu.ts'
@@ -56,6 +57,7 @@ const rows: Benchmark[] = [
   processes,
   overload,
   attack,
+  accounts,
 ]
 
 const { positionals, values } = parseArgs({
