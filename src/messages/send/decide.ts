@@ -4,7 +4,7 @@ import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveAccount } from '../../whatsapp-accounts/active-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import type { Problem } from '../../templates/fill/problem.ts'
+import { type Problem, sayProblem } from '../../templates/fill/problem.ts'
 import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
 import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SuppressionRule } from '../suppressions/check.ts'
@@ -90,10 +90,10 @@ const maxProblems = 10
 /** One sentence per problem, and the problems of each field for a form. */
 function toError(problems: Problem[]): ServiceError {
   const sentences = problems.map(
-    ({ path, part, problem }) => `${formatPath(path)}${part === undefined ? '' : ` (${part})`}: ${problem}.`,
+    (found) => `${formatPath(found.path)}${found.part === undefined ? '' : ` (${found.part})`}: ${sayProblem(found)}.`,
   )
   const more = sentences.length > maxProblems ? ` And ${sentences.length - maxProblems} more.` : ''
-  const fields = Object.entries(Object.groupBy(problems, ({ path }) => path.join('.')))
+  const fields = Object.entries(Object.groupBy(problems, ({ path, key = [] }) => path.concat(key).join('.')))
   return new ServiceError('VALIDATION_ERROR', sentences.slice(0, maxProblems).join(' ') + more, {
     fields: Object.fromEntries(
       fields.map(([field, ofField = []]) => [field, `${ofField.map(({ problem }) => problem).join('. ')}.`]),

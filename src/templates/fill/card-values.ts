@@ -21,11 +21,11 @@ export function fitCards(
   return cards?.flatMap((card, index) => {
     // WhatsApp accepts more product cards than the template has; they all have the same parts.
     const part = parts[index] ?? parts[0]
-    const reportHere: ReportProblem = ({ path, part: cardPart, problem: text }) =>
+    const reportHere: ReportProblem = ({ path, part: cardPart, ...rest }) =>
       report({
         path: ['cards', index, ...path],
         part: `card ${index}${cardPart === undefined ? '' : `, ${cardPart}`}`,
-        problem: text,
+        ...rest,
       })
     return part && problem === undefined ? fitCard(part, card, reportHere) : []
   })
@@ -46,7 +46,7 @@ function fitCard(
   report: ReportProblem,
 ): OutgoingCard {
   for (const problem of findVariableProblems(part.text, variables, part.maxBodyCharacters))
-    report({ path: ['variables'], problem })
+    report({ path: ['variables'], ...problem })
   const filledHeader = fitHeader(part.header, header, report)
   const filledButtons = fitButtons(part.buttons, buttons, report)
   return {

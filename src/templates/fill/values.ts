@@ -33,7 +33,7 @@ export function fitValues(template: TemplateText, given: TemplateValues): Fit {
   // Most sends have only variables, and need none of the work below.
   if ((isVariablesOnly || hasOnlyVariables(values)) && takesOnlyVariables(template.components)) {
     const { variables = {} } = values
-    const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], problem }))
+    const problems = findVariableProblems(template, variables).map((problem) => ({ path: ['variables'], ...problem }))
     return { filled: { parameters: listParameters(template, variables) }, problems }
   }
   const problems: Problem[] = []
@@ -69,7 +69,7 @@ function fitParts(
   if (values.code !== undefined)
     report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
   for (const problem of findVariableProblems(template, variables, parts.maxBodyCharacters))
-    report({ path: ['variables'], problem })
+    report({ path: ['variables'], ...problem })
   const header = fitHeader(parts.header, values.header, report)
   const buttons = fitButtons(parts.buttons, values.buttons, report)
   const cards = fitCards(parts.cards, values.cards, report)

@@ -1,29 +1,34 @@
 import type { Placeholder } from '../../../contracts/api/template.ts'
 import type { TextParameter } from '../../whatsapp/whatsapp.ts'
+import type { Problem } from './problem.ts'
 import { fill, findText, listPlaceholders, type TemplateText } from '../placeholders.ts'
+
+type VariableProblem = Pick<Problem, 'key' | 'problem'>
 
 /** Limits for a body with other components, and for a body alone (reference, section 3.2). */
 const maxBodyCharacters = { withOtherComponents: 1024, alone: 32_768 }
 
 /**
- * Returns the problems of `variables` for this template, one sentence each; empty if they fit. The sentences never
- * contain values, because they may be personal data.
+ * Returns the problems of `variables` for this template; empty if they fit.
  */
 export function findVariableProblems(
   template: TemplateText,
   variables: Readonly<Record<string, string>>,
   maxCharacters?: number,
-): readonly string[] {
+): readonly VariableProblem[] {
   if (haveValidValues(listPlaceholders(template), variables)) return describeLength(template, variables, maxCharacters)
   const needed = listPlaceholders(template).map((placeholder) => placeholder.key)
   const missing = needed.filter((key) => !Object.hasOwn(variables, key))
   const unknown = Object.keys(variables).filter((key) => !needed.includes(key))
   return [
-    ...missing.map((key) => `"${key}" is missing; it fills {{${key}}}`),
-    ...(unknown.length === 0 ? [] : [describeUnknown(unknown, needed)]),
+    ...missing.map((key) => ({ key, problem: `is missing; it fills {{${key}}}` })),
+    ...(unknown.length === 0 ? [] : [{ problem: describeUnknown(unknown, needed) }]),
     ...needed
       .filter((key) => Object.hasOwn(variables, key))
-      .flatMap((key) => findValueProblem(variables[key] ?? '')?.replace(/^/, `"${key}" `) ?? []),
+      .flatMap((key) => {
+        const problem = findValueProblem(variables[key] ?? '')
+        return problem === undefined ? [] : [{ key, problem }]
+      }),
   ]
 }
 
@@ -61,16 +66,17 @@ function describeLength(
   { components }: TemplateText,
   variables: Readonly<Record<string, string>>,
   maxCharacters?: number,
-): readonly string[] {
+): readonly VariableProblem[] {
   const limit =
     maxCharacters ?? (components.length > 1 ? maxBodyCharacters.withOtherComponents : maxBodyCharacters.alone)
   const body = findText(components, 'BODY') ?? ''
   if (maxFilledLength(body, variables) <= limit) return none
   const length = countCharacters(fill(body, variables), limit)
-  return length <= limit ? [] : [`make the body ${length} characters long; WhatsApp allows at most ${limit}`]
+  if (length <= limit) return none
+  return [{ problem: `make the body ${length} characters long; WhatsApp allows at most ${limit}` }]
 }
 
-const none: readonly string[] = []
+const none: readonly VariableProblem[] = []
 
 /** The shortest placeholder, `{{1}}`, has five characters. Most messages are far below the limit and need not be filled in. */
 function maxFilledLength(body: string, variables: Readonly<Record<string, string>>): number {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fill, listPlaceholders, type TemplateText } from '../../../src/templates/placeholders.ts'
+import { sayProblem } from '../../../src/templates/fill/problem.ts'
 import { countCharacters, findVariableProblems, listParameters } from '../../../src/templates/fill/variables.ts'
 
 const shipped = {
@@ -123,7 +124,7 @@ test.each<Case>([
     problems: ['"1" must not contain more than four spaces in a row'],
   },
 ])('checks variables: $because', ({ template, variables, problems }) => {
-  expect(findVariableProblems(template, variables)).toEqual(problems)
+  expect(findVariableProblems(template, variables).map(sayProblem)).toEqual(problems)
 })
 
 /** A value that makes `Hello {{1}}` exactly this many characters long. */
@@ -162,7 +163,9 @@ test('replaces every placeholder with its exact value', () => {
 
 test('reports a missing variable even if it is named like an object property', () => {
   const template = { parameterFormat: 'NAMED', components: [{ type: 'BODY', text: 'Hi {{constructor}}' }] }
-  expect(findVariableProblems(template, {})).toEqual(['"constructor" is missing; it fills {{constructor}}'])
+  expect(findVariableProblems(template, {})).toEqual([
+    { key: 'constructor', problem: 'is missing; it fills {{constructor}}' },
+  ])
   expect(fill('Hi {{constructor}}', {})).toBe('Hi {{constructor}}')
 })
 
@@ -177,7 +180,7 @@ test('compares the filled body with the limit of the caller, and reports both', 
   const template = { parameterFormat: 'POSITIONAL', components: [{ type: 'BODY', text: 'Hello {{1}}' }] }
   expect(findVariableProblems(template, { '1': '\u{1F98A}\u{1F98A}' }, 8)).toEqual([])
   expect(findVariableProblems(template, { '1': 'Ada' }, 8)).toEqual([
-    'make the body 9 characters long; WhatsApp allows at most 8',
+    { problem: 'make the body 9 characters long; WhatsApp allows at most 8' },
   ])
   expect(findVariableProblems({ ...template, components: [{ type: 'FOOTER', text: 'Bye' }] }, {}, 0)).toEqual([])
 })

@@ -44,15 +44,8 @@ function place(fields: Record<string, string>) {
 }
 
 describe('placeProblems', () => {
-  test('assigns each problem to its variable', () => {
-    expect(place({ variables: '"1" must not be empty. "name" must not contain a tab.' })).toEqual({
-      fields: { 'variables.1': 'Must not be empty.', 'variables.name': 'Must not contain a tab.' },
-      rest: undefined,
-    })
-  })
-
   test('assigns problems to fields by name', () => {
-    const fields = { to: 'Must be digits.', 'variables.1': 'Must be a string.' }
+    const fields = { to: 'Must be digits.', 'variables.1': 'Must be a string.', 'variables.name': 'Is missing.' }
     expect(place(fields)).toEqual({ fields, rest: undefined })
   })
 
@@ -69,7 +62,7 @@ describe('placeProblems', () => {
       fields: {},
       rest: 'All of it.',
     })
-    expect(place({ variables: '"2" must not be empty.' }).rest).toBe('All of it.')
+    expect(place({ 'variables.2': 'Must not be empty.' }).rest).toBe('All of it.')
     expect(place({ template: 'cannot be sent.' }).rest).toBe('All of it.')
     expect(place({}).rest).toBe('All of it.')
   })
