@@ -5,8 +5,31 @@ import type { Database } from '../../platform/db/schema.ts'
 const leaseSeconds = 900
 const retrySeconds = 300
 
+/**
+ * Under which names older versions store jobs. They are keys: they stay if the text of a job is reworded, because two names
+ * would run a job twice while both versions run.
+ */
+const storedNames: Readonly<Record<string, string>> = {
+  'job.deleteExpiredIdempotencyKeys': 'delete expired idempotency keys',
+  'job.deleteOldSeenReplies': 'delete old deduplication records of replies',
+  'job.deleteExpiredOneTimeCodes': 'delete expired one-time codes',
+  'job.createOrDropPartitions': 'create or drop partitions',
+  'job.deleteOldContents': 'delete old contents of messages',
+  'job.deleteExpiredSignIns': 'delete expired sign-ins',
+  'job.deleteExpiredAuditEntries': 'delete expired audit log entries',
+  'job.deleteExpiredFiles': 'delete expired files',
+  'job.aggregateOldCounts': 'aggregate old message counts by day',
+  'job.createHealthRecords': 'create health records for WhatsApp accounts from an earlier version',
+}
+
+/** The name of a job in the database: the code of its fact, except for those above. */
+function nameInDatabase(code: string): string {
+  return storedNames[code] ?? code
+}
+
 export interface InfrequentJob {
-  name: string
+  /** The code of its fact. */
+  code: string
   everySeconds: number
 }
 
@@ -14,11 +37,11 @@ export interface InfrequentJob {
  * Claims a job if it is due by the database clock, so that one of all processes runs it, however often they restart. A
  * due time that is too far away was stored before the clock was set back.
  */
-export async function claimJob(db: Kysely<Database>, { name, everySeconds }: InfrequentJob): Promise<boolean> {
+export async function claimJob(db: Kysely<Database>, { code, everySeconds }: InfrequentJob): Promise<boolean> {
   const furthestSeconds = Math.max(everySeconds, leaseSeconds)
   const { rows } = await sql`
     insert into background_jobs as j (name, due_at, started_at)
-    values (${name}, now() + ${leaseSeconds} * interval '1 second', now())
+    values (${nameInDatabase(code)}, now() + ${leaseSeconds} * interval '1 second', now())
     on conflict (name) do update set due_at = excluded.due_at, started_at = excluded.started_at
     where j.due_at <= now() or j.due_at - now() > ${furthestSeconds} * interval '1 second'
     returning name`.execute(db)
@@ -28,7 +51,7 @@ export async function claimJob(db: Kysely<Database>, { name, everySeconds }: Inf
 /** Schedules the next run: after a failure, soon. */
 export async function finishJob(
   db: Kysely<Database>,
-  { name, everySeconds }: InfrequentJob,
+  { code, everySeconds }: InfrequentJob,
   { failed }: { failed: boolean },
 ): Promise<void> {
   const waitSeconds = failed ? Math.min(retrySeconds, everySeconds) : everySeconds
@@ -36,5 +59,5 @@ export async function finishJob(
     update background_jobs
     set due_at = now() + ${waitSeconds} * interval '1 second',
       finished_at = case when ${failed}::boolean then finished_at else now() end
-    where name = ${name}`.execute(db)
+    where name = ${nameInDatabase(code)}`.execute(db)
 }

@@ -56,22 +56,20 @@ type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSec
 }
 
 export interface Housekeeping {
-  /** The names of all chores. */
-  names: readonly string[]
   /**
    * Runs each chore at its interval. A chore never overlaps itself; a failed one runs again at its next interval, or
    * after five minutes.
    */
   start(): void
-  /** Runs chores now, and waits for them. */
-  run(...names: string[]): Promise<void>
+  /** Runs the chores of these facts now, and waits for them. */
+  run(...jobs: (() => Fact)[]): Promise<void>
   /** Starts no more chores and waits for running ones, so that the database can be closed. */
   stop(): Promise<void>
 }
 
 interface Chore {
   everySeconds: number
-  /** Its name, which also identifies it in the database. */
+  /** Says what it does. Its code identifies it. */
   job: () => Fact
   /** `stopping` is aborted when the process stops: nothing else is claimed then. */
   run: (deps: Deps, config: HousekeepingConfig, stopping: AbortSignal) => Promise<unknown>
@@ -209,18 +207,15 @@ const maxStopMilliseconds = 5_000
 
 export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
   const queueChore = { everySeconds: 15, job: jobFacts.checkQueue, run: createQueueWatch() }
-  const jobs = new Map(
-    [...chores, queueChore].map((chore) => [inEnglish(chore.job()), createJob(chore, deps, config)] as const),
-  )
-  const find = (name: string) => {
-    const job = jobs.get(name)
-    if (!job) throw new Error(`no chore is named "${name}"`)
+  const jobs = new Map([...chores, queueChore].map((chore) => [chore.job, createJob(chore, deps, config)] as const))
+  const find = (named: () => Fact) => {
+    const job = jobs.get(named)
+    if (!job) throw new Error(`there is no chore ${named().code}`)
     return job
   }
   return {
-    names: [...jobs.keys()],
     start: () => jobs.forEach((job) => job.start()),
-    run: async (...names) => void (await Promise.all(names.map((name) => find(name).run()))),
+    run: async (...named) => void (await Promise.all(named.map((job) => find(job).run()))),
     stop: async () => {
       const ended = Promise.all(jobs.values().map((job) => job.stop()))
       await Promise.race([ended, delay(maxStopMilliseconds, undefined, { ref: false })])
@@ -233,11 +228,11 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const fact = createFact()
-  const job = { name: inEnglish(fact), everySeconds }
+  const infrequent = { code: fact.code, everySeconds }
   const isInfrequent = everySeconds >= infrequentSeconds
   // A chore still running after the stop fails because its database is closed. That needs no action.
   const reportFailure = (error: unknown) =>
-    deps.log[stopping.signal.aborted ? 'debug' : 'warn']({ err: error }, `could not ${job.name}`)
+    deps.log[stopping.signal.aborted ? 'debug' : 'warn']({ err: error }, `could not ${inEnglish(fact)}`)
   const runOnce = async () => {
     const endRun = config.jobs?.start(fact, everySeconds)
     let failed = false
@@ -248,10 +243,10 @@ function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, co
       reportFailure(error)
     }
     endRun?.({ failed })
-    if (isInfrequent) await finishJob(deps.db, job, { failed })
+    if (isInfrequent) await finishJob(deps.db, infrequent, { failed })
   }
   const runIfDue = async () => {
-    if (!isInfrequent || (await claimJob(deps.db, job))) await runOnce()
+    if (!isInfrequent || (await claimJob(deps.db, infrequent))) await runOnce()
   }
   const runUnlessRunning = (start: () => Promise<void>) =>
     (running ??= start()

@@ -17,14 +17,13 @@ export function createJobLog(now: () => Date): JobLog & { list(): Job[] } {
   return {
     start: (fact, everySeconds) => {
       const startedAt = now()
-      const said = withFacts({ name: fact })
-      const { name } = said
-      const previous = jobs.get(name) ?? { ...said, everySeconds, runs: 0, failures: 0 }
-      jobs.set(name, { ...previous, lastRunAt: startedAt.toISOString() })
+      const { code } = fact
+      const previous = jobs.get(code) ?? { ...withFacts({ name: fact }), everySeconds, runs: 0, failures: 0 }
+      jobs.set(code, { ...previous, lastRunAt: startedAt.toISOString() })
       return ({ failed }) => {
         const endedAt = now()
-        const job = jobs.get(name) ?? previous
-        jobs.set(name, {
+        const job = jobs.get(code) ?? previous
+        jobs.set(code, {
           ...job,
           lastMilliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()),
           runs: job.runs + 1,

@@ -29,7 +29,7 @@ test('creates and drops partitions by the database clock, not by a node clock 60
 
   const ahead = new Date(Date.now() + 60 * 86_400_000)
   await createHousekeeping({ ...createTestDeps(database), now: () => ahead }, retention).run(
-    'create or drop partitions',
+    jobFacts.createOrDropPartitions,
   )
 
   expect((await sql`select from webhook_attempts`.execute(database.db)).rows).toEqual([])
@@ -80,13 +80,23 @@ test('runs hourly jobs on nodes that restart every few minutes, once an hour', a
 })
 
 test('lets one of several processes run a job', async () => {
-  const job = { name: 'a contested job', everySeconds: 3600 }
+  const job = { code: 'a contested job', everySeconds: 3600 }
   const claims = await Promise.all(Array.from({ length: 5 }, () => claimJob(database.db, job)))
   expect(claims.filter(Boolean)).toEqual([true])
 })
 
+test('does not run a job that the version before has just run', async () => {
+  const { code } = jobFacts.deleteOldContents()
+  await sql`delete from background_jobs where name <> 'delete expired files'`.execute(database.db)
+  await sql`
+    insert into background_jobs (name, due_at, started_at)
+    values ('delete old contents of messages', now() + interval '1 hour', now())`.execute(database.db)
+
+  expect(await claimJob(database.db, { code, everySeconds: 3600 })).toBe(false)
+})
+
 test('runs a job again soon after it failed, and after its node was killed', async () => {
-  const job = { name: 'a job', everySeconds: 3600 }
+  const job = { code: 'a job', everySeconds: 3600 }
   expect(await claimJob(database.db, job)).toBe(true)
   await finishJob(database.db, job, { failed: true })
   expect(await claimJob(database.db, job)).toBe(false)
@@ -97,7 +107,7 @@ test('runs a job again soon after it failed, and after its node was killed', asy
 })
 
 test('runs a job whose due time is from before the clock was set back', async () => {
-  const job = { name: 'another job', everySeconds: 3600 }
+  const job = { code: 'another job', everySeconds: 3600 }
   expect(await claimJob(database.db, job)).toBe(true)
   await finishJob(database.db, job, { failed: false })
   await letPass(-1)
@@ -113,7 +123,7 @@ test('stops after running jobs have ended, so that the database can be closed', 
     },
   }
   const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
-  void housekeeping.run('record stale pending messages')
+  void housekeeping.run(jobFacts.recordStalePending)
   const runningAtStop = [...running]
   await housekeeping.stop()
 

@@ -1,3 +1,4 @@
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
@@ -130,7 +131,7 @@ test('reports unknown outcomes during maintenance and counts them in a metric', 
     outcomeUnknownAfterSeconds: 60,
     onOutcomesUnknown,
   })
-  await housekeeping.run('report messages with an unknown outcome')
+  await housekeeping.run(jobFacts.reportUnknownOutcomes)
 
   expect(await listEvents(messageId)).toHaveLength(1)
   // Includes messages of earlier tests.

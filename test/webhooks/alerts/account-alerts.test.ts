@@ -1,3 +1,4 @@
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { KyselyPlugin } from 'kysely'
 import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/view.ts'
@@ -66,7 +67,7 @@ test('reports a token that is revoked under load everywhere, at the next of chec
     const { phoneNumberId, wabaId } = account
     server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken: 'another-token' })
     expect((await account.post('/api/v1/message/send', message)).statusCode).not.toBe(200)
-    await housekeeping.run('announce changes of WhatsApp accounts')
+    await housekeeping.run(jobFacts.announceAccountChanges)
 
     expect(intervals).toEqual([3])
     expect(await listQueued()).toMatchObject([
