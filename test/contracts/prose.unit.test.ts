@@ -24,6 +24,7 @@ interface Node {
   quasis?: { value: { cooked?: string } }[]
   callee?: Node
   property?: Node
+  object?: Node
   arguments?: Node[]
   left?: Node
   right?: Node
@@ -71,6 +72,12 @@ function findComparisons(file: string, code: string): string[] {
   return prose.map((text) => `${file} ${text.trim()}`)
 }
 
+function listFiles(): string[] {
+  return globSync('{src,contracts}/**/*.{ts,tsx}', { cwd: root })
+    .filter((file) => !/\/(?:built|node_modules|dist)\//.test(file))
+    .sort()
+}
+
 test.each([
   `if (text.startsWith('must ')) cut()`,
   `text?.includes('an API key')`,
@@ -89,6 +96,62 @@ test.each([`if (code.startsWith('must')) cut()`, `say('must not be empty')`, `/^
   },
 )
 
+/** Names of texts that are sentences, unless somebody else wrote them. */
+const sentenceName = /(?:problem|reason|sentence|english|message)$/i
+
+function nameOf(node: Node | null | undefined): string {
+  return node?.name ?? node?.property?.name ?? ''
+}
+
+/** Whether the code cuts or searches a text that is named like a sentence. */
+function searchesSentence({ type, callee, arguments: [first] = [] }: Node): boolean {
+  if (type !== 'CallExpression') return false
+  const method = nameOf(callee)
+  if (/^(?:exec|test)$/.test(method)) return sentenceName.test(nameOf(first))
+  return (methods.test(method) || /^(?:slice|substring)$/.test(method)) && sentenceName.test(nameOf(callee?.object))
+}
+
+test.each([
+  `problem.split('. ')`,
+  `/"(.+)"/.exec(finding.message)`,
+  `row.inactiveReason?.slice(1)`,
+  `if (!message.includes(result.message)) say()`,
+])('finds the search of a sentence in %s', (code) => {
+  expect(collect(parseSync('a.ts', code).program).filter(searchesSentence)).toHaveLength(1)
+})
+
+/** They search the words of others, or only set the case and the full stop of a sentence. */
+const searching = [
+  // The beginning of a logged answer, cut from JSON.
+  'src/accounts/requests/list.ts',
+  // Node's, for options that do not exist.
+  'src/cli/syntax.ts',
+  'src/client/cli/main.ts',
+  // The capital letter and the full stop of a field's problem.
+  'src/dashboard/api/failure.ts',
+  // V8's, for JSON that does not parse.
+  'src/http/api/input.ts',
+  // Busboy's.
+  'src/http/api/multipart.ts',
+  // The full stop of WhatsApp's text.
+  'src/media/at-whatsapp.ts',
+  // Of PostgreSQL, PgBouncer, pg and PGlite, where they have no code.
+  'src/platform/db/connect/connect-failure.ts',
+  'src/platform/db/connect/pooler.ts',
+  'src/platform/db/errors.ts',
+  // WhatsApp's.
+  'src/whatsapp/client/refusal.ts',
+  'src/whatsapp/failure-advice.ts',
+]
+
+test('code searches only messages of others', () => {
+  const found = listFiles().filter((file) =>
+    collect(parseSync(file, readFileSync(path.join(root, file), 'utf8')).program).some(searchesSentence),
+  )
+
+  expect(found).toEqual(searching)
+})
+
 const exceptions = [
   // A value of a closed type.
   'src/cli/run-server.ts timed out',
@@ -99,10 +162,8 @@ const exceptions = [
 ]
 
 test('no code compares, cuts or searches a sentence of the catalogue', () => {
-  const files = globSync('{src,contracts}/**/*.{ts,tsx}', { cwd: root }).filter(
-    (file) => !/\/(?:built|node_modules|dist)\//.test(file),
-  )
-  const found = files.sort().flatMap((file) => findComparisons(file, readFileSync(path.join(root, file), 'utf8')))
+  const files = listFiles()
+  const found = files.flatMap((file) => findComparisons(file, readFileSync(path.join(root, file), 'utf8')))
 
   expect(files.length).toBeGreaterThan(700)
   expect(found).toEqual(exceptions)

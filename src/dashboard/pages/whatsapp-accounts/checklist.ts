@@ -1,11 +1,12 @@
-import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
+import type { FindingWithFacts } from './describe-finding.ts'
 import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { codesOf, type StepName, stepNames } from './step-names.ts'
 
 /** The state of a step: whether it is done, and the findings that block it. */
 export interface StepState {
   done: boolean
-  findings: HealthFinding[]
+  findings: FindingWithFacts[]
 }
 
 /**
@@ -45,6 +46,6 @@ export function toSetUpState(health: WhatsAppAccountHealth): SetUpState {
   return next === undefined ? { kind: 'ready' } : { kind: 'incomplete', next }
 }
 
-function toState(done: boolean, findings: HealthFinding[]): StepState {
+function toState(done: boolean, findings: FindingWithFacts[]): StepState {
   return { done: done && findings.every(({ severity }) => severity !== 'error'), findings }
 }

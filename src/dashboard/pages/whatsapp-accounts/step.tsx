@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { describeFinding } from './describe-finding.ts'
 import type { HealthFinding } from '../../../../contracts/api/account.ts'
 import type { CallbackStep } from '../../../../contracts/dashboard/connect.ts'
+import type { Fact } from '../../../../contracts/facts/fact.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
@@ -102,6 +103,14 @@ export function FindingText({ finding, children }: { finding: HealthFinding; chi
   )
 }
 
+/** Whether one fact is the other, or has it as a part. */
+function contains(fact: Fact, part: Fact): boolean {
+  if (fact.code === part.code && JSON.stringify(fact.params) === JSON.stringify(part.params)) return true
+  return Object.values(fact.params ?? {}).some(
+    (param) => typeof param === 'object' && 'code' in param && contains(param, part),
+  )
+}
+
 interface ActionStepProps extends StepProps {
   action: string
   perform: () => Promise<CallbackStep>
@@ -119,8 +128,9 @@ export function ActionStep({ action, perform, ...step }: ActionStepProps) {
     onFailure: () => setResult(undefined),
   })
   // Show a problem only once, as the result, which also has the values to enter.
+  const shown = result?.ok === false ? result.facts?.message : undefined
   const findings = step.state.findings.filter(
-    ({ message }) => result?.ok !== false || !message.includes(result.message),
+    ({ facts }) => !shown || !facts?.message || !contains(facts.message, shown),
   )
   return (
     <Step {...step} state={{ ...step.state, findings }}>
