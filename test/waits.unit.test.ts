@@ -12,7 +12,7 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
     pattern:
       /\bpoll\([^\n]*\{[^{}\n]*\btimeout:|\bwaitFor\(\{ timeout:|^\s+\{ timeout: [\d_]+.*\},?$|= \{ timeout: [\d_]+ \}$|\bvi\.wait(?:For|Until)\(/m,
     // It defines the bound.
-    allowed: ['eventually'],
+    allowed: ['test/support/eventually.ts'],
   },
   {
     what: 'a bound of its own for a test',
@@ -26,23 +26,24 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       /\bnew Promise(?:<[^>]*>)?\(\(?resolve\)? => setTimeout\(|\bpg_sleep\(|\bsetTimeout as \w+ \} from 'node:timers\/promises'/,
     allowed: [
       // Its clock is fake.
-      'read-limit',
+      'test/pipeline/read-limit.test.ts',
       // Whether a timer fires is the subject.
-      'embedded',
+      'test/platform/db/embedded/embedded.databases.test.ts',
       // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.
-      'database',
-      'managed',
-      'migrate',
-      'beside',
-      'migrations',
+      'test/platform/db/database.databases.test.ts',
+      'test/platform/db/managed.databases.test.ts',
+      'test/platform/db/migrate/migrate.databases.test.ts',
+      'test/upgrade/beside.ts',
+      'test/upgrade/migrations.test.ts',
       // It ends when its process does.
-      'server',
+      'test/package/server.ts',
       // They watch processes of others, in campaigns without Vitest too.
-      'cluster',
-      'signal-tree',
+      'test/cluster/cluster.test.ts',
+      'test/cluster/cluster.ts',
+      'test/support/signal-tree.ts',
       // Clients pause between their sends.
-      'failover',
-      'traffic',
+      'test/faults/failover.test.ts',
+      'test/upgrade/traffic.ts',
     ],
   },
   {
@@ -50,7 +51,7 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
     pattern:
       /\bexpect\((?:Math\.abs\()?\(*(?:Date|performance)\.now\(\) - [^\n]*\.toBeLess|\w*[mM]illiseconds\)\.toBeLess/,
     // CPU time of the attacked process, with a tenfold margin.
-    allowed: ['callback-attack'],
+    allowed: ['test/faults/callback-attack.test.ts'],
   },
 ]
 
@@ -60,14 +61,9 @@ const files = globSync('test/**/*.ts', {
   exclude: ['test/{bench,chaos,gallery,generated-client}/**'],
 }).filter((file) => !file.includes('node_modules'))
 
-/** `test/http/limits/read-limit.test.ts` becomes `read-limit`, wherever it is moved. */
-function nameOf(file: string): string {
-  return path.basename(file).replace(/\..*/, '')
-}
-
 test.each(guesses)('only listed files have $what', ({ pattern, allowed }) => {
   const found = files.filter((file) => pattern.test(readFileSync(path.join(root, file), 'utf8')))
 
-  expect(found.filter((file) => !allowed.includes(nameOf(file)))).toEqual([])
-  expect(allowed.filter((name) => !found.map(nameOf).includes(name))).toEqual([])
+  expect(found.filter((file) => !allowed.includes(file))).toEqual([])
+  expect(allowed.filter((file) => !found.includes(file))).toEqual([])
 })
