@@ -3,8 +3,8 @@ import { defineFacts } from './fact.ts'
 /** Why a message failed, and what to do about it. */
 export const failures = defineFacts('failure', {
   recipientDoesNotWant: {
-    meaning: 'WhatsApp withheld this marketing message from the recipient.',
-    advice: 'Do not retry soon, because quick retries fail too. Wait a day, or use a utility template.',
+    meaning: 'WhatsApp withheld this message, because the recipient gets many from businesses.',
+    advice: 'Do not retry soon, because quick retries fail too. Wait a day.',
   },
   tokenRefused: {
     meaning: 'WhatsApp rejected the access token.',
@@ -106,7 +106,7 @@ export const failures = defineFacts('failure', {
     advice: 'To message them again, unblock them in WhatsApp Manager.',
   },
   experiment: {
-    meaning: 'WhatsApp withholds marketing messages from this recipient as part of an experiment by Meta.',
+    meaning: 'WhatsApp withheld this message as part of an experiment by Meta with this recipient.',
     advice: 'Sending again does not help. Contact them another way.',
   },
   country: {

@@ -145,7 +145,7 @@ test('sums up why messages failed, and filters by a reason', async () => {
   await reasons.waitFor()
   expect(await reasons.getByRole('listitem').allTextContents()).toEqual([
     '2The message cannot reach this recipient. 131026',
-    '1WhatsApp withheld this marketing message from the recipient. 131049',
+    '1WhatsApp withheld this message, because the recipient gets many from businesses. 131049',
   ])
   await reasons.getByRole('button', { name: /131049/ }).click()
   await page.getByText('1 message', { exact: true }).waitFor()

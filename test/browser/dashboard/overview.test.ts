@@ -145,7 +145,7 @@ test('counts failures by reason and links to the messages', async () => {
     /^The message cannot reach this recipient\.2 · 66\.7%WhatsApp error 131026 · 2 rejectedThe recipient may not use WhatsApp /,
   )
   expect(shown[1]).toMatch(
-    /^WhatsApp withheld this marketing message from the recipient\.1 · 33\.3%WhatsApp error 131049 · 1 undeliveredDo not /,
+    /^WhatsApp withheld this message, because the recipient gets many from businesses\.1 · 33\.3%WhatsApp error 131049 · 1 undeliveredDo not /,
   )
   await reasons.first().getByRole('link').click()
 
