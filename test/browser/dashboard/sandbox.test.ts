@@ -51,6 +51,11 @@ test('explains that a test message in the sandbox costs nothing, and simulates a
 
   await page.getByRole('link', { name: 'View message' }).click()
   await page.getByText(/error 131050/).waitFor()
+  await page.getByText('Simulated outcome', { exact: true }).waitFor()
+  await openOfAccount('messages')
+  const row = page.getByRole('row', { name: /15550131050/ })
+  await row.getByText('Test', { exact: true }).waitFor()
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
 

@@ -5,10 +5,12 @@ import type { MouseEvent, Ref } from 'react'
 import { Link, useHref } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { ListedMessage } from '../../../../contracts/dashboard/message.ts'
+import { useUser } from '../../session/session.ts'
 import { LogTime } from '../../ui/date-time.tsx'
 import { ErrorText } from '../../ui/error-text.tsx'
 import { showRecipient } from '../../ui/recipient.ts'
 import { MessageStatusBadge } from './message-status.tsx'
+import { SimulatedBadge } from './simulated-outcome.tsx'
 import styles from './messages-table.module.css'
 import type { LogAddress } from './use-log-address.ts'
 
@@ -50,6 +52,7 @@ export function MessagesTable({ messages, stale, asList, address, ref }: Message
 }
 
 function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'address'>) {
+  const { sandbox } = useUser()
   // Without external IDs, the reasons get their column.
   const hasExternalIds = messages.some(({ externalId }) => externalId !== undefined)
   return (
@@ -59,8 +62,8 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th w={172}>
             <Trans>Time</Trans>
           </Table.Th>
-          {/* Wide enough for 15 digits, the maximum. */}
-          <Table.Th w={172}>
+          {/* Wide enough for 15 digits, the maximum, or for 11 and a badge. */}
+          <Table.Th w={sandbox ? 196 : 172}>
             <Trans>Recipient</Trans>
           </Table.Th>
           <Table.Th w="19%">
@@ -97,7 +100,7 @@ function MessageRow({ message, address, hasExternalIds }: RowProps & { hasExtern
         <LogTime at={message.createdAt} />
       </Table.Td>
       <Table.Td>
-        <MessageLink message={message} address={address} />
+        <MessageLink message={message} address={address} /> <SimulatedBadge to={message.to} />
       </Table.Td>
       <Table.Td title={`${message.template} ${message.language}`}>
         <TemplateName message={message} />
@@ -129,7 +132,9 @@ function MessageItem({ message, address }: RowProps) {
       {...clicks}
     >
       <Group justify="space-between" wrap="nowrap" gap="sm" fz="sm">
-        <MessageLink message={message} address={address} />
+        <span>
+          <MessageLink message={message} address={address} /> <SimulatedBadge to={message.to} />
+        </span>
         <Box style={{ flexShrink: 0 }}>
           <MessageStatusBadge status={message.status} />
         </Box>

@@ -47,13 +47,19 @@ test('shows every column on the message page', async () => {
   const { I18nProvider } = await load<{ I18nProvider: Component }>('@lingui/react')
   const { i18n } = await load<{ i18n: object }>(`${dashboard}/language/i18n.ts`)
   const { MessagePage } = await load<{ MessagePage: Component }>(`${dashboard}/pages/messages/message-page.tsx`)
-  const { AccountContext } = await load<{ AccountContext: unknown }>(`${dashboard}/session/session.ts`)
+  const { AccountContext, SessionContext } = await load<{ AccountContext: unknown; SessionContext: unknown }>(
+    `${dashboard}/session/session.ts`,
+  )
   const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
   const render = (message: StoredMessage) => {
     // Responds to every query of the page, for any key.
     const initialData = { message: toMessage(message), deliveries: [], items: [] }
     const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
-    const page = h(I18nProvider, { i18n }, h(AccountContext, { value: account }, h(MessagePage)))
+    const page = h(
+      I18nProvider,
+      { i18n },
+      h(SessionContext, { value: {} }, h(AccountContext, { value: account }, h(MessagePage))),
+    )
     return renderToStaticMarkup(h(MantineProvider, {}, h(QueryClientProvider, { client }, h(MemoryRouter, {}, page))))
   }
 

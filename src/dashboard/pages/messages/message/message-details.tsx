@@ -9,14 +9,17 @@ import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
 import { RequestOfMessage } from '../request-of-message.tsx'
+import { useSimulatedOutcome } from '../simulated-outcome.tsx'
 import { toInternational } from '../../../../../contracts/phone-number.ts'
 
 export function MessageDetails({ message }: { message: Message }) {
+  const simulated = useSimulatedOutcome(message.to)
   const { messageId, waMessageId, to, waId, userId, template, language, externalId } = message
   return (
     <DescriptionList
       items={[
         { name: t`Recipient`, value: <Copyable label={t`recipient`} value={to} /> },
+        ...(simulated === undefined ? [] : [{ name: t`Simulated outcome`, value: simulated }]),
         ...(waId === undefined
           ? []
           : [{ name: t`Number in WhatsApp`, value: <Copyable label={t`number in WhatsApp`} value={waId} /> }]),

@@ -1,0 +1,23 @@
+import { Trans } from '@lingui/react/macro'
+import { say } from '../../language/facts.ts'
+import { useUser } from '../../session/session.ts'
+import { LabelBadge } from '../../ui/badges.tsx'
+
+/** What the sandbox simulates for a special recipient; undefined for all other numbers, and outside the sandbox. */
+export function useSimulatedOutcome(to: string): string | undefined {
+  const recipient = useUser().sandbox?.recipients.find((one) => one.to === to)
+  return recipient && say(recipient, 'does')
+}
+
+/** Marks a message whose outcome was chosen by its recipient, so that its failure is not taken for a real one. */
+export function SimulatedBadge({ to }: { to: string }) {
+  const outcome = useSimulatedOutcome(to)
+  if (outcome === undefined) return null
+  return (
+    <span title={outcome}>
+      <LabelBadge>
+        <Trans>Test</Trans>
+      </LabelBadge>
+    </span>
+  )
+}
