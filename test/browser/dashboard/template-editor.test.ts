@@ -66,6 +66,30 @@ test('names a variable, keeps its example, and adds the next one with a name', a
   expect(pageErrors).toEqual([])
 })
 
+test('says why a variable cannot have a name, and keeps what was typed', async () => {
+  const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates/edit')
+  const body = page.getByLabel('Body', { exact: true })
+  await body.fill('Hello {{first_name}}, your order {{order}} is ready.')
+
+  const name = page.getByLabel('Name of {{order}}')
+  await name.fill('№ 1')
+  await name.blur()
+  await page.getByText('WhatsApp allows letters from a to z, digits and underscores, and a letter first.').waitFor()
+  expect(await name.inputValue()).toBe('№ 1')
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  await name.fill('First name')
+  await name.blur()
+  await page.getByText('Another variable has this name.').waitFor()
+
+  await name.fill('order_number')
+  await name.blur()
+  await page.getByLabel('Name of {{order_number}}').waitFor()
+  expect(await page.getByText('Another variable has this name.').count()).toBe(0)
+  expect(await body.inputValue()).toBe('Hello {{first_name}}, your order {{order_number}} is ready.')
+  expect(pageErrors).toEqual([])
+})
+
 test('says before the submission that a gallery template has the name of an existing one', async () => {
   const { page, openOfAccount } = await dashboard.signedIn()
   const submissions = dashboard.server.simulator.requests.length

@@ -170,17 +170,26 @@ interface VariableNameProps {
 /** Renames when the field is left, because half a name may be the name of another variable. */
 function VariableName({ name, isTaken, onRename }: VariableNameProps) {
   const [typed, setTyped] = useState<string>()
+  const [problem, setProblem] = useState<string>()
   const rename = () => {
-    const next = toVariableName(typed ?? name)
+    if (typed === undefined) return
+    const next = toVariableName(typed)
+    if (next === undefined)
+      return setProblem(t`WhatsApp allows letters from a to z, digits and underscores, and a letter first.`)
+    if (next !== name && isTaken(next)) return setProblem(t`Another variable has this name.`)
     setTyped(undefined)
-    if (next !== undefined && !isTaken(next)) onRename(next)
+    if (next !== name) onRename(next)
   }
   return (
     <TextInput
       label={t`Name of ${`{{${name}}}`}`}
       autoComplete="off"
       value={typed ?? name}
-      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      error={problem}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        setProblem(undefined)
+      }}
       onBlur={rename}
     />
   )
