@@ -151,6 +151,9 @@ export const listAudit = dashboardProcedure({
     cursor: AuditCursor.optional(),
     limit: z.int().min(1).max(100).default(50),
     search: line(255).optional().describe('A part of the user, the action or the address.'),
+    who: line(255).optional().describe('Email address of a user, or `operator`.'),
+    from: Timestamp.optional(),
+    until: Timestamp.optional().describe('Exclusive.'),
   }),
   output: z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() }),
 })

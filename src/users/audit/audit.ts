@@ -73,15 +73,20 @@ export async function recordForUser(
 /** Returns a row per action that combines its start and its outcome. */
 export async function listAudit(
   deps: AuditDeps,
-  { accountId, cursor, limit, search }: z.output<(typeof contract)['input']>,
+  { accountId, cursor, limit, from, until, ...filter }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   await openAuditLog(deps)
   const before = cursor === undefined ? undefined : Number(cursor)
   // One extra row shows whether there is a next page.
-  const rows = await findAuditActions(deps.db, accountId, { before, search, limit: limit + 1 })
+  const times = { from: toDate(from), until: toDate(until) }
+  const rows = await findAuditActions(deps.db, accountId, { before, ...filter, ...times, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return { items: page.map(toAuditEntry), ...(rows.length > limit && last && { nextCursor: String(last.sequence) }) }
+}
+
+function toDate(at: string | undefined): Date | undefined {
+  return at === undefined ? undefined : new Date(at)
 }
 
 function toAuditEntry(row: AuditActionRow): z.output<typeof AuditEntry> {

@@ -116,11 +116,20 @@ export interface AuditActionRow {
   created_at: Date
 }
 
+/** Undefined: all. */
+interface AuditFilter {
+  search?: string | undefined
+  who?: string | undefined
+  from?: Date | undefined
+  /** Exclusive. */
+  until?: Date | undefined
+}
+
 /** Returns a row per action, with its outcome if known, newest first, starting before `before`. */
 export function findAuditActions(
   db: Kysely<Database>,
   accountId: string,
-  { before, search, limit }: { before: number | undefined; search?: string | undefined; limit: number },
+  { before, search, who, from, until, limit }: AuditFilter & { before: number | undefined; limit: number },
 ): Promise<AuditActionRow[]> {
   const starts = db
     .selectFrom('audit_entries as start')
@@ -142,6 +151,9 @@ export function findAuditActions(
     )
     .where('account_id', '=', accountId)
     .where('start_sequence', 'is', null)
+    .$if(who !== undefined, (qb) => qb.where('who', '=', who ?? ''))
+    .$if(from !== undefined, (qb) => qb.where('created_at', '>=', from ?? new Date(0)))
+    .$if(until !== undefined, (qb) => qb.where('created_at', '<', until ?? new Date(0)))
   const found = search === undefined ? starts : starts.where(contains(search))
   const page = before === undefined ? found : found.where('sequence', '<', before)
   return page.orderBy('sequence', 'desc').limit(limit).execute()

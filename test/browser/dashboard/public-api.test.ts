@@ -331,6 +331,15 @@ test('records changes in the audit log', async () => {
   const row = page.getByRole('row').filter({ hasText: 'Set the allow-list to 127.0.0.1' })
   expect(await row.textContent()).toContain(email)
   expect(await row.textContent()).toContain('Done')
+
+  await page.getByLabel('Person').selectOption('Operator')
+  await page.getByText('No entry matches.').waitFor()
+  await page.getByLabel('Person').selectOption(email)
+  await page.getByRole('row', { name: /Set the allow-list to 127\.0\.0\.1/ }).waitFor()
+  await page.getByLabel('Until').fill('2020-01-01')
+  await page.getByText('No entry matches.').waitFor()
+  await page.getByLabel('From').fill('2020-01-02')
+  await page.getByText('The last day is before the first.').waitFor()
   expect(pageErrors).toEqual([])
 })
 

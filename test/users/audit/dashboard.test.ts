@@ -111,6 +111,27 @@ test('names the host of an added endpoint, and finds entries by user, action and
   expect(await find('100%')).toEqual([])
 })
 
+test('finds the entries of one person and of a time', async () => {
+  const { accountId } = await server.account()
+  const [ada, grace] = [await signedInOwner(server, accountId), await signedInOwner(server, accountId)]
+  const change = { accountId, allowList: ['198.51.100.7'] }
+  await ada.mutate('publicApi.setAllowList', change)
+  const { data: before } = await ada.query<Page>('audit.list', { accountId, limit: 1 })
+  const [last] = before.items
+  await grace.mutate('publicApi.setAccess', { accountId, enabled: false })
+  const find = async (filter: object) =>
+    (await ada.query<Page>('audit.list', { accountId, ...filter })).data.items.map(({ what }) => what)
+
+  expect((await find({ who: ada.email })).slice(0, 2)).toEqual([
+    'set the allow-list to 198.51.100.7',
+    'signed in with a password',
+  ])
+  expect(await find({ who: grace.email, search: 'API' })).toEqual(['disabled API access'])
+  expect(await find({ who: grace.email.slice(1) })).toEqual([])
+  expect(await find({ from: last?.at, who: ada.email })).toEqual(['set the allow-list to 198.51.100.7'])
+  expect(await find({ until: last?.at })).not.toContain('disabled API access')
+})
+
 test('pages through the log, newest first', async () => {
   const { accountId } = await server.account()
   const owner = await signedInOwner(server, accountId)
