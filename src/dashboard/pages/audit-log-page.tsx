@@ -1,7 +1,7 @@
-import { msg, t } from '@lingui/core/macro'
+import { msg, plural, t } from '@lingui/core/macro'
 import { type MessageDescriptor } from '@lingui/core'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Box, Button, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
 import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
@@ -13,9 +13,10 @@ import type { Fact } from '../../../contracts/facts/fact.ts'
 import { say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
 import { useLanguage } from '../language/language.ts'
-import type { AuditEntry } from '../../../contracts/dashboard/user.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
+import type { AuditEntry, listAudit } from '../../../contracts/dashboard/user.ts'
 import { api } from '../api/client.ts'
-import { notifyFailure } from '../api/use-change.ts'
+import { notifyFailure, notifySuccess } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
@@ -25,7 +26,8 @@ import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
 import { TableSkeleton } from '../ui/skeletons.tsx'
 import { saveFile } from '../ui/save-file.ts'
 import { localZone, toSheetTime } from '../ui/time.ts'
-import { byteOrderMark, toCsv } from './messages/to-csv.ts'
+import { byteOrderMark, describeSeparator, toCsv } from './messages/to-csv.ts'
+import { useMembers } from './people/use-people.ts'
 import { useEndpoints } from './webhooks/use-endpoints.ts'
 
 export function AuditLogPage() {
@@ -33,9 +35,11 @@ export function AuditLogPage() {
   const language = useLanguage()
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text.trim(), pauseMilliseconds)
-  const filter = { accountId, ...(search !== '' && { search }) }
+  const [choice, setChoice] = useState<Choice>(noChoice)
+  const filter = { accountId, ...(search !== '' && { search }), ...toFilter(choice) }
+  const isFiltered = Object.keys(filter).length > 1
   const log = useInfiniteQuery({
-    queryKey: ['audit', accountId, search],
+    queryKey: ['audit', filter],
     queryFn: ({ pageParam }) => api.audit.list.query({ ...filter, ...(pageParam && { cursor: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
@@ -49,17 +53,18 @@ export function AuditLogPage() {
         description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are not named, so that their numbers can be erased.`}
         actions={<ExportButton filter={filter} />}
       />
-      <TextInput
-        role="searchbox"
-        aria-label={t`Search email, action or source`}
-        placeholder={t`Search email, action or source`}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={text}
-        maxLength={255}
-        maw={420}
-        mb="md"
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-      />
+      <SimpleGrid type="container" cols={{ base: 1, '480px': 2, '860px': 4 }} spacing="sm" mb="md">
+        <TextInput
+          type="search"
+          label={t`Search`}
+          placeholder={t`Email, action or source`}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={text}
+          maxLength={255}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Filters choice={choice} onChange={setChoice} />
+      </SimpleGrid>
       {log.isPending && <TableSkeleton columns={3} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && entries.length === 0 && search !== '' && (
@@ -68,7 +73,12 @@ export function AuditLogPage() {
           {language !== 'en' && ` ${t`Actions are searched by their English names.`}`}
         </Text>
       )}
-      {log.isSuccess && entries.length === 0 && search === '' && (
+      {log.isSuccess && entries.length === 0 && search === '' && isFiltered && (
+        <Text size="sm">
+          <Trans>No entry matches.</Trans>
+        </Text>
+      )}
+      {log.isSuccess && entries.length === 0 && !isFiltered && (
         <EmptyState icon={IconHistory} title={t`No entries yet`}>
           <Trans>Changes made here, or by an operator on the command line, appear on this page.</Trans>
         </EmptyState>
@@ -79,12 +89,69 @@ export function AuditLogPage() {
   )
 }
 
+/** Days such as `2026-11-20` in the reader's time zone. Empty: all. */
+interface Choice {
+  who: string
+  from: string
+  until: string
+}
+
+const noChoice: Choice = { who: '', from: '', until: '' }
+
+type Filter = Omit<InputOf<typeof listAudit>, 'cursor' | 'limit'>
+
+function toFilter({ who, from, until }: Choice): Omit<Filter, 'accountId'> {
+  return {
+    ...(who !== '' && { who }),
+    ...(from !== '' && { from: startOfDay(from, 0) }),
+    ...(until !== '' && { until: startOfDay(until, 1) }),
+  }
+}
+
+function startOfDay(day: string, daysLater: number): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + daysLater).toISOString()
+}
+
+/** By person and by day. Former members are found by the search. */
+function Filters({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
+  const members = useMembers().data?.items ?? []
+  const isBackwards = choice.from !== '' && choice.until !== '' && choice.until < choice.from
+  return (
+    <>
+      <NativeSelect
+        label={t`Person`}
+        data={[
+          { value: '', label: t`Anyone` },
+          ...members.map(({ email }) => ({ value: email, label: email })),
+          { value: 'operator', label: t`Operator` },
+        ]}
+        value={choice.who}
+        onChange={({ currentTarget: { value } }) => onChange({ ...choice, who: value })}
+      />
+      <TextInput
+        type="date"
+        label={t`From`}
+        value={choice.from}
+        onChange={({ currentTarget: { value } }) => onChange({ ...choice, from: value })}
+      />
+      <TextInput
+        type="date"
+        label={t`Until`}
+        value={choice.until}
+        error={isBackwards && t`The last day is before the first.`}
+        onChange={({ currentTarget: { value } }) => onChange({ ...choice, until: value })}
+      />
+    </>
+  )
+}
+
 const pauseMilliseconds = 250
 /** A year of a busy account; each page has 100 entries. */
 const maxExportedPages = 100
 
 /** Downloads the entries that match, as CSV. */
-function ExportButton({ filter }: { filter: { accountId: string; search?: string } }) {
+function ExportButton({ filter }: { filter: Filter }) {
   const describe = useDescription()
   const { viewedUntil } = useAccount()
   const exported = useMutation({
@@ -106,6 +173,8 @@ function ExportButton({ filter }: { filter: { accountId: string; search?: string
       ])
       const header = [`${t`Time`} (${localZone()})`, t`User`, t`Action`, t`Source`, t`Outcome`, t`ID`]
       saveFile('audit-log.csv', [byteOrderMark + toCsv([header, ...rows])], 'text/csv;charset=utf-8')
+      const exported = plural(entries.length, { one: '# entry exported.', other: '# entries exported.' })
+      notifySuccess(`${exported} ${describeSeparator()}`)
     },
     onError: notifyFailure,
   })
@@ -121,7 +190,7 @@ function ExportButton({ filter }: { filter: { accountId: string; search?: string
   )
 }
 
-async function loadEntries(filter: { accountId: string; search?: string }): Promise<Entry[]> {
+async function loadEntries(filter: Filter): Promise<Entry[]> {
   const entries: Entry[] = []
   let cursor: string | undefined
   for (let page = 0; page < maxExportedPages; page++) {

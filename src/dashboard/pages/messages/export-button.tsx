@@ -19,7 +19,7 @@ import { saveFile } from '../../ui/save-file.ts'
 import { localZone, toSheetTime } from '../../ui/time.ts'
 import { type MessageFilters, toListInput } from './message-filters.ts'
 import { statusNames } from './message-status.tsx'
-import { byteOrderMark, toCsv } from './to-csv.ts'
+import { byteOrderMark, describeSeparator, toCsv } from './to-csv.ts'
 
 type State =
   | { kind: 'idle' }
@@ -106,7 +106,8 @@ function useExport(filters: MessageFilters) {
 
 function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
-  notifySuccess(plural(count, { one: '# message exported.', other: '# messages exported.' }))
+  const exported = plural(count, { one: '# message exported.', other: '# messages exported.' })
+  notifySuccess(`${exported} ${describeSeparator()}`)
 }
 
 /** A size that browsers and spreadsheets handle well. */
