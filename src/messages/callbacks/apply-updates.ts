@@ -20,7 +20,7 @@ import {
 import type { AccountUpdate } from '../../whatsapp/callbacks/read-account.ts'
 import type { TemplateUpdate } from '../../whatsapp/callbacks/read-callback.ts'
 import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
-import { noCounts, type StatusCounts } from './counts.ts'
+import { noCounts, type StatusCounts } from '../status/counts.ts'
 
 /** A change of a template, or of a WhatsApp account. */
 type IncomingChange = Caused & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
