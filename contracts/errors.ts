@@ -9,7 +9,7 @@ interface ErrorDefinition {
   example: string
   /** The response has a `Retry-After` header (RFC 9110, 10.2.3). */
   retryAfter?: true
-  /** Only the dashboard returns it. Every other code is part of the public API. */
+  /** Only the dashboard and commands meet it. Every other code is part of the public API. */
   audience?: 'dashboard'
 }
 
@@ -84,6 +84,7 @@ export const errors = {
     example:
       'The body has too many variables for its length. Add words around the variables, or use fewer of them. WhatsApp said (100/2388293): This template has too many variables for its length.',
   },
+  /** For the dashboard and commands, also for what has no code of its own, such as an account or a user. */
   NOT_FOUND: {
     status: 404,
     summary: 'There is no such route.',
@@ -112,6 +113,7 @@ export const errors = {
     example: 'This request was rejected because it came from a site other than the dashboard.',
     audience: 'dashboard',
   },
+  /** Also for a command that cannot run, such as a move to a database that is in use. */
   SETTING_REFUSED: {
     status: 409,
     summary: 'The change is not possible in the current state. The message says why.',

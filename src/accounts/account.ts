@@ -76,10 +76,9 @@ export async function updateAccount(
 ): Promise<Account> {
   const given = [apiEnabled, rateLimit, templateChangesEnabled, mcpEnabled, timeZone, messageContentsDays]
   if (given.every((value) => value === undefined))
-    throw new ServiceError(
-      'SETTING_REFUSED',
-      'Nothing to change: pass --api, --rate-limit, --template-changes, --mcp, --time-zone or --message-contents.',
-    )
+    throw new ServiceError('SETTING_REFUSED', 'Nothing to change: no setting was given.', {
+      remedy: 'List the settings: waybill account update --help',
+    })
   const zone = TimeZone.safeParse(timeZone ?? 'UTC')
   if (!zone.success) throw new ServiceError('SETTING_REFUSED', `The time zone ${zone.error.issues[0]?.message}.`)
   if (rateLimit !== undefined && !isInRange(rateLimit, maxRateLimit))

@@ -64,7 +64,7 @@ function callFor(accountId: string | undefined): SettingsCall {
 
 export type FindAccount = (db: Kysely<Database>, id: string) => Promise<string>
 
-/** Finds the account that a command concerns, by the placeholder of an argument. Throws NOT_FOUND for an unknown ID. */
+/** Finds the account that a command concerns, by the placeholder of an argument. Throws a 404 error for an unknown ID. */
 export const accountFinders: Readonly<Record<string, FindAccount>> = {
   ACC: async (db, id) => (await requireAccount(db, id)).accountId,
   EP: async (db, id) => orThrow(await findAccountOfEndpoint(db, id), () => endpointNotFound(id)),
@@ -74,7 +74,7 @@ export const accountFinders: Readonly<Record<string, FindAccount>> = {
 }
 
 function messageNotFound(id: string): ServiceError {
-  return new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(id)}.`)
+  return new ServiceError('MESSAGE_NOT_FOUND', `There is no message ${JSON.stringify(id)}.`)
 }
 
 function orThrow(found: string | undefined, notFound: () => Error): string {

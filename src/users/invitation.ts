@@ -68,7 +68,7 @@ export async function inviteUser(
   await requireAccount(deps.db, accountId)
   const email = Email.safeParse(given)
   if (!email.success)
-    throw new ServiceError('SETTING_REFUSED', `--email ${email.error.issues[0]?.message ?? 'is not valid'}.`)
+    throw new ServiceError('SETTING_REFUSED', `The email address ${email.error.issues[0]?.message ?? 'is not valid'}.`)
   const token = Buffer.from(deps.randomBytes(tokenBytes)).toString('base64url')
   const { expires_at } = await saveInvitation(deps.db, {
     token_hash: hash(token),

@@ -69,13 +69,15 @@ export async function importRateCards(
     if (overlapping.length > 0 && !replace)
       throw new ServiceError(
         'SETTING_REFUSED',
-        `There are already rates from ${overlapping.map(({ validFrom }) => validFrom).join(', ')} on. To replace them, repeat the command with --replace.`,
+        `There are already rates from ${overlapping.map(({ validFrom }) => validFrom).join(', ')} on.`,
+        { remedy: 'To replace them, repeat the command with --replace.' },
       )
     const other = known.find((card) => !overlapping.includes(card) && card.currency !== cards[0]?.currency)
     if (other)
       throw new ServiceError(
         'SETTING_REFUSED',
-        `The rate card from ${other.validFrom} on is in ${other.currency}, and the file is in ${cards[0]?.currency}. All rate cards must have one currency: remove the others first (waybill rates remove).`,
+        `The rate card from ${other.validFrom} on is in ${other.currency}, and the file is in ${cards[0]?.currency}. All rate cards must have one currency.`,
+        { remedy: 'Remove the others first: waybill rates remove' },
       )
     await deleteCards(trx, days)
     await insertCards(trx, cards, now())

@@ -75,7 +75,7 @@ export async function resolveMessage(
 ): Promise<void> {
   if (await resolvePending(db, { accountId, id: messageId }, resolution)) return
   const message = await findMessage(db, accountId, messageId)
-  if (!message) throw new ServiceError('SETTING_REFUSED', `There is no message ${JSON.stringify(messageId)}.`)
+  if (!message) throw new ServiceError('MESSAGE_NOT_FOUND', `There is no message ${JSON.stringify(messageId)}.`)
   if (message.status !== 'pending')
     throw new ServiceError(
       'SETTING_REFUSED',

@@ -161,7 +161,7 @@ test('imports a file as a whole or not at all', async () => {
     /nothing was imported:\n {2}line 3: the country "ES" already has rates .* in line 2\.\n {2}line 3: the rate "x"/,
   )
   await expect(importRows('2026-10-01,EUR,Spain,ES,1,2', '2026-07-01,EUR,Spain,ES,1,2')).rejects.toThrow(
-    'There are already rates from 2026-07-01 on. To replace them, repeat the command with --replace.',
+    'There are already rates from 2026-07-01 on.',
   )
   await expect(importRows('2026-10-01,USD,Spain,ES,1,2')).rejects.toThrow(
     'The rate card from 2026-07-01 on is in EUR, and the file is in USD.',
