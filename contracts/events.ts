@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MessageError, MessageStatus } from './api/message.ts'
 import { recipientReasons } from './api/suppression.ts'
 import {
-  AccountId,
+  WhatsAppAccountId,
   AddressedUserId,
   responseField,
   ExternalId,
@@ -30,7 +30,7 @@ const MessageFacts = z.object({
   userId: KnownUserId.optional(),
   template: responseField(TemplateName),
   language: responseField(LanguageCode),
-  accountId: responseField(AccountId).describe('ID of the WhatsApp account that sent it.'),
+  accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that sent it.'),
   externalId: responseField(ExternalId)
     .optional()
     .describe("The caller's reference; present only when it was provided."),
@@ -164,7 +164,7 @@ export const MessageEvent = z
 export type MessageEvent = z.infer<typeof MessageEvent>
 
 const WhatsAppAccountFacts = z.object({
-  accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),
+  accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
   phoneNumberId: z
     .string()
     .describe("WhatsApp's ID of the phone number.")
@@ -266,7 +266,7 @@ const RecipientFacts = z.object({
     'Number of the recipient; the user ID if WhatsApp hides the number and has never reported it.',
   ),
   userId: KnownUserId.optional(),
-  accountId: responseField(AccountId).describe('ID of the WhatsApp account that it is about.'),
+  accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that it is about.'),
   reason: z
     .enum(recipientReasons)
     .describe(
@@ -288,7 +288,7 @@ const TemplateFacts = z.object({
     .describe("WhatsApp's ID of the template.")
     .meta({ examples: ['1304694804498707'] }),
   accountIds: z
-    .array(responseField(AccountId))
+    .array(responseField(WhatsAppAccountId))
     .describe('IDs of the WhatsApp accounts that share the template.')
     .meta({ examples: [['wa_01kah39zr4e8m5n6p7q8s9t0vw']] }),
   status: z

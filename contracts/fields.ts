@@ -17,7 +17,7 @@ export function line(maxLength: number) {
 }
 
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
-export const CustomerId = line(64)
+export const AccountId = line(64)
 
 /** The public address of a file. */
 export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f]+$/
@@ -119,11 +119,11 @@ export const ExternalId = line(255)
   .meta({ examples: ['order-1042'] })
 
 /** The number of the sandbox has this ID, so that the examples of the document can be sent there as they are. */
-export const exampleAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
+export const exampleWhatsAppAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
 
-export const AccountId = line(64)
+export const WhatsAppAccountId = line(64)
   .describe('ID of the WhatsApp account. When absent, the default account is used.')
-  .meta({ examples: [exampleAccountId] })
+  .meta({ examples: [exampleWhatsAppAccountId] })
 
 export const MessageId = line(64)
   .describe('Message ID of this service.')

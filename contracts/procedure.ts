@@ -1,7 +1,7 @@
 import type { Fact } from './facts/fact.ts'
 import { z } from 'zod'
 import type { ApiErrorCode } from './errors.ts'
-import { CustomerId } from './fields.ts'
+import { AccountId } from './fields.ts'
 
 type Kind = 'query' | 'mutation'
 
@@ -227,7 +227,7 @@ export function commandProcedure<K extends Kind, Input extends z.ZodObject, Outp
 
 /** The input of a procedure for one account, with further fields. */
 export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject({ accountId: CustomerId, ...shape })
+  return z.strictObject({ accountId: AccountId, ...shape })
 }
 
 export type Procedure = ApiProcedure | SessionProcedure | CommandProcedure

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AccountId, responseField, Timestamp } from '../fields.ts'
+import { WhatsAppAccountId, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 export const findingSeverities = ['error', 'warning'] as const
@@ -50,7 +50,7 @@ export type MessagingAccountSetting = (typeof messagingAccountSettings)[number]
 
 export const WhatsAppAccountHealth = z
   .object({
-    accountId: responseField(AccountId).describe('ID of the WhatsApp account.'),
+    accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account.'),
     phoneNumberId: z
       .string()
       .describe("WhatsApp's ID of the phone number.")

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import {
-  AccountId,
+  WhatsAppAccountId,
   ExternalId,
   LanguageCode,
   line,
@@ -81,7 +81,7 @@ export const sendCode = procedure({
       .describe('How often the code can be checked, 1 to 10 times.'),
     clientIp: ClientIp,
     externalId: ExternalId.optional(),
-    accountId: AccountId.optional(),
+    accountId: WhatsAppAccountId.optional(),
   }),
   output: SentMessage.extend({
     expiresAt: Timestamp.describe('When the code expires.'),

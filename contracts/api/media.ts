@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { AccountId, line, MediaId, publicAddress, responseField, Timestamp } from '../fields.ts'
+import { WhatsAppAccountId, line, MediaId, publicAddress, responseField, Timestamp } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The kinds of files that a template header can show. */
@@ -27,7 +27,7 @@ export const ImportMediaRequest = z
       .describe('Public https address of the file. Waybill downloads it once, and follows no redirect.')
       .meta({ examples: ['https://example.com/invoice.pdf'] }),
     filename: FileName.optional(),
-    accountId: AccountId.optional().describe(
+    accountId: WhatsAppAccountId.optional().describe(
       'ID of the WhatsApp account that will send the file first. When absent, the default account is used.',
     ),
   })

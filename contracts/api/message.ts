@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  AccountId,
+  WhatsAppAccountId,
   AddressedUserId,
   responseField,
   ExternalId,
@@ -67,7 +67,7 @@ export const SendMessageRequest = requireRecipient(
     language: LanguageCode,
     ...templateValues,
     externalId: ExternalId.optional(),
-    accountId: AccountId.optional(),
+    accountId: WhatsAppAccountId.optional(),
   }),
 )
   .describe('A template message to one recipient. It needs `to` or `recipient`; with both, `to` counts.')
@@ -199,7 +199,7 @@ export const MessagePreview = z
     recipient: AddressedUserId.optional(),
     template: responseField(TemplateName),
     language: responseField(LanguageCode),
-    accountId: responseField(AccountId).describe('ID of the WhatsApp account that would send.'),
+    accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that would send.'),
     header: z
       .string()
       .optional()
@@ -259,7 +259,7 @@ export const Message = z
     userId: KnownUserId.optional(),
     template: responseField(TemplateName).describe('Template name used.'),
     language: responseField(LanguageCode),
-    accountId: responseField(AccountId).describe('ID of the WhatsApp account that sends.'),
+    accountId: responseField(WhatsAppAccountId).describe('ID of the WhatsApp account that sends.'),
     externalId: ReturnedExternalId.optional(),
     createdAt: Timestamp.describe('When the message was recorded.'),
     sentAt: Timestamp.optional().describe('When WhatsApp accepted the message.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  AccountId,
+  WhatsAppAccountId,
   idCursor,
   KnownUserId,
   NextCursor,
@@ -40,7 +40,7 @@ export const Suppression = z
         'True if no messages are sent to this recipient. False if only templates of the stopped categories are rejected.',
       )
       .meta({ examples: [false] }),
-    accountId: responseField(AccountId)
+    accountId: responseField(WhatsAppAccountId)
       .optional()
       .describe('ID of the WhatsApp account that the recipient answered or that was rejected; absent if you added it.'),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
+import { WhatsAppAccountId, LanguageCode, responseField, TemplateName } from '../fields.ts'
 import { changes, templateDeletion } from '../facts/changes.ts'
 import { procedure } from '../procedure.ts'
 import { NewTemplateName, templateDefinitionShape, TemplateSample } from '../templates/definition.ts'
@@ -38,7 +38,7 @@ export const TemplateChange = z
   .meta({ id: 'TemplateChange' })
 export type TemplateChange = z.infer<typeof TemplateChange>
 
-const TemplateAccountId = AccountId.describe(
+const TemplateAccountId = WhatsAppAccountId.describe(
   'ID of the WhatsApp account whose templates are changed. When absent, the default account is used.',
 )
 
@@ -182,11 +182,11 @@ export const duplicateTemplate = procedure({
       language: LanguageCode,
       newName: NewTemplateName.optional().describe('Name of the copy; by default, the same name.'),
       newLanguage: LanguageCode.optional().describe('Language of the copy; by default, the same language.'),
-      toAccountId: AccountId.optional().describe(
+      toAccountId: WhatsAppAccountId.optional().describe(
         'ID of the WhatsApp account that gets the copy; by default, the same.',
       ),
       sample: TemplateSample.optional().describe('Sample of the header, in place of that of the original.'),
-      accountId: AccountId.optional().describe(
+      accountId: WhatsAppAccountId.optional().describe(
         'ID of the WhatsApp account that has the original. When absent, the default account is used.',
       ),
     })

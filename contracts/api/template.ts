@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  AccountId,
+  WhatsAppAccountId,
   responseField,
   cursor,
   LanguageCode,
@@ -180,7 +180,7 @@ export const getTemplate = procedure({
   summary: 'Get one template with the placeholders it needs',
   description:
     'Returns one template of the WhatsApp account, sendable or not, with the variables that a send of it needs.',
-  input: z.strictObject({ name: TemplateName, language: LanguageCode, accountId: AccountId.optional() }),
+  input: z.strictObject({ name: TemplateName, language: LanguageCode, accountId: WhatsAppAccountId.optional() }),
   output: Template,
   errors: ['TEMPLATE_NOT_FOUND', 'NO_ACTIVE_ACCOUNT'],
   example: {
@@ -205,7 +205,7 @@ export const listTemplates = procedure({
       .optional()
       .describe('Only templates with this status, such as `APPROVED`.')
       .meta({ examples: ['APPROVED'] }),
-    accountId: AccountId.optional(),
+    accountId: WhatsAppAccountId.optional(),
     cursor: cursor(/^[^.\x00-\x1f\x7f]+[.][^.\x00-\x1f\x7f]+$/)
       .optional()
       .meta({ examples: ['order_shipped.en'] }),

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../time.ts'
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
@@ -99,7 +100,6 @@ export const Overview = z.object({
 export type Overview = z.infer<typeof Overview>
 
 const maxDays = 92
-const dayMilliseconds = 86_400_000
 
 /** Days such as `2026-11-20` in the account's time zone, both inclusive. */
 export const DayRange = z

@@ -2,7 +2,7 @@ import { Facts } from './facts.ts'
 import { z } from 'zod'
 import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
-import { CustomerId, line, Timestamp } from '../fields.ts'
+import { AccountId, line, Timestamp } from '../fields.ts'
 import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
 
 export const Email = z
@@ -69,7 +69,7 @@ export const acceptInvitation = dashboardProcedure({
   allowed: 'anybody',
   summary: 'Accept an invitation',
   input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
-  output: z.object({ email: z.string(), accountId: CustomerId }),
+  output: z.object({ email: z.string(), accountId: AccountId }),
   audit: 'by handler',
 })
 
@@ -83,7 +83,7 @@ export const joinAccount = dashboardProcedure({
   allowed: 'signed-in',
   summary: 'Accept an invitation as the signed-in user',
   input: z.strictObject({ token: line(128) }),
-  output: z.object({ accountId: CustomerId }),
+  output: z.object({ accountId: AccountId }),
   audit: 'by handler',
 })
 

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../contracts/time.ts'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../contracts/errors.ts'
@@ -27,7 +28,7 @@ export interface MediaSource {
  * WhatsApp keeps an uploaded file for 30 days (reference 2, section 4). One day less, because WhatsApp can hold a
  * message back.
  */
-const lifetimeMilliseconds = 29 * 86_400_000
+const lifetimeMilliseconds = 29 * dayMilliseconds
 /** Longer than an upload takes, including the wait for a connection. */
 const claimMilliseconds = 150_000
 const pollMilliseconds = 250

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { AccountId, MessageId } from '../../contracts/fields.ts'
+import { WhatsAppAccountId, MessageId } from '../../contracts/fields.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -29,7 +29,7 @@ const leastCases = 100
 
 /** The first account and message have the IDs of the document's examples, so that requests with them succeed. */
 const exampleIds = new Map<IdPrefix, string>([
-  ['wa', exampleOf(AccountId)],
+  ['wa', exampleOf(WhatsAppAccountId)],
   ['msg', exampleOf(MessageId)],
 ])
 

@@ -1,10 +1,10 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { firstRequestIdAt, timeOfRequestId } from '../../platform/ids.ts'
 
-const dayMilliseconds = 86_400_000
 const minuteMilliseconds = 60_000
 /** Examining this many takes a few milliseconds. */
 const defaultMaxExamined = 10_000

@@ -1,5 +1,5 @@
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { exampleAccountId } from '../../../contracts/fields.ts'
+import { exampleWhatsAppAccountId } from '../../../contracts/fields.ts'
 import { createAccount, requireAccount, updateAccount } from '../../accounts/account.ts'
 import { generateKey } from '../../accounts/api-key.ts'
 import { addWhatsAppAccount } from '../../whatsapp-accounts/add.ts'
@@ -49,7 +49,7 @@ async function createDemo(deps: Deps, number: DemoNumber): Promise<DemoAccount> 
   const { accountId } = await createAccount(deps, { name: 'Demo' })
   const { apiKey, start } = await generateKey(deps, accountId)
   await updateAccount(deps, accountId, { templateChangesEnabled: true, mcpEnabled: true })
-  await addWhatsAppAccount({ ...deps, newId: () => exampleAccountId }, accountId, number)
+  await addWhatsAppAccount({ ...deps, newId: () => exampleWhatsAppAccountId }, accountId, number)
   if ((await listRateCards(deps)).length === 0) await importRateCards(deps, sampleRates)
   return { accountId, apiKey, keyStart: start }
 }

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { plural, t } from '@lingui/core/macro'
 import { dateFormat, numberFormat, relativeTimeFormat } from '../language/format.ts'
 
@@ -53,7 +54,7 @@ export function localZone(): string {
 }
 
 const units = [
-  { short: 'd', milliseconds: 86_400_000 },
+  { short: 'd', milliseconds: dayMilliseconds },
   { short: 'h', milliseconds: 3_600_000 },
   { short: 'min', milliseconds: 60_000 },
   { short: 's', milliseconds: 1000 },

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { OperatorAccess } from '../../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { CustomerId } from '../../../contracts/fields.ts'
+import { AccountId } from '../../../contracts/fields.ts'
 import type { Role, SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
@@ -89,7 +89,7 @@ function signedIn(user: SignedIn | undefined): SignedIn {
 /** Empty if the input names no valid ID. The database must not see one: it rejects a NUL. */
 function readAccountId(input: unknown): string {
   const named = typeof input === 'object' && input !== null && 'accountId' in input ? input.accountId : undefined
-  return CustomerId.safeParse(named).data ?? ''
+  return AccountId.safeParse(named).data ?? ''
 }
 
 function isOfAccount(contract: SessionProcedure): boolean {

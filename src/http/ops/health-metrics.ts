@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { type HealthState, readHealthPages, type ViewDeps } from '../../whatsapp-accounts/health/view.ts'
@@ -8,7 +9,7 @@ const owner = ['account', 'whatsapp_account'] as const
 
 /** Only WhatsApp accounts with findings have series of their own, and at most so many. */
 const maxAccountsWithSeries = 500
-const announcedExpiryMilliseconds = 30 * 86_400_000
+const announcedExpiryMilliseconds = 30 * dayMilliseconds
 
 /**
  * With more accounts, a scrape does not wait for its read: it shows the values of the scrape before, and the first one

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -133,7 +134,7 @@ const chores: Chore[] = [
     job: jobFacts.deleteExpiredAuditEntries,
     run: async (deps) => {
       const now = await readDatabaseClock(deps.db)
-      await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * 86_400_000))
+      await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * dayMilliseconds))
     },
   },
   { everySeconds: 600, job: jobFacts.deleteExpiredFiles, run: cleanUpMedia },

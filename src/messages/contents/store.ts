@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -21,7 +22,7 @@ interface Storage {
  */
 function firstShown({ contents_kept_days: keptDays, contents_since: since }: Storage, now: Date): string | undefined {
   if (keptDays === null) return undefined
-  const oldest = now.getTime() - keptDays * 86_400_000
+  const oldest = now.getTime() - keptDays * dayMilliseconds
   return firstIdAt('msg', new Date(Math.max(oldest, since?.getTime() ?? 0)))
 }
 

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { RateCardSummary, RateCardWithMarkets } from '../../../contracts/operator/rates.ts'
 import { pricingCategories } from '../../../contracts/pricing.ts'
@@ -16,7 +17,7 @@ function toSummary({ validFrom, currency, importedAt }: StoredCard, next: Stored
 }
 
 function dayBefore(day: string): string {
-  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+  return new Date(Date.parse(day) - dayMilliseconds).toISOString().slice(0, 10)
 }
 
 /** Oldest first. */

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import { bucketDays, bucketKey, defaultBatchSize, repeatLocked } from './counts-store.ts'
@@ -101,6 +102,6 @@ async function moveSome(trx: Kysely<Database>, { accountId, timeZone, day }: Bus
 function listPartStarts(day: string, timeZone: string): string[] {
   const from = new Date(`${day}T00:00:00Z`)
   const local = [-1, 0, 1, 2].map((days) => startOfDay(shiftDay(day, days), timeZone))
-  const inside = local.filter((start) => start > from && start.getTime() < from.getTime() + 86_400_000)
+  const inside = local.filter((start) => start > from && start.getTime() < from.getTime() + dayMilliseconds)
   return [from, ...inside].map((start) => start.toISOString())
 }

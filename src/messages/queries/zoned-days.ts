@@ -1,4 +1,4 @@
-const dayMilliseconds = 86_400_000
+import { dayMilliseconds } from '../../../contracts/time.ts'
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Cached, because a format takes far longer to create than to use. */

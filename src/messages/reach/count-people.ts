@@ -1,10 +1,10 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { Deps } from '../../deps.ts'
 import { firstIdAt } from '../../platform/ids.ts'
 import { claimBatches } from '../../platform/work-on-due.ts'
 import { logFindings } from '../../whatsapp-accounts/health/log-findings.ts'
 import { claimDuePortfolios, countPeople, findNumbersOfPortfolio, saveReach } from './store.ts'
 
-const day = 86_400_000
 const nextSeconds = 60
 /** Twice the largest limit, and few enough that a count takes seconds at most on a small machine. */
 const maxScanned = 200_000
@@ -33,8 +33,8 @@ async function countPortfolio(deps: CountDeps, portfolioId: string): Promise<voi
   const numbers = await findNumbersOfPortfolio(deps.db, portfolioId)
   if (numbers.length === 0) return
   const { people, byNumber, scanned, isComplete } = await countPeople(deps.db, numbers, {
-    firstId: firstIdAt('msg', new Date(now.getTime() - day)),
-    firstEventId: firstIdAt('evt', new Date(now.getTime() - 2 * day)),
+    firstId: firstIdAt('msg', new Date(now.getTime() - dayMilliseconds)),
+    firstEventId: firstIdAt('evt', new Date(now.getTime() - 2 * dayMilliseconds)),
     maxScanned,
   })
   const reach = { people, isComplete, countedAt: now.toISOString() }

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { userIdPattern } from '../../../contracts/fields.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 
@@ -76,7 +77,7 @@ export function keysOf({ numbers, userId, parentUserId }: Names): string[] {
 const maxNames = 20
 
 /** How often a known name is written again, so that its age is known. */
-const refreshMilliseconds = 86_400_000
+const refreshMilliseconds = dayMilliseconds
 
 /**
  * Decides what to store about names that WhatsApp reported, given the stored names of the same persons. Of two reports

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { missingKeptDays } from '../../whatsapp-accounts/health/findings.ts'
 import { logFindings } from '../../whatsapp-accounts/health/log-findings.ts'
 import type { WhatsAppAccountRef } from '../../whatsapp-accounts/store.ts'
@@ -6,7 +7,7 @@ import { timeOfId } from '../../platform/ids.ts'
 import { recordMissing, type StatusOfMessage } from './missing-store.ts'
 
 /** Older messages may have been deleted after their retention period, which is at least a day. */
-const maxAgeMilliseconds = 86_400_000
+const maxAgeMilliseconds = dayMilliseconds
 /** The clock of another process may be ahead. */
 const maxAheadMilliseconds = 3_600_000
 /** Further statuses of the same second are not counted. */

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
 import { firstIdAt, firstRequestIdAt } from '../ids.ts'
 import type { Database } from './schema.ts'
@@ -15,7 +16,6 @@ const partitioned = [
   { table: 'api_requests', column: 'id', boundAt: firstRequestIdAt },
 ] as const satisfies { table: keyof Database; column: string; boundAt: (at: Date) => string }[]
 
-const dayMilliseconds = 86_400_000
 const weekMilliseconds = 7 * dayMilliseconds
 /** A Monday, 00:00 UTC. */
 const firstMonday = Date.UTC(2024, 0, 1)

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { lockFile } from '../db/embedded/data-folder.ts'
@@ -42,7 +43,7 @@ interface AdoptedJournal<Contents> {
 }
 
 /** How long a journal from before a reboot or from another machine is kept. It cannot be replayed. */
-const foreignKeptMilliseconds = 7 * 86_400_000
+const foreignKeptMilliseconds = 7 * dayMilliseconds
 
 /**
  * Replays the journals that dead processes of this machine left. Scans immediately, and then at intervals, because

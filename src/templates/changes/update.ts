@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition } from '../../../contracts/templates/definition.ts'
@@ -47,7 +48,6 @@ function hasNewSample({ header, cards = [] }: TemplateDefinition): boolean {
 }
 
 const editable: readonly string[] = ['APPROVED', 'REJECTED', 'PAUSED']
-const day = 86_400_000
 const maxEdits = 10
 
 /** Checks WhatsApp's rules (reference 2, section 3.3), because its own error only says that a limit was reached. */
@@ -68,9 +68,11 @@ function assertEditable(stored: TemplateRow, template: TemplateDefinition, now: 
       'category',
       `must stay ${stored.category}: WhatsApp allows no other category for an approved template.`,
     )
-  const edits = stored.edited_at.map((edit) => edit.getTime()).filter((edit) => edit > now.getTime() - 30 * day)
+  const edits = stored.edited_at
+    .map((edit) => edit.getTime())
+    .filter((edit) => edit > now.getTime() - 30 * dayMilliseconds)
   const last = Math.max(0, ...edits)
-  const free = edits.length >= maxEdits ? Math.min(...edits) + 30 * day : last + day
+  const free = edits.length >= maxEdits ? Math.min(...edits) + 30 * dayMilliseconds : last + dayMilliseconds
   if (edits.length === 0 || free <= now.getTime()) return
   throw new ServiceError(
     'RATE_LIMIT_EXCEEDED',

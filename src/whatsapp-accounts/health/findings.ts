@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
 import { findings as facts } from '../../../contracts/facts/findings.ts'
@@ -155,7 +156,7 @@ function describeExpiry(when: Fact, refreshProblem: Sentence | undefined): Fact 
 
 /** Whole days, rounded down; negative once it has passed. */
 export function daysUntil(date: Date, now: Date): number {
-  return Math.floor((date.getTime() - now.getTime()) / 86_400_000)
+  return Math.floor((date.getTime() - now.getTime()) / dayMilliseconds)
 }
 
 export function inDays(days: number): Fact {

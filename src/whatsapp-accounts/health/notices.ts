@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { Fact, Sentence } from '../../../contracts/facts/fact.ts'
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { findings } from '../../../contracts/facts/findings.ts'
@@ -9,7 +10,6 @@ const facts = findings.notices
 
 /** How long a notice is reported for which WhatsApp names no end. */
 const keptDays = { restriction: 30, warning: 30, alert: 7 } as const
-const dayMilliseconds = 86_400_000
 const maxStored = 20
 
 /**

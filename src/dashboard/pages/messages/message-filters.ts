@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { msg } from '@lingui/core/macro'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
@@ -8,10 +9,10 @@ export const ranges = {
   today: { label: msg`Today`, daysAgo: 0 },
   yesterday: { label: msg`Yesterday`, daysAgo: 1 },
   '1h': { label: msg`Last hour`, milliseconds: 3_600_000 },
-  '24h': { label: msg`Last 24 hours`, milliseconds: 86_400_000 },
-  '7d': { label: msg`Last 7 days`, milliseconds: 7 * 86_400_000 },
-  '30d': { label: msg`Last 30 days`, milliseconds: 30 * 86_400_000 },
-  '90d': { label: msg`Last 90 days`, milliseconds: 90 * 86_400_000 },
+  '24h': { label: msg`Last 24 hours`, milliseconds: dayMilliseconds },
+  '7d': { label: msg`Last 7 days`, milliseconds: 7 * dayMilliseconds },
+  '30d': { label: msg`Last 30 days`, milliseconds: 30 * dayMilliseconds },
+  '90d': { label: msg`Last 90 days`, milliseconds: 90 * dayMilliseconds },
   month: { label: msg`This month`, monthsAgo: 0 },
   previousMonth: { label: msg`Last month`, monthsAgo: 1 },
 } as const

@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { msg, t } from '@lingui/core/macro'
 import { translate } from '../../language/i18n.ts'
 import type { DayRange } from '../../../../contracts/dashboard/overview.ts'
@@ -101,7 +102,7 @@ function isDay(text: string): boolean {
 }
 
 function countDays({ from, until }: DayRange): number {
-  return Math.round((Date.parse(until) - Date.parse(from)) / 86_400_000) + 1
+  return Math.round((Date.parse(until) - Date.parse(from)) / dayMilliseconds) + 1
 }
 
 /** `Nov 1 – Nov 22, 2026` */

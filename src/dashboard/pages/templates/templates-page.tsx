@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Paper, Text } from '@mantine/core'
@@ -157,7 +158,7 @@ function SyncStatus() {
   )
 }
 
-const oldMilliseconds = 7 * 86_400_000
+const oldMilliseconds = 7 * dayMilliseconds
 
 /** WhatsApp reports most changes by callback, but only a sync recovers a lost callback. */
 function isOld(syncedAt: string): boolean {

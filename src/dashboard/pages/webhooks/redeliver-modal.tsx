@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Modal, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
@@ -21,7 +22,6 @@ import { TestBeforehand } from './test-event.tsx'
 import { type Redelivery, type RedeliveryChoice, useRedelivery } from './use-redelivery.ts'
 import { webhooksKey } from './use-endpoints.ts'
 
-const dayMilliseconds = 86_400_000
 /** The selection value for all errors. */
 const everything = ''
 

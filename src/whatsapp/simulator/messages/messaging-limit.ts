@@ -1,6 +1,5 @@
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
-
-const dayMilliseconds = 86_400_000
 
 /**
  * Counts a person as addressed, and returns whether the messaging limit leaves room for the person (autumn reference,
