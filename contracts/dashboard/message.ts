@@ -13,7 +13,10 @@ import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
 
-const { cursor, limit, ...filters } = publicListMessages.input.shape
+const { cursor, limit: _, ...filters } = publicListMessages.input.shape
+
+/** For exports; the log shows fewer. */
+export const maxListed = 1_000
 
 /** Whether WhatsApp rejected a message, or accepted it and reported the failure later. */
 export const FailureStage = z.enum(['rejected', 'undelivered'])
@@ -59,7 +62,7 @@ export const listMessages = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List messages, the newest first',
-  input: ofAccount({ ...messageFilters, cursor, limit }),
+  input: ofAccount({ ...messageFilters, cursor, limit: z.int().min(1).max(maxListed).default(20) }),
   output: MessagePage.extend({
     items: z.array(ListedMessage),
     /** What the search matched; absent without a search. */

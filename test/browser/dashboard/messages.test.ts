@@ -748,22 +748,57 @@ test('exports the filtered messages as CSV', async () => {
   expect(pageErrors).toEqual([])
 })
 
+const secondPageOfExport = /settings\.message\.list.*%22limit%22%3A1000%2C%22cursor/
+
+/** More than a page of an export holds. */
+async function storeMany({ accountId, whatsAppAccountId }: TestAccount): Promise<void> {
+  await sql`
+    insert into messages (account_id, id, whatsapp_account_id, status, to_number, template_name, template_language,
+      external_id, created_at)
+    select ${accountId}, 'msg_' || lpad(n::text, 26, '0'), ${whatsAppAccountId}, 'sent', '34600111222', 'order_shipped', 'en',
+      'order-' || n, now()
+    from generate_series(1, 1001) as n`.execute(dashboard.server.deps.db)
+}
+
 test('retries an export after a lost response', async () => {
   const { page, context, openOfAccount, pageErrors, account } = await dashboard.signedIn()
-  for (let number = 1; number <= 101; number++) await send(account, `order-${number}`)
+  await storeMany(account)
   await openOfAccount('messages')
-  await page.getByRole('row', { name: /order-101/ }).waitFor()
-  const second = /settings\.message\.list.*%22limit%22%3A100%2C%22cursor/
-  await context.route(second, (route) => route.abort(), { times: 1 })
+  await page.getByRole('row', { name: /order-1001/ }).waitFor()
+  await context.route(secondPageOfExport, (route) => route.abort(), { times: 1 })
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Export CSV' }).click(),
   ])
 
-  expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(102)
-  await page.getByText('101 messages exported.').waitFor()
+  expect(parseCsv(await readFile(await download.path(), 'utf8'))).toHaveLength(1_002)
+  await page.getByText('1,001 messages exported.').waitFor()
   expect(pageErrors.filter((pageError) => !pageError.includes('net::ERR_FAILED'))).toEqual([])
+})
+
+test('continues an export that failed where it ended', async () => {
+  const { page, context, openOfAccount, account } = await dashboard.signedIn()
+  await storeMany(account)
+  await openOfAccount('messages')
+  await page.getByRole('row', { name: /order-1001/ }).waitFor()
+  let firstPages = 0
+  await context.route(/settings\.message\.list.*%22limit%22%3A1000%7D/, (route) => (firstPages++, route.continue()))
+  const error = { message: 'Rejected by a test.', code: -32_600, data: { code: 'VALIDATION_ERROR', httpStatus: 400 } }
+  await context.route(secondPageOfExport, (route) => route.fulfill({ status: 400, json: { error } }), { times: 1 })
+
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  await page.getByText('The export continues after the 1,000 messages that are loaded.').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Try again' }).click(),
+  ])
+
+  const [header = [], ...rows] = parseCsv((await readFile(await download.path(), 'utf8')).slice(1))
+  expect(rows.map((row) => row[header.indexOf('External ID')])).toEqual(
+    Array.from({ length: 1_001 }, (_, index) => `order-${1_001 - index}`),
+  )
+  expect(firstPages).toBe(1)
 })
 
 test('returns from a message to the filtered log', async () => {
