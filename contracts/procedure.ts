@@ -15,8 +15,9 @@ type Kind = 'query' | 'mutation'
  * `creations`: the same, and templates per hour, which WhatsApp limits too.
  * `tests`: tests that are posted to the chat or to an endpoint of the account.
  * `emails`: tests and changes of the caller's alert emails.
+ * `exports`: the caller's exports, each of which the audit log records.
  */
-export type Budget = 'sends' | 'reads' | 'changes' | 'uploads' | 'checks' | 'creations' | 'tests' | 'emails'
+export type Budget = 'sends' | 'reads' | 'changes' | 'uploads' | 'checks' | 'creations' | 'tests' | 'emails' | 'exports'
 
 /**
  * What the audit log says about a change. It must contain no key, token, secret or recipient; undefined logs nothing.

@@ -161,7 +161,7 @@ export const listAudit = dashboardProcedure({
 /** The browser makes the file from pages that it reads, so the log learns of it by this. */
 export const recordExport = dashboardProcedure({
   kind: 'mutation',
-  budget: 'changes',
+  budget: 'exports',
   allowed: 'viewer',
   summary: 'Record an export in the audit log',
   input: ofAccount({ of: z.enum(['messages', 'auditLog']) }),

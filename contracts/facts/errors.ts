@@ -104,5 +104,6 @@ export const failureFacts = defineFacts('error', {
     testsPerHour: 'This account may send {calls} tests to its chat and endpoints per hour',
     emailsPerMinute: 'You may test or change your alert emails {calls} times per minute',
     emailsPerHour: 'You may test or change your alert emails {calls} times per hour',
+    exportsPerHour: 'You may export {calls} times per hour',
   },
 })

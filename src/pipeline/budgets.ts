@@ -6,7 +6,7 @@ import { BoundedMap } from '../platform/bounded-map.ts'
 import type { ProcedureCall } from './procedures.ts'
 
 /** The budgets that limit how often something may be done, on each node. */
-export type CountedBudget = Extract<Budget, 'checks' | 'creations' | 'tests' | 'emails'>
+export type CountedBudget = Extract<Budget, 'checks' | 'creations' | 'tests' | 'emails' | 'exports'>
 
 /** Throws RATE_LIMIT_EXCEEDED if the caller has used up a budget. */
 export type SpendBudget = (budget: CountedBudget, call: Pick<ProcedureCall, 'accountId' | 'actor'>) => void
@@ -48,6 +48,7 @@ export const budgetRules: Readonly<Record<CountedBudget, readonly Rule[]>> = {
     { calls: 10, milliseconds: minute, describe: facts.emailsPerMinute, ofUser: true },
     { calls: 30, milliseconds: hour, describe: facts.emailsPerHour, ofUser: true },
   ],
+  exports: [{ calls: 30, milliseconds: hour, describe: facts.exportsPerHour, ofUser: true }],
 }
 
 const maxKeys = 10_000

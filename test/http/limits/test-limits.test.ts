@@ -86,6 +86,18 @@ test('limits the test emails of each member, and records only those that are all
   expect((await owner.mutate('alert.testEmail', { accountId })).statusCode).toBe(200)
 })
 
+test('limits the exports of each member, and records only those that are allowed', async () => {
+  const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
+  const before = await listAudit()
+  for (let count = 1; count <= 10; count++)
+    expect((await viewer.mutate('audit.recordExport', { accountId, of: 'messages' })).statusCode).toBe(200)
+
+  expect(await flood(viewer, 'audit.recordExport', () => ({ of: 'messages' }))).toBe(20)
+
+  expect((await listAudit()).length - before.length).toBe(60)
+  expect((await owner.mutate('audit.recordExport', { accountId, of: 'messages' })).statusCode).toBe(200)
+})
+
 test('limits changes of alert emails', async () => {
   const before = await listAudit()
 
