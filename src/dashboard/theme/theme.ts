@@ -45,7 +45,13 @@ export const theme = createTheme({
       // Mantine's own description colour has too little contrast.
       styles: { description: { color: 'var(--mantine-color-text)' } },
     }),
-    SegmentedControl: SegmentedControl.extend({ styles: { label: { fontWeight: type.medium } } }),
+    SegmentedControl: SegmentedControl.extend({
+      styles: {
+        // On the page, Mantine's own dark background would not be seen.
+        root: { backgroundColor: 'light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))' },
+        label: { fontWeight: type.medium },
+      },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { radius: 'sm' } }),
   },
 })
