@@ -32,7 +32,14 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
         // Every value is a preset.
         onChange={(value) => onSelect(selectPreset(value as Preset))}
       />
-      <Popover opened={opened} onChange={close} position="bottom-end" trapFocus shadow="md" width={380}>
+      <Popover
+        opened={opened}
+        onChange={close}
+        position="bottom-end"
+        trapFocus
+        shadow="md"
+        width="min(380px, calc(100vw - 2rem))"
+      >
         <Popover.Target>
           <Button
             variant={dates === undefined ? 'default' : 'light'}
@@ -44,10 +51,11 @@ export function PeriodControls({ selection, overview, onSelect }: PeriodControls
           </Button>
         </Popover.Target>
         <Popover.Dropdown aria-label={t`Dates`}>
-          <Group gap="xs" grow mb="md">
+          <Group gap="xs" grow preventGrowOverflow={false} mb="md">
             {calendarPresets.map(({ value, label }) => (
               <Button
                 key={value}
+                px="xs"
                 variant={selection.preset === value ? 'light' : 'default'}
                 aria-pressed={selection.preset === value}
                 onClick={() => select(selectPreset(value))}
