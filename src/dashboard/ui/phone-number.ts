@@ -26,6 +26,21 @@ export function withoutPunctuation(number: string): string {
   return otherDigits.test(text) ? number : text.replaceAll(/^\+|[\s().\p{Pd}/]/gu, '')
 }
 
+/** The calling codes of one or two digits; all others have three (ITU-T E.164, list of assigned country codes). */
+const callingCode = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/
+
+/**
+ * The number that a person probably means who leaves out the country code: one of the country of their own number, if it has
+ * as many digits as that. A `0` in front, which many countries dial at home, does not belong to it.
+ */
+export function suggestNumber(typed: string, own: string | undefined): string | undefined {
+  if (own === undefined || /^\s*(?:\+|00)/.test(typed)) return undefined
+  const digits = withoutPunctuation(typed).replace(/^0/, '')
+  const all = own.replaceAll(/\D/g, '')
+  const [code = ''] = callingCode.exec(all) ?? []
+  return /^\d+$/.test(digits) && digits.length === all.length - code.length ? `+${code}${digits}` : undefined
+}
+
 /** The name of a number that sends: its ID as long as WhatsApp has not reported the number. */
 export function nameNumber({
   displayPhoneNumber,

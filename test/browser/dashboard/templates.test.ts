@@ -187,6 +187,12 @@ test('shows field errors of a test and links a failed test to its message', asyn
   await page.getByText(/^Must be the country code followed by the number, 7 to 15 digits only/).waitFor()
   expect(await number.getAttribute('aria-invalid')).toBe('true')
 
+  // The account sends from a number in the United States.
+  await number.fill('(415) 555-0123')
+  await page.getByRole('button', { name: '+14155550123' }).click()
+  expect(await number.inputValue()).toBe('+14155550123')
+  expect(await page.getByText('Did you mean').count()).toBe(0)
+
   await number.fill('34600111222')
   await page.getByLabel('{{1}}').fill('')
   await page.getByLabel('{{2}}').fill('far     apart')

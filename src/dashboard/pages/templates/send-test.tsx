@@ -9,6 +9,8 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SentMessage, useTestMessage } from '../whatsapp-accounts/test-step.tsx'
+import { withoutPunctuation } from '../../ui/phone-number.ts'
+import { NumberSuggestion } from '../whatsapp-accounts/number-suggestion.tsx'
 import { SandboxRecipientSelect } from './sandbox-recipient-select.tsx'
 
 interface SendTestProps {
@@ -16,8 +18,7 @@ interface SendTestProps {
   /** The input props of the phone number from the Mantine form. */
   field: object
   onChooseRecipient: (to: string) => void
-  /** The typed number without punctuation. */
-  to: string
+  typed: string
   category: string | undefined
   pending: boolean
   sent: SentTest | undefined
@@ -26,7 +27,16 @@ interface SendTestProps {
 }
 
 /** The test section of the template form. */
-export function SendTest({ sendable, field, onChooseRecipient, to, category, pending, sent, problem }: SendTestProps) {
+export function SendTest({
+  sendable,
+  field,
+  onChooseRecipient,
+  typed,
+  category,
+  pending,
+  sent,
+  problem,
+}: SendTestProps) {
   const { canChange } = useAccount()
   const { sandbox } = useUser()
   return (
@@ -48,8 +58,9 @@ export function SendTest({ sendable, field, onChooseRecipient, to, category, pen
           disabled={!canChange || !sendable}
           {...field}
         />
+        <NumberSuggestion typed={typed} onAccept={onChooseRecipient} />
         <SandboxRecipientSelect disabled={!canChange || !sendable} onChoose={onChooseRecipient} />
-        <CostEstimateText to={to} category={category} />
+        <CostEstimateText to={withoutPunctuation(typed)} category={category} />
         <Box>
           <ChangeButton type="submit" leftSection={<IconSend size={16} />} loading={pending} disabled={!sendable}>
             <Trans>Send test</Trans>

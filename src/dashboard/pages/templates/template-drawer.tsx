@@ -172,7 +172,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
             sendable={template.sendable}
             field={form.getInputProps('to')}
             onChooseRecipient={(to) => form.setFieldValue('to', to)}
-            to={withoutPunctuation(form.values.to)}
+            typed={form.values.to}
             category={template.category}
             pending={send.isPending}
             sent={sent}

@@ -19,6 +19,7 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import type { MessageHistory } from '../messages/message/use-message.ts'
+import { NumberSuggestion } from './number-suggestion.tsx'
 import { healthKey } from './use-health.ts'
 
 interface TestStepProps {
@@ -38,14 +39,14 @@ function nameOf({ template, language }: Pick<SendMessageRequest, 'template' | 'l
 export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }: TestStepProps) {
   const { accountId, canChange } = useAccount()
   const [problem, setProblem] = useState<string>()
-  const [to, setTo] = useState('')
+  const [typed, setTyped] = useState('')
   const [chosenName, setChosenName] = useState<string>()
   const choices = listTrials(templates)
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { to: '', template: '' },
     onValuesChange: (values) => {
-      setTo(withoutPunctuation(values.to))
+      setTyped(values.to)
       setChosenName(values.template)
     },
     validate: {
@@ -99,7 +100,8 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
             onChange={(value) => form.setFieldValue('template', value ?? '')}
           />
         </Group>
-        <CostEstimateText to={to} category={category} />
+        <NumberSuggestion typed={typed} onAccept={(number) => form.setFieldValue('to', number)} />
+        <CostEstimateText to={withoutPunctuation(typed)} category={category} />
         <Group>
           <ChangeButton type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={send.isPending}>
             {test ? t`Send another test` : t`Send test`}
