@@ -102,7 +102,25 @@ function rejectSchema(): never {
 const noCallbacks: CallbackOptions = { appSecret: undefined, verifyToken: undefined }
 
 export async function createServer(deps: Deps, options: ServerOptions): Promise<FastifyInstance> {
-  const connections = limitConnections({
+  const connections = createConnections(options)
+  const app = createApp(deps, options, connections)
+  const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
+  const explainUnserved = createExplainUnserved(apiContracts)
+  const registry = options.registry ?? new Registry()
+  answerEveryRequest(app, deps, options, { connections, explainUnserved })
+  registerOperations(app, deps, options, registry)
+  if (options.healthOnly === true) return app
+  registerSites(app, deps, options)
+  if (options.requestLog) recordRequests(app, options.requestLog, toBody)
+  reserveExactPaths(app, apiContracts, explainUnserved)
+  await app.register((limited) => registerDoors(limited, deps, options, { connections, registry }))
+  return app
+}
+
+type Connections = ReturnType<typeof limitConnections>
+
+function createConnections(options: ServerOptions): Connections {
+  return limitConnections({
     maxUnanswered: maxUnansweredRequests,
     maxConcurrent: maxConcurrentPerConnection,
     maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,
@@ -110,7 +128,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
     mayTakeLong: (request) => isUpload(request) || isSampleUpload(request),
   })
-  const app = fastify({
+}
+
+function createApp(deps: Deps, options: ServerOptions, connections: Connections): FastifyInstance {
+  return fastify({
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: maxBodyBytes,
     serverFactory: (handler) =>
@@ -134,13 +155,18 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
     frameworkErrors: (error, request: FastifyRequest, reply: FastifyReply) =>
       void answerFailure(deps, options, error, request, reply),
   })
-  const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
-  const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
-  const explainUnserved = createExplainUnserved(apiContracts)
-  const meter = createMeter({ ...meterLimits, ...options.limits?.meter })
-  const pipeline = new Pipeline(deps, { meter, reads: createReadLimit(), spend: createBudgets() })
-  const registry = options.registry ?? new Registry()
+}
 
+/** What each answer has, whatever serves it, and the answers to requests that nothing serves. */
+function answerEveryRequest(
+  app: FastifyInstance,
+  deps: Deps,
+  options: ServerOptions,
+  {
+    connections,
+    explainUnserved,
+  }: { connections: Connections; explainUnserved: ReturnType<typeof createExplainUnserved> },
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     // Lower case saves Fastify the conversion on each request.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
@@ -152,6 +178,10 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   app.setNotFoundHandler((request, reply) => {
     throw explainUnserved(request.url, reply)
   })
+}
+
+/** What operators and their tools read. */
+function registerOperations(app: FastifyInstance, deps: Deps, options: ServerOptions, registry: Registry): void {
   registerMetrics(app, deps, { access: metricsAccess(options), registry, collect: options.collectMetrics })
   registerDatabaseMetric(deps, registry)
   registerPendingMetric(deps, registry)
@@ -159,38 +189,48 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerTemplatesMetric(deps, registry)
   registerHealth(app, deps, options.readState)
   registerTrace(app)
-  if (options.healthOnly === true) return app
+}
+
+/** The files of the dashboard, the documentation and the client. */
+function registerSites(app: FastifyInstance, deps: Deps, options: ServerOptions): void {
   const dashboard = isDashboardBuilt()
   registerHome(app, { dashboard })
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built and is not served; build it with: npm run dashboard')
   registerDocs(app, { isSimulated: options.sandbox })
   registerClientPackage(app, deps.log)
-  if (options.requestLog) recordRequests(app, options.requestLog, toBody)
-  reserveExactPaths(app, apiContracts, explainUnserved)
-  await app.register(async (limited) => {
-    if (deps.tracing) traceRequests(limited, deps.tracing)
-    coalesceWrites(limited)
-    registerLoadLimit(limited, registry, options.maxConcurrentRequests)
-    boundUnread(limited, connections, meter)
-    await registerRest(limited, deps, pipeline, procedures)
-    await registerMediaUpload(limited, deps, pipeline)
-    await registerTrpc<ApiProcedure, ApiCall>(limited, deps, {
-      prefix: '/trpc',
-      procedures,
-      pipeline,
-      authorize: (contract, context) => authorizeApiKey(deps, contract, context),
-      maxBatchSize: 10,
-      showFields: false,
-      publicUrl: options.publicUrl,
-    })
-    await registerMcp(limited, deps, pipeline, procedures)
-    const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
-    const authOptions = { publicUrl, oidc, hashing, signInLinks }
-    await registerDashboard(limited, deps, pipeline, authOptions, registry)
-    await registerCallbacks(limited, deps, options.callbacks ?? noCallbacks, registry)
+}
+
+/** Everything that runs procedures, within the limits of the server. */
+async function registerDoors(
+  app: FastifyInstance,
+  deps: Deps,
+  options: ServerOptions,
+  { connections, registry }: { connections: Connections; registry: Registry },
+): Promise<void> {
+  const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
+  const meter = createMeter({ ...meterLimits, ...options.limits?.meter })
+  const pipeline = new Pipeline(deps, { meter, reads: createReadLimit(), spend: createBudgets() })
+  if (deps.tracing) traceRequests(app, deps.tracing)
+  coalesceWrites(app)
+  registerLoadLimit(app, registry, options.maxConcurrentRequests)
+  boundUnread(app, connections, meter)
+  await registerRest(app, deps, pipeline, procedures)
+  await registerMediaUpload(app, deps, pipeline)
+  await registerTrpc<ApiProcedure, ApiCall>(app, deps, {
+    prefix: '/trpc',
+    procedures,
+    pipeline,
+    authorize: (contract, context) => authorizeApiKey(deps, contract, context),
+    maxBatchSize: 10,
+    showFields: false,
+    publicUrl: options.publicUrl,
   })
-  return app
+  await registerMcp(app, deps, pipeline, procedures)
+  const { publicUrl, oidc, hashing, sandbox: signInLinks } = options
+  const authOptions = { publicUrl, oidc, hashing, signInLinks }
+  await registerDashboard(app, deps, pipeline, authOptions, registry)
+  await registerCallbacks(app, deps, options.callbacks ?? noCallbacks, registry)
 }
 
 function answerFailure(

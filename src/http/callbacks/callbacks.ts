@@ -100,96 +100,121 @@ export async function registerCallbacks(
     }),
   )
 
-  async function handleHandshake(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
-    const handshake = Handshake.safeParse(request.query)
-    void reply.type('text/plain')
-    if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], options.verifyToken))
-      // One answer for both, so that unauthenticated callers do not learn which it is.
-      return reply
-        .code(403)
-        .send('The verify token does not match META_VERIFY_TOKEN, or that is not set: waybill doctor shows which.\n')
-    const { whatsAppAccountId } = request.params
-    // Checked after the token, so that unauthenticated callers learn nothing about IDs.
-    if (
-      whatsAppAccountId !== undefined &&
-      (await findAccountOfWhatsAppAccount(deps.db, whatsAppAccountId)) === undefined
-    )
-      return reply
-        .code(404)
-        .send('No WhatsApp account has the ID in this path. List them with: waybill whatsapp list ACC\n')
-    return reply.send(handshake.data['hub.challenge'])
-  }
-
-  async function receiveCallback(request: FastifyRequest<CallbackRoute>, reply: FastifyReply): Promise<FastifyReply> {
-    const receivedAt = performance.now()
-    const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
-    const callback = {
-      body: bytes,
-      signature: signatureOf(request),
-      whatsAppAccountId: request.params.whatsAppAccountId,
-    }
-    const signer = await findCallbackSigner(deps, callback, options.appSecret).finally(release)
-    void reply.type('text/plain')
-    if (signer === undefined) {
-      discard()
-      counters.unsigned.inc()
-      counters.callbacks.inc({ result: 'refused' })
-      signatures.rejected(request.params.whatsAppAccountId)
-      return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
-    }
-    signatures.accepted(request.params.whatsAppAccountId)
-    const client = {
-      isGone: () => request.socket.destroyed,
-      isLate: () => performance.now() - receivedAt > (options.handlingMilliseconds ?? maxHandlingMilliseconds),
-    }
-    // By account and not by secret: an account can have as many apps as it wants.
-    const handling = turns.run(signer.accountId ?? '', bytes.length, () =>
-      handleCallback(callbackDeps, bytes, { signer: signer.appSecret, default: options.appSecret }, client),
-    )
-    if (!handling) {
-      counters.notReceived.inc({ reason: 'too_many' })
-      counters.callbacks.inc({ result: 'unreceived' })
-      return reply
-        .code(503)
-        .header('Retry-After', '1')
-        .send('Too many large callbacks are waiting. Retry this callback.\n')
-    }
-    const results = await handling
-    if (!results) throw new CallbackRejectedError(client.isLate() ? 'too_long' : 'interrupted')
-    counters.callbacks.inc({ result: 'accepted' })
-    for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
-      counters.statuses.inc({ result }, results[result])
-    for (const result of ['applied', 'repeated', 'unknown'] as const)
-      counters.replies.inc({ result }, results.replies[result])
-    return reply.send('ok\n')
-  }
-
-  for (const path of paths) app.get<CallbackRoute>(path, handleHandshake)
+  const receiver: Receiver = { deps: callbackDeps, options, counters, turns, signatures }
+  for (const path of paths)
+    app.get<CallbackRoute>(path, (request, reply) => answerHandshake(deps, options, request, reply))
   await app.register((inbound, _options, done) => {
-    inbound.removeAllContentTypeParsers()
-    inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
-      return bodies.receive(payload, { address: networkOf(request.ip), length: lengthOf(request) })
-    })
-    inbound.addHook('preValidation', (request, reply, next) => {
-      // Releases the body however the request ends before its signature is checked.
-      if (isReceived(request.body)) reply.raw.once('close', request.body.release)
-      next()
-    })
-    inbound.setErrorHandler((error, _request, reply) => {
-      if (!(error instanceof CallbackRejectedError)) throw error
-      counters.notReceived.inc({ reason: error.reason })
-      counters.callbacks.inc({ result: 'unreceived' })
-      return reject(reply, error)
-    })
-    inbound.addHook('onRequest', (request, reply, next) => {
-      // Check the header first, so that an unsigned body is never read.
-      if (!signaturePattern.test(signatureOf(request)))
-        return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
-      return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)
-    })
-    for (const path of paths) inbound.post<CallbackRoute>(path, receiveCallback)
+    receiveBodies(inbound, bodies, counters)
+    for (const path of paths)
+      inbound.post<CallbackRoute>(path, (request, reply) => receiveCallback(receiver, request, reply))
     done()
   })
+}
+
+/** Receives bodies without parsing them, and only those that may be genuine. */
+function receiveBodies(inbound: FastifyInstance, bodies: BodyReceiver, counters: Counters): void {
+  inbound.removeAllContentTypeParsers()
+  inbound.addContentTypeParser('*', (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+    return bodies.receive(payload, { address: networkOf(request.ip), length: lengthOf(request) })
+  })
+  inbound.addHook('preValidation', (request, reply, next) => {
+    // Releases the body however the request ends before its signature is checked.
+    if (isReceived(request.body)) reply.raw.once('close', request.body.release)
+    next()
+  })
+  inbound.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof CallbackRejectedError)) throw error
+    counters.notReceived.inc({ reason: error.reason })
+    counters.callbacks.inc({ result: 'unreceived' })
+    return reject(reply, error)
+  })
+  inbound.addHook('onRequest', (request, reply, next) => {
+    // Check the header first, so that an unsigned body is never read.
+    if (!signaturePattern.test(signatureOf(request)))
+      return void reject(reply, { statusCode: 401, message: 'X-Hub-Signature-256 is missing or malformed.' })
+    return next((lengthOf(request) ?? 0) > bodyLimits.maxBytes ? new CallbackRejectedError('too_large') : undefined)
+  })
+}
+
+async function answerHandshake(
+  { db }: Pick<Deps, 'db'>,
+  { verifyToken }: CallbackOptions,
+  request: FastifyRequest<CallbackRoute>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const handshake = Handshake.safeParse(request.query)
+  void reply.type('text/plain')
+  if (!handshake.success || !isSameSecret(handshake.data['hub.verify_token'], verifyToken))
+    // One answer for both, so that unauthenticated callers do not learn which it is.
+    return reply
+      .code(403)
+      .send('The verify token does not match META_VERIFY_TOKEN, or that is not set: waybill doctor shows which.\n')
+  const { whatsAppAccountId } = request.params
+  // Checked after the token, so that unauthenticated callers learn nothing about IDs.
+  if (whatsAppAccountId !== undefined && (await findAccountOfWhatsAppAccount(db, whatsAppAccountId)) === undefined)
+    return reply
+      .code(404)
+      .send('No WhatsApp account has the ID in this path. List them with: waybill whatsapp list ACC\n')
+  return reply.send(handshake.data['hub.challenge'])
+}
+
+interface Receiver {
+  deps: Deps & Parameters<typeof handleCallback>[0]
+  options: CallbackOptions
+  counters: Counters
+  turns: ReturnType<typeof createCallbackTurns>
+  signatures: ReturnType<typeof watchSignatures>
+}
+
+type Counters = ReturnType<typeof createCounters>
+type BodyReceiver = ReturnType<typeof createBodyReceiver>
+
+async function receiveCallback(
+  { deps, options, counters, turns, signatures }: Receiver,
+  request: FastifyRequest<CallbackRoute>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const receivedAt = performance.now()
+  const { bytes, release, discard } = isReceived(request.body) ? request.body : noBody
+  const callback = {
+    body: bytes,
+    signature: signatureOf(request),
+    whatsAppAccountId: request.params.whatsAppAccountId,
+  }
+  const signer = await findCallbackSigner(deps, callback, options.appSecret).finally(release)
+  void reply.type('text/plain')
+  if (signer === undefined) {
+    discard()
+    counters.unsigned.inc()
+    counters.callbacks.inc({ result: 'refused' })
+    signatures.rejected(request.params.whatsAppAccountId)
+    return reply.code(401).send('X-Hub-Signature-256 does not match the raw body.\n')
+  }
+  signatures.accepted(request.params.whatsAppAccountId)
+  const client = {
+    isGone: () => request.socket.destroyed,
+    isLate: () => performance.now() - receivedAt > (options.handlingMilliseconds ?? maxHandlingMilliseconds),
+  }
+  // By account and not by secret: an account can have as many apps as it wants.
+  const handling = turns.run(signer.accountId ?? '', bytes.length, () =>
+    handleCallback(deps, bytes, { signer: signer.appSecret, default: options.appSecret }, client),
+  )
+  if (!handling) {
+    counters.notReceived.inc({ reason: 'too_many' })
+    counters.callbacks.inc({ result: 'unreceived' })
+    return reply
+      .code(503)
+      .header('Retry-After', '1')
+      .send('Too many large callbacks are waiting. Retry this callback.\n')
+  }
+  const results = await handling
+  if (!results) throw new CallbackRejectedError(client.isLate() ? 'too_long' : 'interrupted')
+  counters.callbacks.inc({ result: 'accepted' })
+  for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
+    counters.statuses.inc({ result }, results[result])
+  for (const result of ['applied', 'repeated', 'unknown'] as const)
+    counters.replies.inc({ result }, results.replies[result])
+  return reply.send('ok\n')
 }
 
 function createCounters(metrics: Registry) {
