@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Database, TemplatesTable } from '../platform/db/schema.ts'
 
 export type TemplateRow = Selectable<TemplatesTable>
@@ -84,4 +84,11 @@ export async function changeTemplate(
     .where('name', '=', key.name)
     .where('language', '=', key.language)
     .execute()
+}
+
+/** Reads all accounts, for the operator's gauges. */
+export async function countTemplates(db: Kysely<Database>): Promise<{ status: string; count: number }[]> {
+  const { rows } = await sql<{ status: string; count: number }>`
+    select status, count(*)::integer as count from templates group by status order by status`.execute(db)
+  return rows
 }

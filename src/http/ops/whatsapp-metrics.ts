@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Deps } from '../../deps.ts'
-import { countTemplates } from '../../templates/count-store.ts'
+import { countTemplates } from '../../templates/store.ts'
 import { rules } from '../../whatsapp/error-codes.ts'
 import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readForm } from './form.ts'
 import type { SimulatedResponse } from './response.ts'
 import type { ReceivedRequest } from './request.ts'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { Busboy } from '@fastify/busboy'
 
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   const url = new URL(request.url ?? '/', 'http://localhost')
@@ -89,4 +91,24 @@ function respondLater(
 ): void {
   const timer = setTimeout(() => respond(output, response, headers), delayMs)
   output.once('close', () => clearTimeout(timer))
+}
+
+/** Reads a multipart/form-data body. Keeps only the metadata of a file, because a test can upload more than fits in memory. */
+async function readForm(request: IncomingMessage, contentType: string): Promise<Record<string, unknown>> {
+  const form: Record<string, unknown> = {}
+  const parser = new Busboy({ headers: { 'content-type': contentType } })
+  parser.on('field', (name, value) => (form[name] = value))
+  parser.on('file', (name, stream, filename, _encoding, type) => {
+    const hash = createHash('sha256')
+    let size = 0
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      hash.update(chunk)
+    })
+    stream.on('error', (error) => parser.emit('error', error))
+    stream.on('end', () => (form[name] = { filename, type, size, sha256: hash.digest('hex') }))
+  })
+  request.once('error', (error) => parser.emit('error', error)).pipe(parser)
+  await once(parser, 'finish')
+  return form
 }

@@ -1,13 +1,16 @@
 import type { Benchmark } from '../benchmark.ts'
 import { compareArrivals } from '../compare-arrivals.ts'
 import { compareDeliveries } from '../compare-deliveries.ts'
-import { addDeadEndpoint, waitingForDead } from '../dead-endpoint.ts'
 import { endpointUrls } from '../deliverer.ts'
-import { startOurDeliverer } from '../our-deliverer.ts'
+import { startOurDeliverer, queueDeliveries } from '../our-deliverer.ts'
 import type { Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
-import { startReceiver } from '../start-receiver.ts'
+import { startReceiver, type Receiver } from '../start-receiver.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import type { Customer } from '../customer.ts'
+
+const waitingForDead = 100_000
 
 /** How an endpoint whose attempts all time out affects the deliveries of others. */
 export const dead: Benchmark = {
@@ -47,3 +50,9 @@ async function compareRates(stage: Stage): Promise<Row> {
 }
 
 const waiting = waitingForDead.toLocaleString('en')
+
+/** An endpoint that never responds, so that each attempt times out, and its waiting deliveries. */
+async function addDeadEndpoint(customer: Customer, receiver: Receiver): Promise<void> {
+  const { endpointId } = await addEndpoint(customer.deps, customer.accountId, { url: `${receiver.url}/dead` })
+  await queueDeliveries(customer, [endpointId], waitingForDead)
+}

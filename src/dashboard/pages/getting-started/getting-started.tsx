@@ -4,12 +4,16 @@ import { Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { translate } from '../../language/i18n.ts'
-import { useAccount } from '../../session/session.ts'
+import { useAccount, useUser } from '../../session/session.ts'
 import { Section } from '../../ui/page.tsx'
 import { LoadingSkeleton } from '../../ui/placeholders.tsx'
 import styles from './getting-started.module.css'
-import { findNextStep, type Step, steps, stepTexts } from './steps.ts'
-import { useProgress } from './use-progress.ts'
+import { findNextStep, type Step, steps, stepTexts, type Progress } from './steps.ts'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { useApiAccess } from '../public-api/use-api-access.ts'
+import { useEndpoints } from '../webhooks/use-endpoints.ts'
+import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 
 /** The setup steps of a new account, with a button for the next one. Beside messages, only the missing steps. */
 export function GettingStarted({ hasMessages = false }: { hasMessages?: boolean }) {
@@ -90,4 +94,25 @@ export function NextStepButton() {
   const progress = useProgress()
   const next = progress && findNextStep({ ...progress, webhook: true })
   return next && <StepButton step={next} />
+}
+
+/** Which steps the account has completed; undefined until all queries are loaded. */
+function useProgress(): Progress | undefined {
+  const { accountId } = useAccount()
+  const { sandbox } = useUser()
+  const whatsAppAccounts = useWhatsAppAccounts().data
+  const access = useApiAccess().data
+  const endpoints = useEndpoints(accountId).data
+  const newest = useQuery({
+    queryKey: ['messages', accountId, 'newest'],
+    queryFn: async ({ signal }) => (await api.message.list.query({ accountId, limit: 2 }, { signal })).items,
+  }).data
+  if (!whatsAppAccounts || !access || !endpoints || !newest) return undefined
+  return {
+    connect: whatsAppAccounts.length > 0,
+    key: access.key !== undefined,
+    // The sandbox sends one message of its own, which is nobody's first.
+    send: newest.length > (sandbox && access.key?.lastUsedAt === undefined ? 1 : 0),
+    webhook: endpoints.items.length > 0,
+  }
 }

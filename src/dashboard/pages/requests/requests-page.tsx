@@ -26,7 +26,7 @@ import {
 } from './request-filters.ts'
 import { RequestsTable } from './requests-table.tsx'
 import { Summary } from './summary.tsx'
-import { useSummary } from './use-summary.ts'
+import { useQuery } from '@tanstack/react-query'
 
 export function RequestsPage() {
   const { accountId } = useAccount()
@@ -123,4 +123,17 @@ function NoRequestsYet() {
       </Trans>
     </EmptyState>
   )
+}
+
+const refreshMilliseconds = 30_000
+
+/** The number of requests that match the filters, and their error codes. */
+function useSummary(filters: RequestFilters) {
+  const { accountId } = useAccount()
+  const { data } = useQuery({
+    queryKey: ['requests', accountId, 'summary', filters],
+    queryFn: ({ signal }) => api.request.summary.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
+    refetchInterval: refreshMilliseconds,
+  })
+  return data
 }

@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Checkbox, Code, Stack } from '@mantine/core'
-import { describeEvent } from './describe-event.ts'
 import { type EventType, eventTypes } from '../../../../contracts/events.ts'
+import { eventFacts } from '../../../../contracts/facts/events.ts'
+import { sayFact } from '../../language/facts.ts'
 
 interface EventChoiceProps {
   value: EventType[]
@@ -30,4 +31,9 @@ export function EventChoice({ value, onChange, error }: EventChoiceProps) {
 /** Descriptions in the contracts are Markdown; only `code` is used here. */
 function withCode(text: string) {
   return text.split('`').map((part, index) => (index % 2 === 0 ? part : <Code key={part}>{part}</Code>))
+}
+
+/** The documented description of an event, without "Opt-in.", which a checkbox makes obvious. */
+function describeEvent(type: EventType): string {
+  return sayFact(eventFacts[type]())
 }

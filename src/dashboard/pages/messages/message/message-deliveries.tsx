@@ -1,12 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Stack, Text } from '@mantine/core'
+import { Anchor, Stack, Text, Modal } from '@mantine/core'
 import { Link } from 'react-router'
 import { useAccount } from '../../../session/session.ts'
 import { DeliveryList } from '../../webhooks/delivery-list.tsx'
 import { EndpointUrl } from '../../webhooks/endpoint.tsx'
-import { EventPayload } from './event-payload.tsx'
 import { type MessageHistory, messageKey } from './use-message.ts'
+import { useDisclosure } from '@mantine/hooks'
+import { CodeBlock } from '../../../ui/copy.tsx'
 
 /** The webhook deliveries of the message with their requests and responses. */
 export function MessageDeliveries({ history: { message, deliveries } }: { history: MessageHistory }) {
@@ -39,4 +40,27 @@ export function MessageDeliveries({ history: { message, deliveries } }: { histor
       summary={({ url }) => <EndpointUrl url={url} />}
     />
   )
+}
+
+/** The body of a webhook, collapsed because it is long. It is the same for all endpoints. */
+function EventPayload({ payload }: { payload: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Anchor component="button" type="button" size="sm" onClick={open}>
+        <Trans>View payload</Trans>
+      </Anchor>
+      <Modal opened={opened} onClose={close} title={t`Webhook payload`} size="lg">
+        <CodeBlock label={t`Payload`} code={format(payload)} />
+      </Modal>
+    </>
+  )
+}
+
+function format(payload: string): string {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2)
+  } catch {
+    return payload
+  }
 }
