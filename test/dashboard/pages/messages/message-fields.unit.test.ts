@@ -12,24 +12,42 @@ async function load<Module>(name: string): Promise<Module> {
   return (await import(name)) as Module
 }
 
-test('exports every column of a message as CSV', async () => {
-  const { beginExport, continueExport } = await load<{
-    beginExport: () => unknown
-    continueExport: (from: unknown, pages: object) => Promise<{ parts: Blob[] }>
-  }>(`${dashboard}/pages/messages/export-messages.ts`)
-  const { noFilters } = await load<{ noFilters: unknown }>(`${dashboard}/pages/messages/message-filters.ts`)
-  const toCsv = async (message: StoredMessage) => {
-    const queryClient = {
-      fetchQuery: () => Promise.resolve({ items: [{ ...toMessage(message), pricing: message.pricing }] }),
-    }
-    const { signal } = new AbortController()
-    const pages = { queryClient, accountId: 'acc_1', filters: noFilters, signal, onProgress: () => {} }
-    const { parts } = await continueExport(beginExport(), pages)
-    return new Blob(parts).text()
-  }
+interface Exported {
+  parts: Blob[]
+  count: number
+  cursor: string | undefined
+}
 
-  expect(await toCsv(failed)).toContain('order-1042')
+async function exportFrom(from: Partial<Exported>, fetchQuery: (query: { queryKey: unknown[] }) => Promise<object>) {
+  const { beginExport, continueExport } = await load<{
+    beginExport: () => Exported
+    continueExport: (from: Exported, pages: object) => Promise<Exported>
+  }>(`${dashboard}/pages/messages/export-messages.ts`)
+  const { noFilters: filters } = await load<{ noFilters: unknown }>(`${dashboard}/pages/messages/message-filters.ts`)
+  const pages = { accountId: 'acc_1', filters, signal: new AbortController().signal, onProgress: () => {} }
+  return continueExport({ ...beginExport(), ...from }, { ...pages, queryClient: { fetchQuery } })
+}
+
+async function toCsv(message: StoredMessage): Promise<string[]> {
+  const items = [{ ...toMessage(message), pricing: message.pricing }]
+  const { parts } = await exportFrom({}, () => Promise.resolve({ items }))
+  return Promise.all(parts.map((part) => part.text()))
+}
+
+test('exports every column of a message as CSV', async () => {
+  expect((await toCsv(failed)).join('')).toContain('order-1042')
   expect(await listMissing(toCsv)).toEqual(['accountId'])
+})
+
+test('ends an export after a million messages, and says that there are more', async () => {
+  const inputs: unknown[] = []
+  const exported = await exportFrom({ count: 999_999, cursor: 'msg_2' }, ({ queryKey }) => {
+    inputs.push(queryKey.at(-1))
+    return Promise.resolve({ items: [toMessage(failed)], nextCursor: 'msg_1' })
+  })
+
+  expect(inputs).toEqual([{ accountId: 'acc_1', limit: 1, cursor: 'msg_2' }])
+  expect(exported).toMatchObject({ count: 1_000_000, cursor: 'msg_1' })
 })
 
 type Component = (props: object) => unknown
