@@ -777,6 +777,31 @@ test('retries an export after a lost response', async () => {
   expect(pageErrors.filter((pageError) => !pageError.includes('net::ERR_FAILED'))).toEqual([])
 })
 
+test('records an export that could not be recorded at first', async () => {
+  const { page, context, openOfAccount, account } = await dashboard.signedIn()
+  await send(account, 'order-1')
+  await openOfAccount('messages')
+  await page.getByRole('row', { name: /order-1/ }).waitFor()
+  const error = {
+    message: 'Rejected by a test.',
+    code: -32_600,
+    data: { code: 'RATE_LIMIT_EXCEEDED', httpStatus: 429 },
+  }
+  await context.route(/settings\.audit\.recordExport/, (route) => route.fulfill({ status: 429, json: { error } }), {
+    times: 1,
+  })
+
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  await page.getByText('Rejected by a test.').waitFor()
+  await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Try again' }).click()])
+
+  const { rows } = await sql`
+    select from audit_entries where account_id = ${account.accountId} and what like '%export%'`.execute(
+    dashboard.server.deps.db,
+  )
+  expect(rows.length).toBeGreaterThan(0)
+})
+
 test('continues an export that failed where it ended', async () => {
   const { page, context, openOfAccount, account } = await dashboard.signedIn()
   await storeMany(account)

@@ -111,7 +111,8 @@ function useExport(filters: MessageFilters) {
     }
     onProgress(exported)
     try {
-      if (!from) await api.audit.recordExport.mutate({ accountId, of: 'messages' })
+      if (!exported.isRecorded) await api.audit.recordExport.mutate({ accountId, of: 'messages' })
+      exported = { ...exported, isRecorded: true }
       const { signal } = controller
       const made = await continueExport(exported, { queryClient, accountId, filters, signal, onProgress })
       if (signal.aborted) return

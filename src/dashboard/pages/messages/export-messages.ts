@@ -24,6 +24,8 @@ export interface Export {
   /** Outside the heap of the page, so that a large export does not fill it. */
   parts: Blob[]
   count: number
+  /** Whether the audit log has it. */
+  isRecorded: boolean
   /** Where the next page starts; undefined before the first page and after the last one. */
   cursor: string | undefined
 }
@@ -38,7 +40,8 @@ interface Pages {
 
 export function beginExport(): Export {
   const titles = listColumns().map(({ title }) => title)
-  return { startedAt: new Date(), parts: [new Blob([byteOrderMark + toCsv([titles])])], count: 0, cursor: undefined }
+  const parts = [new Blob([byteOrderMark + toCsv([titles])])]
+  return { startedAt: new Date(), parts, count: 0, isRecorded: false, cursor: undefined }
 }
 
 /** Loads all matching messages page by page, newest first. `cursor` is defined at the end if there are more than an export can hold. */

@@ -27,9 +27,9 @@ function toCell(value: string | undefined): string {
 }
 
 /**
- * Escapes text that a spreadsheet would run as a formula (OWASP, CSV injection). In locales with decimal commas, a
- * semicolon separates cells, so a formula could also start after one.
+ * Escapes text that a spreadsheet would run as a formula (OWASP, CSV injection). A program that expects
+ * the other separator starts cells within this one, so a formula could also start after a comma or a semicolon.
  */
 function escapeFormulas(text: string): string {
-  return text.replaceAll(/(^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "$1'").replace(/^(?=[\t\r])/, "'")
+  return text.replaceAll(/(^|[,;\t\r\n])(?=[=+\-@＝＋－＠])/g, "$1'").replace(/^(?=[\t\r])/, "'")
 }

@@ -11,6 +11,7 @@ test.each([
   { value: '＝1+1', cell: "'＝1+1" },
   { value: '\t=1+1', cell: "'\t'=1+1" },
   { value: 'a;=1+1', cell: `"a;'=1+1"` },
+  { value: 'a,=1+1,b', cell: `"a,'=1+1,b"` },
   { value: '\r\n@SUM(A1)', cell: '"\'\r\n\'@SUM(A1)"' },
   { value: undefined, cell: '' },
 ])('escapes $value so that a spreadsheet shows it and runs no formula', ({ value, cell }) => {
