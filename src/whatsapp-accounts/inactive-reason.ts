@@ -23,7 +23,21 @@ export function rejectedWith({ code, title, details }: WhatsAppError): Fact {
   return inactiveReasons.rejected({ code, text: details ?? title })
 }
 
-export const { code: rejectedCode } = inactiveReasons.rejected({ code: 0, text: '' })
+const { code: rejectedCode } = inactiveReasons.rejected({ code: 0, text: '' })
+
+/** What the version before stores, without a fact, if WhatsApp rejects a token. */
+const earlierRejected = /^WhatsApp (?:rejected it \((\d+)\): (.*)|returned error code (\d+))$/s
+
+/** The error of WhatsApp in a reason; undefined if it is another reason. */
+export function readRejection(reason: Sentence): { code: number; text: string } | undefined {
+  if (typeof reason === 'string') {
+    const [, code, text = '', codeAlone] = earlierRejected.exec(reason) ?? []
+    const known = code ?? codeAlone
+    return known === undefined ? undefined : { code: Number(known), text }
+  }
+  const { code, text } = reason.params ?? {}
+  return reason.code === rejectedCode ? { code: Number(code), text: typeof text === 'string' ? text : '' } : undefined
+}
 
 /** A deactivation for this reason ends when WhatsApp reinstates the business account. */
 export const { code: disabledCode } = inactiveReasons.disabled({ event: '' })

@@ -139,6 +139,8 @@ const searching = [
   'src/platform/db/connect/connect-failure.ts',
   'src/platform/db/connect/pooler.ts',
   'src/platform/db/errors.ts',
+  // Of the version before, which stored no fact.
+  'src/whatsapp-accounts/inactive-reason.ts',
   // WhatsApp's.
   'src/whatsapp/client/refusal.ts',
   'src/whatsapp/failure-advice.ts',
@@ -158,6 +160,8 @@ const exceptions = [
   // Meta's words. Without a subcode, only they identify the problem.
   'src/whatsapp-accounts/connect/advice.ts does not exist',
   // What the version before stores without a fact: it could not be recognized otherwise.
+  'src/whatsapp-accounts/inactive-reason.ts WhatsApp',
+  'src/whatsapp-accounts/inactive-reason.ts returned error code',
   'src/whatsapp-accounts/inactive-reason.ts WhatsApp disabled the business account (',
 ]
 

@@ -3,7 +3,7 @@ import { type Fact, inEnglish, type Sentence } from '../../../contracts/facts/fa
 import { findings } from '../../../contracts/facts/findings.ts'
 import { isThrottling, isUnknownObject } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome, WhatsAppError } from '../../whatsapp/read-outcome.ts'
-import { rejectedCode } from '../inactive-reason.ts'
+import { readRejection } from '../inactive-reason.ts'
 
 /** Explains why WhatsApp rejected a step of the setup, and how to fix it. */
 export interface Advice {
@@ -46,11 +46,11 @@ function explanationOf(code: number): Explanation | undefined {
 
 /** Says in one sentence what WhatsApp rejected, in its words and with its code. */
 export function describeRejection(reason: Sentence): Fact {
-  if (typeof reason === 'string' || reason.code !== rejectedCode)
-    return findings.rejected({ reason: typeof reason === 'string' ? withoutDot(reason) : reason })
-  const { code = '', text } = reason.params ?? {}
-  const said = typeof text === 'string' ? withoutDot(text) : ''
-  const explanation = explanationOf(Number(code))
+  const rejection = readRejection(reason)
+  if (!rejection) return findings.rejected({ reason: typeof reason === 'string' ? withoutDot(reason) : reason })
+  const { code } = rejection
+  const said = withoutDot(rejection.text)
+  const explanation = explanationOf(code)
   const what =
     explanation === tokenRejected
       ? findings.tokenRejected

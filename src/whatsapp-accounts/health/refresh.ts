@@ -105,10 +105,13 @@ async function reportProblem(
 ): Promise<void> {
   const columns = toProblemColumns('token_refresh_problem', problem)
   const known = await findHealth(deps.db, ref)
-  if (known?.token_refresh_problem_fact === columns.token_refresh_problem_fact) return
+  // The version before writes only the text.
+  const isKnown = known?.token_refresh_problem === columns.token_refresh_problem
+  if (isKnown && known?.token_refresh_problem_fact === columns.token_refresh_problem_fact) return
   await deps.db.transaction().execute(async (trx) => {
     await saveHealth(trx, ref, columns)
-    await record(trx, { ...ref, outcome: 'refused' })
+    if (!isKnown) await record(trx, { ...ref, outcome: 'refused' })
   })
+  if (isKnown) return
   deps.log.warn({ ...ref, reason: inEnglish(problem) }, 'could not refresh an access token; it stays in use')
 }

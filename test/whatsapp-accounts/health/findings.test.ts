@@ -191,6 +191,12 @@ test.each([
     says: 'WhatsApp rejected this account: Business Account locked (error 131031).',
   },
   { inactiveReason: 'no', says: 'WhatsApp rejected this account: no.' },
+  // As the version before stored them.
+  {
+    inactiveReason: 'WhatsApp rejected it (190): Access token has expired.',
+    says: 'WhatsApp rejects the access token: Access token has expired (error 190).',
+  },
+  { inactiveReason: 'WhatsApp returned error code 190', says: 'WhatsApp rejects the access token: error 190.' },
 ])('says once why WhatsApp rejected an account: $says', ({ inactiveReason, says }) => {
   const [finding] = findProblems({ ...healthy, inactiveReason }, now)
 

@@ -160,6 +160,30 @@ test('keeps the token if Meta rejects the refresh, reports it once, and tries ag
   noSecretLogged()
 })
 
+/** Stores what a process of the version before stores, which knows no column of facts. */
+async function storeAsBefore(problem: string | null): Promise<void> {
+  await server.deps.db
+    .updateTable('whatsapp_account_health')
+    .set({ token_refresh_problem: problem })
+    .where('whatsapp_account_id', '=', account.whatsAppAccountId)
+    .execute()
+}
+
+test('reports a problem again that a process of the version before solved or replaced, and no other', async () => {
+  await useToken(`${oldToken}v`, 5 * day, { refuses: { 'GET oauth': 200 } })
+  await refresh()
+  const { token_refresh_problem: problem } = await readHealth()
+  for (const before of [null, 'Another problem.', problem]) {
+    await storeAsBefore(before)
+    await makeDue()
+    await refresh()
+
+    expect(await readHealth()).toMatchObject({ token_refresh_problem: problem })
+  }
+
+  expect(await audited()).toHaveLength(3)
+})
+
 test.each([
   ['is not valid', { valid: false, scopes: [] }, 'reports it as invalid'],
   [
