@@ -100,13 +100,22 @@ const noChoice: Choice = { who: '', from: '', until: '' }
 
 type Filter = Omit<InputOf<typeof listAudit>, 'cursor' | 'limit'>
 
-function toFilter({ who, from, until }: Choice): Omit<Filter, 'accountId'> {
+function toFilter(choice: Choice): Omit<Filter, 'accountId'> {
+  const { who, from, until } = choice
   return {
     ...(who !== '' && { who }),
     ...(from !== '' && { from: startOfDay(from, 0) }),
-    ...(until !== '' && { until: startOfDay(until, 1) }),
+    // The page says why it is left out.
+    ...(until !== '' && !isBackwards(choice) && { until: startOfDay(until, 1) }),
   }
 }
+
+function isBackwards({ from, until }: Choice): boolean {
+  return from !== '' && until !== '' && until < from
+}
+
+/** Browsers accept years of six digits, which timestamps cannot have. */
+const lastDay = '9999-12-30'
 
 function startOfDay(day: string, daysLater: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
@@ -116,7 +125,6 @@ function startOfDay(day: string, daysLater: number): string {
 /** By person and by day. Former members are found by the search. */
 function Filters({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
   const members = useMembers().data?.items ?? []
-  const isBackwards = choice.from !== '' && choice.until !== '' && choice.until < choice.from
   return (
     <>
       <NativeSelect
@@ -133,14 +141,16 @@ function Filters({ choice, onChange }: { choice: Choice; onChange: (choice: Choi
         type="date"
         label={t`From`}
         value={choice.from}
-        onChange={({ currentTarget: { value } }) => onChange({ ...choice, from: value })}
+        max={lastDay}
+        onChange={({ currentTarget: { value, validity } }) => validity.valid && onChange({ ...choice, from: value })}
       />
       <TextInput
         type="date"
         label={t`Until`}
         value={choice.until}
-        error={isBackwards && t`The last day is before the first.`}
-        onChange={({ currentTarget: { value } }) => onChange({ ...choice, until: value })}
+        max={lastDay}
+        error={isBackwards(choice) && t`The last day is before the first.`}
+        onChange={({ currentTarget: { value, validity } }) => validity.valid && onChange({ ...choice, until: value })}
       />
     </>
   )

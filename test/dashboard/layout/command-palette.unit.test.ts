@@ -44,7 +44,7 @@ test.each([
   { text: 'darse de baja', first: 'Detener los mensajes a un número' },
   { text: 'precio', first: 'Resumen' },
   { text: '¿Cuánto cuesta un mensaje?', first: 'Resumen' },
-  { text: 'numero', first: 'Conectar un número de WhatsApp' },
+  { text: 'numero', first: 'Detener los mensajes a un número' },
 ])('finds "$text" in Spanish', async ({ text, first }) => {
   const file = '../../../src/dashboard/language/catalogues/es.po'
   // Compiled by the plugin of the dashboard.
@@ -52,7 +52,7 @@ test.each([
   const found = findCommands(listCommands(account, []), text).map(({ label }) => label)
   activate('en', {})
 
-  expect(found).toContain(first)
+  expect(found[0]).toBe(first)
 })
 
 test('shows labels that begin with the text before others', () => {

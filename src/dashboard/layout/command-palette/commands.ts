@@ -155,7 +155,7 @@ export interface DocsEntry {
  */
 function toSearchWords(text: string): string[] {
   const words = fold(text)
-    .split(/[\s¿?¡!.,]+/)
+    .split(/[\s¿?¡!]+|[.,](?=\s|$)/)
     .filter(Boolean)
   const empty = new Set(
     fold(t`a an and are can do does for from how i in is it me much my of on the to what where`).split(' '),

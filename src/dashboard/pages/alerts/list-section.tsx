@@ -31,7 +31,7 @@ export function ListSection() {
     <Section title={t`Open and recent alerts`} description={t`Resolved alerts are kept for 30 days.`}>
       {isPending && <ItemsSkeleton items={2} />}
       {error && <ErrorAlert error={error} onRetry={() => refetch()} />}
-      {data?.items.length === 0 && withoutAlert.length === 0 && (
+      {data?.items.length === 0 && sources && withoutAlert.length === 0 && (
         <EmptyState icon={IconBellOff} title={t`No alerts`}>
           <Trans>Problems with WhatsApp accounts, templates, messages and webhooks appear here.</Trans>
         </EmptyState>

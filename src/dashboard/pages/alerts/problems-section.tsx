@@ -77,8 +77,8 @@ export function ProblemsSection({ rules }: { rules: AlertRules }) {
       </Stack>
       <Text size="sm" c="dimmed" mt="md" maw="var(--waybill-prose)">
         <Trans>
-          Not sent: other problems of a WhatsApp account, such as a wrong callback URL. They are listed above and on the
-          page of the WhatsApp account.
+          Not sent: other problems of a WhatsApp account, such as a wrong callback URL. The page of the WhatsApp account
+          lists them.
         </Trans>
       </Text>
     </Section>

@@ -34,7 +34,7 @@ interface Sources {
 /** Most urgent first. A problem with an open alert is listed once. */
 export function listAttention({ overview, ...sources }: Sources): AttentionItem[] {
   const open = sources.alerts.filter(({ recoveredAt }) => recoveredAt === undefined)
-  return sortByUrgency([...open.map(toAlertItem), ...listWithoutAlert(sources), ...toUnknownItem(overview)])
+  return distinct([...open.map(toAlertItem), ...listWithoutAlert(sources), ...toUnknownItem(overview)])
 }
 
 /**
@@ -65,12 +65,14 @@ export function listWithoutAlert({ alerts, health, templates }: Omit<Sources, 'o
         ]
       : []),
   ]
-  // The same template in two WABAs is listed once.
-  return sortByUrgency(items.filter(({ text }, index) => items.findIndex((other) => other.text === text) === index))
+  return distinct(items)
 }
 
-function sortByUrgency(items: readonly AttentionItem[]): AttentionItem[] {
-  return items.toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
+/** Most urgent first. The same template in two WABAs is listed once. */
+function distinct(items: readonly AttentionItem[]): AttentionItem[] {
+  return items
+    .filter(({ text }, index) => items.findIndex((other) => other.text === text) === index)
+    .toSorted((a, b) => urgencies.indexOf(a.tone) - urgencies.indexOf(b.tone))
 }
 
 const urgencies: readonly AttentionItem['tone'][] = ['bad', 'warning', 'neutral']

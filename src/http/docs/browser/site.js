@@ -143,14 +143,17 @@ function fold(text) {
   return text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')
 }
 
-/** Left out of questions such as "how much does a message cost". */
+/** Left out of questions such as "how much does a message cost", in the languages of the keywords. */
 const emptyWords = new Set(
-  'a an and are can do does for from how i in is it me much my of on the to what where'.split(' '),
+  [
+    'a an and are can do does for from how i in is it me much my of on the to what where',
+    'al como cual cuanta cuanto de del donde el en es hay la las lo los mi para por puedo que se son un una y',
+  ].flatMap((words) => words.split(' ')),
 )
 
 function wordsOf(query) {
   const words = fold(query)
-    .split(/[\s?!.,]+/)
+    .split(/[\s¿?¡!]+|[.,](?=\s|$)/)
     .filter(Boolean)
   const rest = words.filter((word) => !emptyWords.has(word))
   return rest.length === 0 || words.length === 1 ? words : rest

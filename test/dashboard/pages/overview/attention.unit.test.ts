@@ -67,6 +67,14 @@ test('lists nothing if all numbers and templates work and no alert is open', () 
   expect(list({ alerts: [{ ...alert, recoveredAt: '2026-11-22T11:00:00.000Z' }] })).toEqual([])
 })
 
+test('lists alerts about the same template of two WABAs once', () => {
+  const about = { ...alert, title: 'spring_sale (en): WhatsApp has paused the template', page: 'templates' }
+
+  expect(list({ alerts: [about, { ...about, alertId: 'alt_2' }] })).toEqual([
+    { tone: 'warning', text: about.title, page: 'templates' },
+  ])
+})
+
 test('lists critical problems first, and each with the page where it is fixed', () => {
   const rejected: WhatsAppAccountHealth = {
     ...ready,
