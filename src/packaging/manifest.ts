@@ -34,7 +34,16 @@ export function writeManifest({ name, version, description, license, type, engin
       './openapi.json': './openapi.json',
       './package.json': './package.json',
     },
-    files: ['**', '!.cache', '!src/**/*.d.ts', 'src/client/*.d.ts', 'src/receiver/*.d.ts'],
+    // The contracts of the dashboard and of operators are in the bundle of the server, and nothing else imports them.
+    files: [
+      '**',
+      '!.cache',
+      '!contracts/dashboard',
+      '!contracts/operator',
+      '!src/**/*.d.ts',
+      'src/client/*.d.ts',
+      'src/receiver/*.d.ts',
+    ],
     dependencies: Object.fromEntries(
       installed.map((dependency) => [dependency, versionOf(from.dependencies, dependency)]),
     ),
