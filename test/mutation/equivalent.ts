@@ -197,7 +197,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'src/templates/fill/variables.ts',
-    line: '.flatMap((key) => findValueProblem(variables[key] ?? \'\')?.replace(/^/, `"${key}" `) ?? []),',
+    line: "const problem = findValueProblem(variables[key] ?? '')",
     original: "''",
     replacement: '"Stryker was here!"',
     why: 'only keys that the variables have are asked for',

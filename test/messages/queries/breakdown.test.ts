@@ -85,7 +85,7 @@ test('shows this month, the previous month and the previous week', async () => {
   expect(month.isOver).toBe(false)
 
   const last = await overview({ calendar: 'previousMonth' })
-  expect(last.days.at(-1)?.date).toBe(dateOf(new Date(now.getFullYear(), now.getMonth(), 0, 12)))
+  expect(last.days.at(-1)?.date).toBe(dateOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0))))
   expect(last.isOver).toBe(true)
 
   const week = await overview({ calendar: 'previousWeek' })
