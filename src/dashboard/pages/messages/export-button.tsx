@@ -10,8 +10,9 @@ import { notifySuccess } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
+import { countQuery } from './count-query.ts'
 import { beginExport, continueExport, type Export, maxExported } from './export-messages.ts'
-import { type MessageFilters, toListInput } from './message-filters.ts'
+import type { MessageFilters } from './message-filters.ts'
 import { describeSeparator } from './to-csv.ts'
 
 type State =
@@ -86,10 +87,7 @@ export function ExportButton({ filters }: { filters: MessageFilters }) {
 /** How much is loaded, if the number of matching messages is known. */
 function ReadingProgress({ filters, count }: { filters: MessageFilters; count: number }) {
   const { accountId } = useAccount()
-  const { data } = useQuery({
-    queryKey: ['messages', accountId, 'count', filters],
-    queryFn: ({ signal }) => api.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
-  })
+  const { data } = useQuery(countQuery(accountId, filters))
   const total = data && data.kind !== 'minimum' ? Math.min(data.count, maxExported) : undefined
   const percent = total === undefined ? 100 : Math.min(100, (count / Math.max(total, 1)) * 100)
   return <Progress value={percent} animated striped aria-label={t`Loading messages`} />

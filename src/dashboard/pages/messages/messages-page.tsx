@@ -16,6 +16,7 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { NextStepButton } from '../getting-started/getting-started.tsx'
+import { countQuery } from './count-query.ts'
 import { ExportButton } from './export-button.tsx'
 import { FailureReasons } from './failure-reasons.tsx'
 import { FilterBar } from './filter-bar.tsx'
@@ -111,11 +112,7 @@ interface CountProps {
 
 /** The number of matching messages. */
 function Count({ accountId, filters, shown }: CountProps) {
-  const { data } = useQuery({
-    queryKey: ['messages', accountId, 'count', filters],
-    queryFn: ({ signal }) => api.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
-    refetchInterval: countRefreshMilliseconds,
-  })
+  const { data } = useQuery({ ...countQuery(accountId, filters), refetchInterval: countRefreshMilliseconds })
   return (
     <Text size="sm" c="dimmed" role="status">
       {data && describeCount({ ...data, count: Math.max(data.count, shown) })}
