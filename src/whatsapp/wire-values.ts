@@ -27,4 +27,7 @@ const digits = /^\s*-?\d+(?:\.\d+)?\s*$/
 export const WireNumber = z.union([z.string().regex(digits).transform(Number), z.number()])
 
 /** An ID of Meta, which some payloads write as a number. Unlike `z.coerce`, it does not read null as the text `null`. */
-export const WireId = z.union([z.string().min(1), z.number().int().nonnegative().transform(String)])
+export const WireId = z.union([
+  z.string().min(1).overwrite(toStorable),
+  z.number().int().nonnegative().transform(String),
+])

@@ -7,6 +7,7 @@ import { findAccountOfWhatsAppAccount } from '../../whatsapp-accounts/store.ts'
 import { createCallbackTimeRecorder } from '../../whatsapp-accounts/health/callback-times.ts'
 import type { Deps } from '../../deps.ts'
 import { handleCallback } from '../../messages/callbacks/handle-callback.ts'
+import type { StatusCounts } from '../../messages/status/counts.ts'
 import { watchMissingMessages } from '../../messages/status/missing-messages.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
@@ -80,6 +81,8 @@ export async function registerCallbacks(
 ): Promise<void> {
   const counters = createCounters(metrics)
   for (const result of ['accepted', 'refused', 'unreceived']) counters.callbacks.inc({ result }, 0)
+  for (const result of statusResults) counters.statuses.inc({ result }, 0)
+  for (const result of replyResults) counters.replies.inc({ result }, 0)
   const bodies = createBodyReceiver(bodyLimits)
   const turns = createCallbackTurns(turnLimits)
   const signatures = watchSignatures(deps.log)
@@ -210,11 +213,20 @@ async function receiveCallback(
   const results = await handling
   if (!results) throw new CallbackRejectedError(client.isLate() ? 'too_long' : 'interrupted')
   counters.callbacks.inc({ result: 'accepted' })
-  for (const result of ['applied', 'repeated', 'unknown', 'ignored'] as const)
-    counters.statuses.inc({ result }, results[result])
-  for (const result of ['applied', 'repeated', 'unknown'] as const)
-    counters.replies.inc({ result }, results.replies[result])
+  count(counters.statuses, results, statusResults)
+  count(counters.replies, results.replies, replyResults)
   return reply.send('ok\n')
+}
+
+const replyResults = ['applied', 'repeated', 'unknown'] as const satisfies (keyof StatusCounts)[]
+const statusResults = [...replyResults, 'ignored'] as const
+
+function count<Result extends string>(
+  counter: Counter<'result'>,
+  counts: Readonly<Record<Result, number>>,
+  results: readonly Result[],
+): void {
+  for (const result of results) if (counts[result] > 0) counter.inc({ result }, counts[result])
 }
 
 function createCounters(metrics: Registry) {

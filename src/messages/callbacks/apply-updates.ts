@@ -38,6 +38,7 @@ export async function applyUpdates(
   updates: { templates: TemplateUpdate[]; accounts: AccountUpdate[] },
   senders: readonly CallbackSender[],
 ): Promise<void> {
+  if (updates.templates.length + updates.accounts.length === 0) return
   const ofWaba = Map.groupBy(senders, ({ wabaId }) => wabaId)
   const isKnown = ({ wabaId }: TemplateUpdate) => ofWaba.has(wabaId)
   const templates = mergeTemplates(updates.templates.filter(isKnown).map(toTemplateChange))

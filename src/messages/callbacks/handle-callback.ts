@@ -14,7 +14,7 @@ import { applyReplies, type FromUser, isChoice } from '../replies/apply-replies.
 import { type IncomingStatus, applyStatuses } from '../status/apply-statuses.ts'
 import { applyUpdates } from './apply-updates.ts'
 import type { NoteMissing } from '../status/missing-messages.ts'
-import { addUp, noCounts, type StatusCounts } from '../status/counts.ts'
+import { addTo, noCounts, type StatusCounts } from '../status/counts.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
 export interface CallbackResult extends StatusCounts {
@@ -66,22 +66,23 @@ export async function handleCallback(
 ): Promise<CallbackResult | undefined> {
   if (client.isGone() || client.isLate()) return undefined
   const findSenders = memoizeLast((ids: SenderIds) => findSendersOfApp(deps, ids, secrets))
-  const results: CallbackResult[] = []
+  const total: CallbackResult = { ...noCounts(), ignored: 0, replies: noCounts() }
+  let isFirst = true
   for (const part of readCallback(parseLeniently(body))) {
     // Yields between parts, because a run of parts without database access would block the event loop.
-    if (results.length > 0) await setImmediate()
-    if (client.isLate() || (client.isGone() && !hasMessages(part))) return undefined
-    results.push(await applyPart(deps, part, await findSenders(listSenderIds(part))))
+    if (!isFirst) await setImmediate()
+    isFirst = false
+    if (client.isLate() || (client.isGone() && part.statuses.length + countFromUsers(part) === 0)) return undefined
+    const result = await applyPart(deps, part, await findSenders(listSenderIds(part)))
+    addTo(total, result)
+    addTo(total.replies, result.replies)
+    total.ignored += result.ignored
   }
-  return {
-    ...addUp(results),
-    ignored: results.reduce((sum, { ignored }) => sum + ignored, 0),
-    replies: addUp(results.map(({ replies }) => replies)),
-  }
+  return total
 }
 
-function hasMessages({ statuses, replies, preferences, identityChanges }: Inbound): boolean {
-  return statuses.length + replies.length + preferences.length + identityChanges.length > 0
+function countFromUsers({ replies, preferences, identityChanges }: Inbound): number {
+  return replies.length + preferences.length + identityChanges.length
 }
 
 type SendersByNumber = ReadonlyMap<string, CallbackSender>
@@ -114,13 +115,10 @@ function withSenders(errors: ReportedError[], senderOf: SendersByNumber) {
   }))
 }
 
-async function applyFromUsers(
-  deps: CallbackDeps,
-  { replies, preferences, identityChanges }: Inbound,
-  senderOf: SendersByNumber,
-): Promise<StatusCounts> {
-  const items = [...replies, ...preferences, ...identityChanges]
-  if (items.length === 0) return noCounts()
+async function applyFromUsers(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<StatusCounts> {
+  const items = countFromUsers(part)
+  if (items === 0) return noCounts()
+  const { replies, preferences, identityChanges } = part
   const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
     const { accountId, whatsAppAccountId, wabaId } = senderOf.get(item.phoneNumberId) ?? {}
     return accountId !== undefined && whatsAppAccountId !== undefined && wabaId !== undefined
@@ -134,7 +132,7 @@ async function applyFromUsers(
     ...identityChanges.flatMap(withAccount),
   ]
   const counts = await applyReplies(deps, known)
-  return { ...counts, unknown: counts.unknown + items.length - known.length }
+  return { ...counts, unknown: counts.unknown + items - known.length }
 }
 
 function parseLeniently(body: Buffer): unknown {
@@ -160,13 +158,14 @@ function memoizeLast<Value>(find: (ids: SenderIds) => Promise<Value>): (ids: Sen
   }
 }
 
-function listSenderIds({ templates, accounts, ...ofNumbers }: Inbound): SenderIds {
-  const { statuses, replies, preferences, identityChanges, errors, standby } = ofNumbers
-  const items = [...statuses, ...replies, ...preferences, ...identityChanges, ...errors]
-  return {
-    phoneNumberIds: [...new Set([...items.map(({ phoneNumberId }) => phoneNumberId), ...standby])],
-    ownerIds: [...new Set([...templates.map(({ wabaId }) => wabaId), ...accounts.map(({ ownerId }) => ownerId)])],
-  }
+function listSenderIds(part: Inbound): SenderIds {
+  const phoneNumberIds = new Set(part.standby)
+  for (const items of [part.statuses, part.replies, part.preferences, part.identityChanges, part.errors])
+    for (const { phoneNumberId } of items) phoneNumberIds.add(phoneNumberId)
+  const ownerIds = new Set<string>()
+  for (const { wabaId } of part.templates) ownerIds.add(wabaId)
+  for (const { ownerId } of part.accounts) ownerIds.add(ownerId)
+  return { phoneNumberIds: [...phoneNumberIds], ownerIds: [...ownerIds] }
 }
 
 const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/

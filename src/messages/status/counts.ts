@@ -13,12 +13,13 @@ export function noCounts(): StatusCounts {
 }
 
 export function addUp(parts: readonly StatusCounts[]): StatusCounts {
-  return parts.reduce(
-    (sum, part) => ({
-      applied: sum.applied + part.applied,
-      repeated: sum.repeated + part.repeated,
-      unknown: sum.unknown + part.unknown,
-    }),
-    noCounts(),
-  )
+  const sum = noCounts()
+  for (const part of parts) addTo(sum, part)
+  return sum
+}
+
+export function addTo(sum: StatusCounts, { applied, repeated, unknown }: StatusCounts): void {
+  sum.applied += applied
+  sum.repeated += repeated
+  sum.unknown += unknown
 }

@@ -243,12 +243,9 @@ function isKnownStatus(status: string): status is StatusUpdate['status'] {
   return knownStatuses.has(status)
 }
 
-function toUpdate(
-  { id, status, timestamp, biz_opaque_callback_data, pricing, errors, ...recipient }: Status,
-  phoneNumberId: string,
-  complete: CompleteIdentity,
-): StatusUpdate | undefined {
-  const at = toDate(timestamp)
+function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentity): StatusUpdate | undefined {
+  const { id, status, biz_opaque_callback_data, pricing, errors } = wire
+  const at = toDate(wire.timestamp)
   if (!isKnownStatus(status) || !at || id === '') return undefined
   const [error] = errors ?? []
   return {
@@ -258,9 +255,9 @@ function toUpdate(
     at,
     recipient: complete(
       readIdentity({
-        wa_id: recipient.recipient_id,
-        user_id: recipient.recipient_user_id,
-        parent_user_id: recipient.recipient_parent_user_id,
+        wa_id: wire.recipient_id,
+        user_id: wire.recipient_user_id,
+        parent_user_id: wire.recipient_parent_user_id,
       }),
     ),
     callbackData: biz_opaque_callback_data,

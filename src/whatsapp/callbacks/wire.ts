@@ -14,12 +14,11 @@ export function toDate(seconds: number): Date | undefined {
   return seconds >= 0 && seconds < lastSecond ? new Date(seconds * 1000) : undefined
 }
 
-const Text = z.string().transform(toStorable)
-const Id = WireId.transform(toStorable)
+const Text = z.string().overwrite(toStorable)
 
 /** Without its list `changes`, which is iterated separately. */
 export const Entry = z.object({
-  id: Id,
+  id: WireId,
   /** Unix seconds; absent with `messages`. */
   time: lenient(WireNumber),
 })
@@ -29,7 +28,7 @@ export const Change = z.object({ field: Text, value: z.unknown() })
 export type Change = z.infer<typeof Change>
 
 /** Without its lists `statuses`, `messages` and `user_preferences`, which are iterated separately. */
-export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: Id }) })
+export const MessagesValue = z.object({ metadata: z.object({ phone_number_id: WireId }) })
 
 export const Status = z.object({
   id: Text,
@@ -37,9 +36,9 @@ export const Status = z.object({
   /** Unix seconds as text. */
   timestamp: WireNumber,
   /** Absent if the message was sent to a user ID and WhatsApp hides the number. */
-  recipient_id: lenient(Id),
-  recipient_user_id: lenient(Id),
-  recipient_parent_user_id: lenient(Id),
+  recipient_id: lenient(WireId),
+  recipient_user_id: lenient(WireId),
+  recipient_parent_user_id: lenient(WireId),
   biz_opaque_callback_data: lenient(Text),
   pricing: lenient(
     z.object({
@@ -70,9 +69,9 @@ export type Status = z.infer<typeof Status>
 export const UserMessage = z.object({
   id: Text,
   /** Absent if the user hides the number. */
-  from: lenient(Id),
-  from_user_id: lenient(Id),
-  from_parent_user_id: lenient(Id),
+  from: lenient(WireId),
+  from_user_id: lenient(WireId),
+  from_parent_user_id: lenient(WireId),
   timestamp: WireNumber,
   type: Text,
   context: lenient(z.object({ id: lenient(Text) })),
@@ -83,7 +82,7 @@ export const UserMessage = z.object({
     z.array(
       z.object({
         origin: lenient(Text),
-        phones: lenient(z.array(z.object({ phone: lenient(Text), wa_id: lenient(Id) }))),
+        phones: lenient(z.array(z.object({ phone: lenient(Text), wa_id: lenient(WireId) }))),
       }),
     ),
   ),
@@ -97,23 +96,23 @@ export const UserMessage = z.object({
 export type UserMessage = z.infer<typeof UserMessage>
 
 /** An item of `contacts`. WhatsApp leaves out the number if the user hides it. */
-export const Contact = z.object({ wa_id: lenient(Id), user_id: lenient(Id), parent_user_id: lenient(Id) })
+export const Contact = z.object({ wa_id: lenient(WireId), user_id: lenient(WireId), parent_user_id: lenient(WireId) })
 
 /** An item of `user_preferences`. */
 export const UserPreference = Contact.extend({ category: Text, value: Text, timestamp: WireNumber })
 
 /** A message of type `system`: the number or the user ID of a user changed (reference 3, section 2.4). */
 export const SystemMessage = z.object({
-  from: lenient(Id),
+  from: lenient(WireId),
   timestamp: WireNumber,
   system: z.object({
     type: Text,
     body: lenient(Text),
-    wa_id: lenient(Id),
-    user_id: lenient(Id),
-    previous_user_id: lenient(Id),
-    parent_user_id: lenient(Id),
-    previous_parent_user_id: lenient(Id),
+    wa_id: lenient(WireId),
+    user_id: lenient(WireId),
+    previous_user_id: lenient(WireId),
+    parent_user_id: lenient(WireId),
+    previous_parent_user_id: lenient(WireId),
   }),
 })
 
@@ -151,15 +150,15 @@ const maxRestrictions = 10
 export const AccountValue = z.object({
   event: Text,
   /** Events about partners name the account here, and the portfolio of the partner as the ID of the entry. */
-  waba_info: lenient(z.object({ waba_id: lenient(Id) })),
+  waba_info: lenient(z.object({ waba_id: lenient(WireId) })),
   /** Present if the event is about one number: as WhatsApp shows it. */
-  phone_number: lenient(Id),
+  phone_number: lenient(WireId),
   ban_info: lenient(z.object({ waba_ban_state: lenient(Text), waba_ban_date: lenient(Text) })),
   violation_info: lenient(z.object({ violation_type: lenient(Text) })),
   restriction_info: lenient(
     z.preprocess(
       (list) => (Array.isArray(list) ? list.slice(0, maxRestrictions) : list),
-      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(Id), remediation: lenient(Text) })),
+      z.array(z.object({ restriction_type: lenient(Text), expiration: lenient(WireId), remediation: lenient(Text) })),
     ),
   ),
   /** Why a number was removed. */
@@ -176,10 +175,10 @@ const AlertInfo = z.object({
 
 export const AccountAlertValue = AlertInfo.extend({
   entity_type: lenient(Text),
-  entity_id: lenient(Id),
+  entity_id: lenient(WireId),
   alert_info: lenient(AlertInfo),
 })
 
-export const CapabilityValue = z.object({ max_daily_conversations_per_business: lenient(Id) })
+export const CapabilityValue = z.object({ max_daily_conversations_per_business: lenient(WireId) })
 
 export const NumberQualityValue = CapabilityValue.extend({ current_limit: lenient(Text) })
