@@ -18,6 +18,8 @@ const ErrorDetail = z
   .object({
     code: ErrorCode,
     message: z.string().describe('What went wrong and what to change, for a person to read. The wording may change.'),
+    messageId: z.string().optional().describe('The message, if the send failed after it was recorded.'),
+    failureCode: z.string().optional().describe("Why: WhatsApp's error code. A failed message has it as `error.code`."),
   })
   .describe('What went wrong.')
   .meta({ id: 'ErrorDetail' })

@@ -254,7 +254,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
   },
   MESSAGE_REJECTED: {
     meaning:
-      "WhatsApp rejected this message permanently. The message contains WhatsApp's error code and what to do about it.",
+      "WhatsApp rejected this message permanently. `failureCode` is WhatsApp's error code, `messageId` the stored message.",
     causes: [
       'The recipient cannot be reached: the number is not on WhatsApp (`131026`).',
       'WhatsApp withholds marketing messages from the recipient (`131049`, `131050`, `130472`).',

@@ -143,7 +143,7 @@ export const errors = {
   },
   MESSAGE_REJECTED: {
     status: 422,
-    summary: 'WhatsApp rejected this message permanently. The message carries its code and reason.',
+    summary: 'WhatsApp rejected this message permanently. `failureCode` is its code.',
     example: 'WhatsApp rejected this message (131026): Message undeliverable.',
   },
   MEDIA_DOWNLOAD_FAILED: {
@@ -165,7 +165,7 @@ export const errors = {
   },
   MEDIA_REJECTED: {
     status: 422,
-    summary: 'WhatsApp rejected a file. The message carries its code and reason.',
+    summary: 'WhatsApp rejected a file. `failureCode` is its code.',
     example: 'WhatsApp rejected this file (100): Param file must be a file with one of the supported types.',
   },
   RECIPIENT_SUPPRESSED: {
@@ -252,8 +252,16 @@ export const apiErrorCodes = (Object.keys(errors) as ErrorCode[]).filter(
   (code) => describeError(code).audience !== 'dashboard',
 ) as ApiErrorCode[]
 
+/** What else a program can read about a failure. */
+export interface ErrorDetails {
+  /** The message of a send that failed after it was recorded. */
+  messageId?: string | undefined
+  /** Why: the error code of WhatsApp, such as `131026`, or one of ours. A failed message has it as `error.code`. */
+  failureCode?: string | undefined
+}
+
 /** The data of a tRPC error for API callers. */
-export interface ErrorData<Code extends ErrorCode = ErrorCode> {
+export interface ErrorData<Code extends ErrorCode = ErrorCode> extends ErrorDetails {
   code: Code
   httpStatus: ErrorStatus
   /** Whole seconds after which a retry makes sense. */
@@ -270,7 +278,7 @@ export interface DashboardErrorData extends ErrorData {
   facts?: Facts
 }
 
-interface ServiceErrorOptions {
+interface ServiceErrorOptions extends ErrorDetails {
   retryAfterSeconds?: number
   replayed?: boolean
   /** The field that the whole message is about. For several fields, use `fields`. */
@@ -287,6 +295,7 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Whether this is the stored result of an earlier request with the same `Idempotency-Key`. */
   readonly replayed: boolean
+  readonly details: Readonly<ErrorDetails>
   /** What the message says; absent if it has no translation. */
   readonly fact: Fact | undefined
   /** The problem of each field, by dotted name. */
@@ -300,6 +309,10 @@ export class ServiceError extends Error {
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
     this.replayed = options.replayed ?? false
+    this.details = {
+      ...(options.messageId !== undefined && { messageId: options.messageId }),
+      ...(options.failureCode !== undefined && { failureCode: options.failureCode }),
+    }
     this.fact = typeof said === 'string' ? undefined : said
     this.fields = options.fields ?? (options.field === undefined ? {} : { [options.field]: said })
     this.remedy = options.remedy

@@ -117,12 +117,14 @@ async function interpretFailure(
       { account_id: accountId, id: whatsAppAccountId, access_token_encrypted: accessTokenEncrypted },
       error,
     )
-  const explained = explainFailure(String(error.code), reason)
+  const failureCode = String(error.code)
+  const explained = explainFailure(failureCode, reason)
   switch (errorCode) {
     case 'NO_ACTIVE_ACCOUNT':
       return new ServiceError(
         errorCode,
         `WhatsApp does not let this WhatsApp account upload files (${error.code}): ${explained} Nothing was sent.`,
+        { failureCode },
       )
     case 'WHATSAPP_THROTTLED':
     case 'WHATSAPP_UNAVAILABLE':
@@ -130,7 +132,9 @@ async function interpretFailure(
     case 'TEMPLATE_NOT_FOUND':
     case 'MESSAGE_REJECTED':
       // The advice of these codes is about messages.
-      return new ServiceError('MEDIA_REJECTED', `WhatsApp rejected this file (${error.code}): ${withPeriod(reason)}`)
+      return new ServiceError('MEDIA_REJECTED', `WhatsApp rejected this file (${error.code}): ${withPeriod(reason)}`, {
+        failureCode,
+      })
   }
 }
 

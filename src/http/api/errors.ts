@@ -1,18 +1,18 @@
 import { errorFacts, failureFacts } from '../../../contracts/facts/errors.ts'
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
-import { type ErrorCode, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
+import { type ErrorCode, type ErrorDetails, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
 /** The failure envelope that the specification defines. */
 export interface FailureBody {
   success: false
-  error: { code: ServiceError['code']; message: string }
+  error: { code: ServiceError['code']; message: string } & ErrorDetails
 }
 
-export function toFailureBody({ code, message }: ServiceError): FailureBody {
-  return { success: false, error: { code, message } }
+export function toFailureBody({ code, message, details }: ServiceError): FailureBody {
+  return { success: false, error: { code, message, ...details } }
 }
 
 export function statusOf(error: ServiceError): ErrorStatus {

@@ -199,6 +199,7 @@ function toShape(error: ServiceError, code: TRPCErrorShape['code']): TRPCErrorSh
       code: error.code,
       httpStatus: statusOf(error),
       ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+      ...error.details,
     },
   }
 }

@@ -140,8 +140,8 @@ async function callTool(
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })
     recordFailure(request, failure)
-    const { code, message, retryAfterSeconds } = failure
-    return { error: { code, message, retryAfterSeconds } }
+    const { code, message, retryAfterSeconds, details } = failure
+    return { error: { code, message, retryAfterSeconds, ...details } }
   }
 }
 

@@ -99,7 +99,11 @@ export function replay(earlier: EarlierRequest, request: IdempotentRequest): Sen
     )
   const { message } = earlier
   if (failedBeforeSent(message))
-    throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), { replayed: true })
+    throw new ServiceError('MESSAGE_REJECTED', describeFailure(message), {
+      replayed: true,
+      messageId: message.id,
+      failureCode: message.errorCode ?? undefined,
+    })
   if (message.waMessageId !== null) return toSentMessage(message, message.waMessageId)
   // An operator resolved it as sent (status/outcome-unknown.ts): the wamid is unknown, but it must not be sent again.
   if (message.status !== 'pending') return toSentMessage(message, '')

@@ -18,7 +18,7 @@ export function interpretOutcome(messageId: string, outcome: SendOutcome): SendR
     case 'accepted':
       return { kind: 'sent', waMessageId: outcome.waMessageId, recipient: outcome.recipient }
     case 'refused':
-      return interpretRefusal(outcome)
+      return interpretRefusal(messageId, outcome)
     case 'unavailable':
       return {
         kind: 'failed',
@@ -27,6 +27,8 @@ export function interpretOutcome(messageId: string, outcome: SendOutcome): SendR
         final: false,
         error: new ServiceError('WHATSAPP_UNAVAILABLE', `WhatsApp is unavailable: ${outcome.reason}. ${nothingSent}`, {
           retryAfterSeconds: outcome.retryAfterSeconds ?? 5,
+          messageId,
+          failureCode: 'WHATSAPP_UNAVAILABLE',
         }),
       }
     case 'unknown':
@@ -34,11 +36,10 @@ export function interpretOutcome(messageId: string, outcome: SendOutcome): SendR
   }
 }
 
-function interpretRefusal({
-  errorCode,
-  error,
-  retryAfterSeconds,
-}: Extract<SendOutcome, { kind: 'refused' }>): SendResult {
+function interpretRefusal(
+  messageId: string,
+  { errorCode, error, retryAfterSeconds }: Extract<SendOutcome, { kind: 'refused' }>,
+): SendResult {
   const code = String(error.code)
   // Without its period, because our own text continues the sentence.
   const reason = (error.details ?? error.title).replace(/\.+$/, '')
@@ -55,6 +56,6 @@ function interpretRefusal({
     code,
     reason,
     final: errorCode === 'MESSAGE_REJECTED',
-    error: new ServiceError(errorCode, messages[errorCode], { retryAfterSeconds }),
+    error: new ServiceError(errorCode, messages[errorCode], { retryAfterSeconds, messageId, failureCode: code }),
   }
 }

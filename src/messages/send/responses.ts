@@ -43,6 +43,6 @@ export function unknownOutcome(messageId: string, why: string, options: { replay
   return new ServiceError(
     'SEND_OUTCOME_UNKNOWN',
     `${why}, so message ${messageId} may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.`,
-    options,
+    { ...options, messageId },
   )
 }

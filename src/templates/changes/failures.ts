@@ -79,14 +79,17 @@ export async function explainTemplateFailure(
     return new ServiceError(
       'NO_ACTIVE_ACCOUNT',
       `WhatsApp rejected the access token of ${whatsAppAccountId}: ${reason}.`,
+      { failureCode: String(error.code) },
     )
   }
   const message = describeTemplateRefusal(failed)
+  const failureCode = error && String(error.code)
   if (transient === true) {
     const isThrottled = error !== undefined && isThrottling(error.code)
     return new ServiceError(isThrottled ? 'WHATSAPP_THROTTLED' : 'WHATSAPP_UNAVAILABLE', message, {
       retryAfterSeconds: isThrottled ? 600 : 10,
+      failureCode,
     })
   }
-  return new ServiceError(subcode === existsSubcode ? 'TEMPLATE_EXISTS' : 'TEMPLATE_REFUSED', message)
+  return new ServiceError(subcode === existsSubcode ? 'TEMPLATE_EXISTS' : 'TEMPLATE_REFUSED', message, { failureCode })
 }

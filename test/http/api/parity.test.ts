@@ -1,6 +1,7 @@
 import { TRPCClientError } from '@trpc/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
+import type { ErrorData, ErrorDetails } from '../../../contracts/errors.ts'
 import { contracts } from '../../../contracts/index.ts'
 import { type ApiProcedure, listProcedures } from '../../../contracts/procedure.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
@@ -55,7 +56,7 @@ async function byTrpc(
   name: string,
   { kind }: ApiProcedure,
   input: unknown,
-): Promise<{ data: unknown } | { code: string; message: string }> {
+): Promise<{ data: unknown } | ({ code: string; message: string } & ErrorDetails)> {
   const url = `/trpc/${name}`
   const response =
     kind === 'mutation'
@@ -63,9 +64,11 @@ async function byTrpc(
       : await account.get(`${url}?input=${encodeURIComponent(JSON.stringify(input))}`)
   const body = JSON.parse(response.text) as {
     result?: { data: unknown }
-    error?: { message: string; data: { code: string; httpStatus: number } }
+    error?: { message: string; data: ErrorData }
   }
-  return body.error ? { code: body.error.data.code, message: body.error.message } : { data: body.result?.data }
+  if (!body.error) return { data: body.result?.data }
+  const { code, messageId, failureCode } = body.error.data
+  return { code, message: body.error.message, messageId, failureCode }
 }
 
 function withoutIds(value: unknown): string {
@@ -205,16 +208,13 @@ const bad: { name: string; contract: ApiProcedure; input: Record<string, unknown
   { name: 'template.list', contract: contracts.template.list, input: { accountId: 'wa_unknown' } },
 ]
 
-test.each(bad)(
-  '$name fails with the same code and message by REST and by tRPC: $input',
-  async ({ name, contract, input }) => {
-    const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
+test.each(bad)('$name fails with the same error by REST and by tRPC: $input', async ({ name, contract, input }) => {
+  const [rest, trpc] = [await byRest(contract, input), await byTrpc(name, contract, input)]
 
-    expect(rest.json().success).toBe(false)
-    expect(withoutIds(rest.json().error)).toBe(withoutIds(trpc))
-    expect(contract.errors).toContain(rest.json().error.code)
-  },
-)
+  expect(rest.json().success).toBe(false)
+  expect(withoutIds(rest.json().error)).toBe(withoutIds(trpc))
+  expect(contract.errors).toContain(rest.json().error.code)
+})
 
 test('serves every contract and no other procedure', async () => {
   for (const { name, contract } of listProcedures(contracts))

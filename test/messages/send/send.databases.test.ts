@@ -339,7 +339,6 @@ test.each(upstream)(
 
     const response = await caller.post(path, { ...example, to, externalId })
 
-    expect(response.json()).toMatchObject({ success: false, error: { code } })
     expect(response.statusCode).toBe(status)
     expect(Number(response.headers['retry-after']) > 0).toBe(retryAfter === true)
     const stored = await server.deps.db
@@ -349,6 +348,15 @@ test.each(upstream)(
       .where('external_id', '=', externalId)
       .execute()
     expect(stored).toEqual([expect.objectContaining(row)])
+    expect(response.json()).toEqual({
+      success: false,
+      error: {
+        code,
+        message: expect.any(String),
+        messageId: stored[0]?.id,
+        ...(row.error_code !== null && { failureCode: row.error_code }),
+      },
+    })
   },
 )
 
