@@ -7,6 +7,7 @@ import { DatabaseSettingError } from '../platform/db/connect/session.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'
 import { UnknownSecretKeyError } from '../platform/secrets.ts'
+import { OutputError } from './output.ts'
 
 /** A failed command, as text for standard error and an exit code. */
 export interface Failure {
@@ -32,7 +33,7 @@ export function describeFailure(error: unknown): Failure {
 
 function describe(error: unknown): string {
   if (error instanceof ServiceError) return [error.message, error.remedy].filter(Boolean).join(' ')
-  if (error instanceof UsageError) return error.message
+  if (error instanceof UsageError || error instanceof OutputError) return error.message
   if (error instanceof PoolerError || error instanceof DatabaseSettingError) return error.message
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof UnknownSecretKeyError) return `${capitalize(error.message)}.`

@@ -11,7 +11,7 @@ import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { describeUnknownCommand, formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
-import { type Ending, withOutputCheck } from './output.ts'
+import { type Ending, OutputError, withOutputCheck } from './output.ts'
 import { askAt, findTerminal } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { parseLine } from './syntax.ts'
@@ -48,6 +48,7 @@ async function runCommand(
     return { exitCode: result.exitCode ?? 0, ifLost: result.ifLost }
   } catch (failed) {
     if (environment['LOG_LEVEL'] === 'debug') createLogger('debug').debug({ err: failed }, 'the command failed')
+    if (failed instanceof OutputError && failed.isClosedPipe) return { exitCode: 1 }
     const { error, exitCode } = describeFailure(failed)
     console.error(exitCode === 2 ? `${error}\n\nUsage:\n  ${formatUsage(command)}` : error)
     return { exitCode }
@@ -73,7 +74,7 @@ async function printLines(lines: string): Promise<void> {
   const { stdout } = process
   if (stdout.listenerCount('error') === 0) stdout.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
-    stdout.write(`${lines}\n`, (error) => (error ? reject(error) : resolve()))
+    stdout.write(`${lines}\n`, (error) => (error ? reject(new OutputError(error)) : resolve()))
   })
 }
 

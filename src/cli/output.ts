@@ -5,9 +5,24 @@ export interface Ending {
   ifLost?: string | undefined
 }
 
+/** Standard output could not be written while the command was still running. */
+export class OutputError extends Error {
+  constructor(cause: Error) {
+    super(`The output could not be written to standard output (${findCode(cause)}).`, { cause })
+    this.name = 'OutputError'
+  }
+
+  /** Whether the reader, such as `head`, has read enough. */
+  get isClosedPipe(): boolean {
+    return this.cause instanceof Error && findCode(this.cause) === closedPipe
+  }
+}
+
+const closedPipe = 'EPIPE'
+
 /**
- * Runs a command and fails if standard output could not be written, for example because the disk is full or the reader
- * closed the pipe: `console.log` ignores that.
+ * Runs a command and fails if standard output could not be written, for example because the disk is full: `console.log`
+ * ignores that. If the reader closed the pipe, the command fails silently, unless something is lost.
  */
 export async function withOutputCheck(run: () => Promise<Ending>): Promise<number> {
   const { stdout } = process
@@ -19,7 +34,7 @@ export async function withOutputCheck(run: () => Promise<Ending>): Promise<numbe
     // Resolves after everything before it was written or failed.
     await new Promise<void>((resolve) => void stdout.write('', () => setImmediate(resolve)))
     if (!failure || exitCode !== 0) return exitCode
-    console.error(describe(failure, ifLost))
+    if (ifLost !== undefined || findCode(failure) !== closedPipe) console.error(describe(failure, ifLost))
     return 1
   } finally {
     // A failed stream can report the error again.
@@ -28,9 +43,12 @@ export async function withOutputCheck(run: () => Promise<Ending>): Promise<numbe
 }
 
 function describe(failure: Error, ifLost: string | undefined): string {
-  const code = 'code' in failure && typeof failure.code === 'string' ? failure.code : 'unknown error'
-  const problem = `The output could not be written to standard output (${code}).`
+  const problem = new OutputError(failure).message
   return ifLost === undefined
     ? `${problem} The command itself has ended successfully.`
     : `${problem} What it shows once is lost: ${ifLost}`
+}
+
+function findCode(failure: Error): string {
+  return 'code' in failure && typeof failure.code === 'string' ? failure.code : 'unknown error'
 }

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
@@ -48,3 +50,29 @@ test.runIf(process.platform === 'linux').each([['--help'], ['--version'], ['acco
     expect(await runOnFullDisk(args)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ENOSPC') })
   },
 )
+
+/** Runs a command whose reader has closed the pipe, as `head` does when it has read enough. */
+async function runWithClosedPipe(args: readonly string[]): Promise<{ exitCode: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [entry, ...args], {
+    env: waybill.environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')])
+  return { exitCode: child.exitCode, stderr }
+}
+
+test('ends silently if the reader closes the pipe', async () => {
+  const silent = { exitCode: 1, stderr: '' }
+  expect(await runWithClosedPipe(['account', 'list'])).toEqual(silent)
+  // Prints while it runs.
+  expect(await runWithClosedPipe(['account', 'export', accountId])).toEqual(silent)
+  expect(await runWithClosedPipe(['key', 'regenerate', accountId])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('waybill key regenerate acc_'),
+  })
+
+  const server = await waybill.serve()
+  expect(await runWithClosedPipe(['account', 'export', accountId])).toEqual(silent)
+  await server.stop()
+})

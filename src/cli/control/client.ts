@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { User } from '../command.ts'
 import { readLines } from '../input.ts'
+import { OutputError } from '../output.ts'
 import { type Answer, type ControlReply, FromServer, type Request } from './messages.ts'
 import { isTrustworthy } from './socket.ts'
 
@@ -28,7 +29,7 @@ export async function runOnServer(
     }
     throw new Error('closed without a response')
   } catch (error) {
-    if (error instanceof ServiceError) throw error
+    if (error instanceof ServiceError || error instanceof OutputError) throw error
     throw new ServiceError(
       'SETTING_REFUSED',
       'The running server stopped before it responded. Check whether the command took effect before you repeat it.',
