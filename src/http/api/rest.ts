@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
@@ -55,13 +56,18 @@ function readBody(request: FastifyRequest): unknown {
   })
 }
 
-/** Path and query parameters are text. Converts those whose schema expects a number. */
+/**
+ * Path and query parameters are text. Converts those whose schema expects a number. Rejects a parameter that is given
+ * several times, because none takes a list.
+ */
 function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
-  const numeric = Object.entries(schema.shape)
-    .filter(([, field]) => expectsNumber(field))
-    .map(([name]) => name)
+  const names = Object.keys(schema.shape)
+  const numeric = names.filter((name) => expectsNumber(schema.shape[name]))
   return (request) => {
     const input: Record<string, unknown> = { ...(request.query as object), ...(request.params as object) }
+    const repeated = names.find((name) => Array.isArray(input[name]))
+    if (repeated !== undefined)
+      throw new ServiceError('VALIDATION_ERROR', `${repeated}: takes one value, but the URL has several.`)
     for (const name of numeric)
       if (typeof input[name] === 'string' && /^-?\d+(\.\d+)?$/.test(input[name])) input[name] = Number(input[name])
     return input

@@ -257,6 +257,17 @@ test('never returns a 5xx for arbitrary field values', async () => {
   )
 })
 
+test.each([
+  { query: 'status=failed&status=read', field: 'status' },
+  { query: 'limit=1&limit=2', field: 'limit' },
+  { query: 'externalId=a&externalId=a', field: 'externalId' },
+])('rejects a repeated query parameter: $query', async ({ query, field }) => {
+  const response = await account.get(`/api/v1/message?${query}`)
+
+  expectFailure(response, 'VALIDATION_ERROR')
+  expect(response.text).toContain(`${field}: takes one value, but the URL has several.`)
+})
+
 test('never returns a 5xx for arbitrary query strings', async () => {
   await fc.assert(
     fc.asyncProperty(
