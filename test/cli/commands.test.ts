@@ -93,8 +93,8 @@ test('adds a WhatsApp account with secrets from standard input', async () => {
   const templates = await waybill.json(['template', 'list', accountId, '--status', 'APPROVED'])
   expect(templates.items).toHaveLength(14)
   const { stdout: listed } = await waybill.run(['template', 'list', accountId])
-  expect(listed).toMatch(/^order_shipped +en +APPROVED +UTILITY +none +1,2/m)
-  expect(listed).toMatch(/^invoice +en +APPROVED +UTILITY +DOCUMENT +1/m)
+  expect(listed).toMatch(/^order_shipped +en +APPROVED +UTILITY +none +1,2 +variables *$/m)
+  expect(listed).toMatch(/^invoice +en +APPROVED +UTILITY +DOCUMENT +1 +variables,header,buttons *$/m)
   expect(await waybill.json(['message', 'list', accountId])).toEqual({ items: [] })
   expect(await waybill.json(['doctor'])).toMatchObject({ ok: true, findings: expect.any(Array) })
   // The token, the app secret, and the key of the audit log.

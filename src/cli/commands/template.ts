@@ -40,7 +40,7 @@ export const templateCommands = [
   }),
   contractCommand(listTemplates, {
     name: 'template list',
-    summary: 'List the templates of an account with their category, header and variables',
+    summary: 'List the templates of an account with their category and what a send needs',
     args: { ACC: 'accountId' },
     options: {
       'whatsapp-account': {
@@ -126,7 +126,7 @@ function describeChange(verb: string, change: TemplateChange): string {
 function formatTemplates(accountId: string, items: Template[]): string {
   if (items.length === 0) return `No templates. Sync them from WhatsApp: ${waybill} template sync ${accountId}`
   return formatTable(
-    ['NAME', 'LANGUAGE', 'STATUS', 'CATEGORY', 'HEADER', 'VARIABLES', 'REASON'],
+    ['NAME', 'LANGUAGE', 'STATUS', 'CATEGORY', 'HEADER', 'VARIABLES', 'SEND NEEDS', 'REASON'],
     items.map((item) => [
       item.name,
       item.language,
@@ -134,7 +134,13 @@ function formatTemplates(accountId: string, items: Template[]): string {
       item.category ?? '',
       item.components.find(({ type }) => type === 'HEADER')?.format ?? 'none',
       item.placeholders.map((placeholder) => placeholder.key).join(',') || 'none',
+      listNeeded(item).join(','),
       item.reason ?? '',
     ]),
   )
+}
+
+/** The fields that fill the template, such as `variables` and `cards`. */
+function listNeeded({ example }: Template): string[] {
+  return Object.keys(example ?? {}).filter((field) => !['to', 'template', 'language'].includes(field))
 }
