@@ -107,8 +107,14 @@ function describe(
   return [
     messages === 0 && others.length === 0
       ? 'The recipient is not stored.'
-      : `Erased the recipient from ${messages} messages${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
-    ...(replies === 0 ? [] : [`Removed the words of ${replies} replies from their events.`]),
+      : `Erased the recipient from ${messages} ${messages === 1 ? 'message' : 'messages'}${others.length === 0 ? '' : ` and from further rows: ${others.join(', ')}`}.`,
+    ...(replies === 0
+      ? []
+      : [
+          replies === 1
+            ? 'Removed the words of 1 reply from its event.'
+            : `Removed the words of ${replies} replies from their events.`,
+        ]),
     ...(contactBook.deleted === 0 ? [] : [`Deleted ${contactBook.deleted} from Meta's contact book.`]),
     ...(contactBook.failed.length === 0
       ? []

@@ -110,3 +110,15 @@ test('exports more records than a page has, as one JSON document', async () => {
   const messages = exported.records.filter(({ type }) => type === 'message')
   expect(new Set(messages.map(({ data }) => data['messageId']))).toEqual(ids)
 })
+
+test('says how much was erased, in the singular too', async () => {
+  const account = await server.account()
+  const number = '34600700005'
+  const sent = await sendOne(account, { to: number })
+  await reply(account, sent.waMessageId, number, 'I have a question')
+
+  const { text } = await runCommand(server.deps, 'recipient', 'erase', number, '--account', account.accountId)
+
+  expect(text).toContain('Erased the recipient from 1 message and from further rows')
+  expect(text).toContain('Removed the words of 1 reply from its event.')
+})
