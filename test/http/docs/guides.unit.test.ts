@@ -185,6 +185,9 @@ test.each(['batch', 'bulk', 'schedule', 'many recipients'])(
 test.each([
   { text: 'unsubscribe', url: '/docs/opt-outs' },
   { text: 'darse de baja', url: '/docs/opt-outs' },
+  { text: 'uninstall', url: '/docs/data' },
+  { text: 'leave', url: '/docs/data' },
+  { text: 'migrate away', url: '/docs/data' },
   { text: 'invoice', url: '/docs/costs' },
   { text: 'precios', url: '/docs/costs' },
   { text: 'recoger', url: '/docs/creating-templates' },

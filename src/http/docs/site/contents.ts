@@ -150,6 +150,7 @@ export const contents: readonly Group[] = [
         slug: 'data',
         file: 'operating/data.md',
         summary: 'Move to PostgreSQL, export or remove an account, erase a person.',
+        keywords: 'uninstall leave migrate away desinstalar',
       },
       {
         slug: 'upgrading',
