@@ -30,8 +30,10 @@ export interface CallCost {
 export interface Meter {
   /** Admits a call: undefined at once, or a promise if it waits. Throws or rejects with RATE_LIMIT_EXCEEDED. */
   enter(key: string, cost: CallCost): Promise<void> | undefined
-  /** Adds work that was measured. */
+  /** Adds work. */
   charge(key: string, milliseconds: number): void
+  /** Runs synchronous work on a body of so many bytes, and adds the time that it takes. */
+  measure<Result>(key: string, bytes: number, work: () => Result): Result
   /** Ends a counted call. */
   leave(key: string): void
   /** Adds bytes of a response that the client has not read, or subtracts them once it has. */
@@ -50,6 +52,12 @@ export const meterLimits: MeterLimits = {
 /** Receiving, checking and storing a body, apart from parsing it. The bodies of most calls are below the free size. */
 const millisecondsPerByte = 0.000_06
 const freeBytes = 4 * 1024
+
+/**
+ * The most that work on a body is charged, several times what the worst bodies take. The measured time is longer when the
+ * process did not run meanwhile, such as on a busy machine: an account would wait for what others used.
+ */
+const maxMilliseconds = { perByte: 0.001, ofAnyBody: 0.1 }
 
 interface AccountUse {
   saved: number
@@ -158,6 +166,11 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
     })
   }
 
+  function charge(key: string, milliseconds: number): void {
+    const use = accounts.get(key)
+    if (use) use.saved -= milliseconds
+  }
+
   return {
     enter: (key, cost) => {
       const use = useOf(key)
@@ -166,9 +179,14 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
       start(use, cost)
       return undefined
     },
-    charge: (key, milliseconds) => {
-      const use = accounts.get(key)
-      if (use) use.saved -= milliseconds
+    charge,
+    measure: (key, bytes, work) => {
+      const startedAt = clock()
+      try {
+        return work()
+      } finally {
+        charge(key, Math.min(clock() - startedAt, bytes * maxMilliseconds.perByte + maxMilliseconds.ofAnyBody))
+      }
     },
     leave: (key) => {
       const use = useOf(key)

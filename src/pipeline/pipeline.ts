@@ -65,7 +65,7 @@ export class Pipeline {
     const waiting = paid && !counts ? undefined : meter.enter(meterKey, paid ? onlyCounted : cost)
     if (waiting) await waiting
     try {
-      const parsing = measure(meter, meterKey, parse)
+      const parsing = meter.measure(meterKey, bytes, parse)
       const input: unknown = parsing instanceof Promise ? await parsing : parsing
       return await this.#perform(procedure, call, input)
     } finally {
@@ -136,13 +136,3 @@ function handle<P extends Procedure, Call extends ProcedureCall>(
 }
 
 const onlyCounted: CallCost = { bytes: 0, work: 0, counted: true }
-
-/** Charges the account for synchronous work. */
-export function measure<Result>(meter: Meter, key: string, work: () => Result): Result {
-  const startedAt = performance.now()
-  try {
-    return work()
-  } finally {
-    meter.charge(key, performance.now() - startedAt)
-  }
-}

@@ -29,6 +29,20 @@ test('lets an account wait until it has gained the work that it used, and nobody
   expect(order).toEqual(['a'])
 })
 
+test('does not let an account wait for time in which the process did not run', () => {
+  const meter = createMeter(limits)
+  void meter.enter('a', small)
+  meter.measure('a', small.bytes, () => vi.advanceTimersByTime(5_000))
+  expect(meter.enter('a', small)).toBeUndefined()
+})
+
+test('charges a large body for the time that it takes', () => {
+  const meter = createMeter(limits)
+  void meter.enter('a', large)
+  meter.measure('a', large.bytes, () => vi.advanceTimersByTime(30))
+  expect(meter.enter('a', small)).toBeInstanceOf(Promise)
+})
+
 test('runs the counted calls of an account up to its limit, and the next one as soon as one ends', async () => {
   const meter = createMeter(limits)
   expect([meter.enter('a', counted), meter.enter('a', counted)]).toEqual([undefined, undefined])

@@ -6,7 +6,7 @@ import { withFacts } from '../../../contracts/facts/fact.ts'
 import { type DashboardErrorData, type ErrorData, ServiceError } from '../../../contracts/errors.ts'
 import type { Procedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { costOf, measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import { costOf, type Pipeline } from '../../pipeline/pipeline.ts'
 import type { ProcedureCall, ServedProcedure } from '../../pipeline/procedures.ts'
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
@@ -85,11 +85,12 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
     })
     const run = ({ ctx }: { ctx: Context & { call: Call; getRawInput: () => Promise<unknown> } }) => {
       const { request, call, getRawInput } = ctx
+      const bytes = sizeOf(request)
       const parse = async (): Promise<unknown> => {
         const raw = await getRawInput()
-        return measure(meter, call.meterKey, () => parseInput(contract.input, raw ?? {}))
+        return meter.measure(call.meterKey, bytes, () => parseInput(contract.input, raw ?? {}))
       }
-      const received = { bytes: sizeOf(request), parse }
+      const received = { bytes, parse }
       const batch = enterBatch(pipeline, call, request, works)
       const result = batch
         ? batch.then(() => pipeline.run(procedure, call, { ...received, paid: 'work' }))

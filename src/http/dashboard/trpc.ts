@@ -5,7 +5,7 @@ import type { SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
 import type { Meter } from '../../pipeline/meter.ts'
-import { measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
 import { pairProcedures } from '../../pipeline/procedures.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
 import type { UserAuthOptions } from '../../users/sign-in/options.ts'
@@ -66,8 +66,9 @@ export async function registerDashboard(
  */
 async function meterInput(meter: Meter, request: FastifyRequest, readInput: () => Promise<unknown>): Promise<unknown> {
   const key = networkOf(request.ip)
-  await meter.enter(key, { bytes: sizeOf(request), work: 0, counted: false })
-  return measure(meter, key, readInput)
+  const bytes = sizeOf(request)
+  await meter.enter(key, { bytes, work: 0, counted: false })
+  return meter.measure(key, bytes, readInput)
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {

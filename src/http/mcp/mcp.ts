@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
-import { costOf, measure, type Pipeline } from '../../pipeline/pipeline.ts'
+import { costOf, type Pipeline } from '../../pipeline/pipeline.ts'
 import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { type ApiCall, authorizeApiKey, parseIdempotencyKey } from '../api/authorize.ts'
 import { toServiceError } from '../api/errors.ts'
@@ -106,7 +106,7 @@ async function answer(
   { request, reply, leave }: McpExchange,
 ): Promise<Answer> {
   await assertMcpEnabled(deps, call.accountId)
-  const message = measure(pipeline.meter, call.accountId, () => readMessage(request))
+  const message = pipeline.meter.measure(call.accountId, sizeOf(request), () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
   return answerMessage(toWebRequest(request), message, {
     descriptions,
