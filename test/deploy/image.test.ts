@@ -55,10 +55,23 @@ function isHealthy(): Promise<boolean> {
   return finish(start(...check)).then(({ code }) => code === 0)
 }
 
+function hasListened({ outside: { stdout } }: IsolatedProcess): Promise<'listening'> {
+  return new Promise((resolve) => {
+    let output = ''
+    stdout?.on('data', (chunk) => {
+      output += String(chunk)
+      if (output.includes('Waybill is listening')) resolve('listening')
+    })
+  })
+}
+
 /** Runs the command of the image until it is healthy and the callback has ended, and stops it with its stop signal. */
 async function serve(whileHealthy: () => Promise<void> = async () => {}): Promise<void> {
   const server = waybill(...image.config.Cmd)
   const finished = finish(server)
+  // Each health check starts a process. During the start, they would slow it down.
+  const ended = await Promise.race([hasListened(server), finished])
+  expect(ended).toBe('listening')
   await expect.poll(isHealthy).toBe(true)
   await whileHealthy()
   await server.signal(image.config.StopSignal as 'SIGTERM', 'process')
