@@ -16,7 +16,7 @@ const announcedExpiryMilliseconds = 30 * dayMilliseconds
  * may show none.
  */
 const manyAccounts = 500
-const maxWaitMilliseconds = 50
+const maxWaitMilliseconds = 25
 
 /** Registers gauges of WhatsApp accounts. Each scrape reads stored data, without calling WhatsApp. */
 export function registerHealthMetrics(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
