@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let simulator: Simulator
 let waybill: Installation
 beforeAll(async () => {

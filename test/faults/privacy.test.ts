@@ -17,7 +17,6 @@ import { environmentOf, createCustomer, openApp } from './customer.ts'
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 const number = '34600111222'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
 let postgres: RunningPostgres
 let simulator: Simulator
 let app: App

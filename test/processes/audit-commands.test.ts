@@ -6,7 +6,6 @@ import { type App, buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let waybill: Installation
 let server: RunningServer | undefined
 let accountId: string

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 /** Only embedded mode has a data folder, and it behaves the same in both projects. */
 describe.runIf(inject('database').kind === 'pglite')('a data folder', () => {
   let waybill: Installation

@@ -27,7 +27,6 @@ import { run as runStatement, withDatabase } from '../support/postgres.ts'
 import { runHere } from '../cli/run-here.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** An embedded database takes seconds to create on a busy machine. */
 const source = inject('database')
 const adminUrl = source.kind === 'postgres' ? source.adminUrl : ''
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { run, withDatabase } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 const source = inject('database')
 
 describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {

@@ -6,7 +6,6 @@ import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/sim
 import { png } from '../support/media-files.ts'
 import { createInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let simulator: Simulator
 let waybill: Installation
 let server: RunningServer

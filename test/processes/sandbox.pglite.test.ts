@@ -10,7 +10,6 @@ import { freePort } from '../support/postgres.ts'
 import { createEmbeddedInstallation, type Installation, type RunningServer } from '../cli/installation.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 const isEmbedded = inject('database').kind === 'pglite'
 const environment = { DATABASE_URL: 'postgres://127.0.0.1:9/none', META_APP_SECRET: '' }
 

@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInstallation, type Installation } from '../cli/installation.ts'
 
-/** Each test starts a process, which takes long on a busy machine. */
 /** Runs first in a server process and writes the URL of each module to a file. */
 const recorder = `
   import { appendFileSync } from 'node:fs'

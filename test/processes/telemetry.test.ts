@@ -10,7 +10,6 @@ import { freePort } from '../support/postgres.ts'
 import { type ServeProcess, startServe } from '../support/process.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
-/** The tests start many processes, which takes long on a busy machine. */
 const example = sendMessage.example.input
 
 let database: TestDatabase

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let waybill: Installation
 beforeAll(async () => {
   waybill = await createEmbeddedInstallation()

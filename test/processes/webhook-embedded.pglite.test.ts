@@ -8,7 +8,6 @@ import { insertEvents } from '../support/insert-events.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let waybill: Installation
 let receiver: WebhookReceiver
 

@@ -40,7 +40,6 @@ export interface SimulatorOptions {
 type NumberToAdd = Pick<SimulatedNumber, 'phoneNumberId' | 'wabaId' | 'accessToken'> & Partial<SimulatedNumber>
 
 /** Returns a response in place of the simulator's, or undefined to let the simulator respond. */
-/** Undefined, also in a promise, responds as usual. */
 type Interceptor = (request: ReceivedRequest) => SimulatedResponse | undefined | Promise<SimulatedResponse | undefined>
 
 /** A simulator of the Graph API on a local port. It behaves as documented and can simulate failures. */

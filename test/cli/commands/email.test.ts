@@ -8,7 +8,6 @@ import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { eventually } from '../../support/eventually.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let simulator: Simulator
 let waybill: Installation
 let smtp: TestSmtpServer

@@ -3,7 +3,6 @@ import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/
 import { openCookieBrowser, type CookieBrowser } from '../../support/cookie-browser.ts'
 import { createInstallation, type Installation, type RunningServer } from '../installation.ts'
 
-/** The tests start many processes sequentially, which takes long on a busy machine. */
 let simulator: Simulator
 let waybill: Installation
 let server: RunningServer

@@ -12,7 +12,6 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { insertEvents } from '../../support/insert-events.ts'
 import { createEmbeddedInstallation, type Ended, type Installation } from '../installation.ts'
 
-/** The tests start many processes one after another, which takes long on a busy machine. */
 let postgres: TestDatabase
 let environment: NodeJS.ProcessEnv
 let waybill: Installation

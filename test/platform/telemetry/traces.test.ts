@@ -12,7 +12,6 @@ import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver, untilReceived 
 import { type ServeProcess, startServe } from '../../support/process.ts'
 import { accept, respond, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 
-/** A claim of a killed process ends after 25 seconds, and a busy machine starts processes slowly. */
 const example = sendMessage.example.input
 const appSecret = 'telemetry-app-secret'
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
