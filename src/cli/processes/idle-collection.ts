@@ -6,26 +6,24 @@ const intervalMilliseconds = 1_000
 /** Shares of an interval in which the event loop was busy. */
 const busy = 0.5
 const idle = 0.1
-/** Number of idle intervals before a collection, which pauses the process for about a tenth of a second. */
-const idleIntervals = 3
-const minPauseMilliseconds = 30_000
+/**
+ * Idle intervals before a collection. After a burst they are many, because a collection also drops code that was compiled
+ * for requests: the next burst takes up to twice the CPU time until it is compiled again.
+ */
+export const patience = { afterStart: 3, afterBurst: 30 }
 
 export interface IdleCollection {
-  /** Whether the process was busy since the last collection. */
-  wasBusy: boolean
   /** Number of consecutive idle intervals. */
   idleFor: number
-  collectedAt: number
+  /** The number after which garbage is collected; infinite if the process was not busy since the last collection. */
+  collectAfter: number
 }
 
-/** Decides from the utilization of the last interval whether to collect garbage now. */
-export function observe(
-  { wasBusy, idleFor, collectedAt }: IdleCollection,
-  { utilization, now }: { utilization: number; now: number },
-): IdleCollection {
-  if (utilization > idle) return { wasBusy: wasBusy || utilization > busy, idleFor: 0, collectedAt }
-  const isDue = wasBusy && idleFor + 1 >= idleIntervals && now - collectedAt >= minPauseMilliseconds
-  return isDue ? { wasBusy: false, idleFor: 0, collectedAt: now } : { wasBusy, idleFor: idleFor + 1, collectedAt }
+/** Takes the utilization of an interval into account. Garbage is collected when `idleFor` reaches `collectAfter`. */
+export function observe({ idleFor, collectAfter }: IdleCollection, utilization: number): IdleCollection {
+  const remaining = idleFor < collectAfter ? collectAfter : Infinity
+  if (utilization > idle) return { idleFor: 0, collectAfter: utilization > busy ? patience.afterBurst : remaining }
+  return { idleFor: idleFor + 1, collectAfter: remaining }
 }
 
 /**
@@ -35,15 +33,13 @@ export function observe(
 export function collectWhenIdle(): void {
   const collect = exposeCollection()
   let before = performance.eventLoopUtilization()
-  // The start itself counts as busy.
-  let state: IdleCollection = { wasBusy: true, idleFor: 0, collectedAt: -Infinity }
+  let state: IdleCollection = { idleFor: 0, collectAfter: patience.afterStart }
   const look = () => {
     const elapsed = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(elapsed, before)
     before = elapsed
-    const next = observe(state, { utilization, now: performance.now() })
-    if (next.collectedAt !== state.collectedAt) void collect()
-    state = next
+    state = observe(state, utilization)
+    if (state.idleFor === state.collectAfter) void collect()
   }
   setInterval(look, intervalMilliseconds).unref()
 }

@@ -12,7 +12,7 @@ const connections = 128
 const few = 20_000
 const many = { thorough: 200_000, quick: 60_000 }
 /** Time after the load for requests to free their memory, and for the idle process to collect garbage. */
-const restMilliseconds = 35_000
+const restMilliseconds = 45_000
 
 /** The memory of the built package after many sends, compared with the same process after few sends. */
 export const memory: Benchmark = {

@@ -1,30 +1,33 @@
 import { expect, test } from 'vitest'
-import { exposeCollection, type IdleCollection, observe } from '../../../src/cli/processes/idle-collection.ts'
+import { exposeCollection, type IdleCollection, observe, patience } from '../../../src/cli/processes/idle-collection.ts'
 
 /** Returns the seconds at which garbage is collected. */
-function listCollections(utilizations: readonly number[]): number[] {
+function listCollections(utilizations: readonly number[], collectAfter = Infinity): number[] {
   const collected: number[] = []
-  let state: IdleCollection = { wasBusy: false, idleFor: 0, collectedAt: -Infinity }
+  let state: IdleCollection = { idleFor: 0, collectAfter }
   for (const [second, utilization] of utilizations.entries()) {
-    const next = observe(state, { utilization, now: second * 1_000 })
-    if (next.collectedAt !== state.collectedAt) collected.push(second)
-    state = next
+    state = observe(state, utilization)
+    if (state.idleFor === state.collectAfter) collected.push(second)
   }
   return collected
 }
 
+const { afterStart, afterBurst } = patience
+const quiet = Array<number>(afterBurst).fill(0.01)
+
 test.each([
-  { when: 'once after a burst', utilizations: [0.01, 0.9, 0.8, 0.3, 0.02, 0.01, 0.01, 0.01, 0.01], seconds: [6] },
-  { when: 'not while requests are served', utilizations: [0.9, 0.9, 0.3, 0.2, 0.4], seconds: [] },
-  { when: 'not in a moment between requests', utilizations: [0.9, 0.01, 0.01, 0.3, 0.01, 0.01, 0.9], seconds: [] },
-  { when: 'not without a burst', utilizations: Array.from({ length: 100 }, () => 0.05), seconds: [] },
-  {
-    when: 'at most every 30 seconds',
-    utilizations: Array.from({ length: 70 }, (_, second) => (second % 4 === 0 ? 0.9 : 0.01)),
-    seconds: [3, 35, 67],
-  },
+  { when: 'once after a burst', utilizations: [0.01, 0.9, 0.8, 0.3, ...quiet, ...quiet], seconds: [3 + afterBurst] },
+  { when: 'after each burst', utilizations: [0.9, ...quiet, 0.9, ...quiet], seconds: [afterBurst, 1 + 2 * afterBurst] },
+  { when: 'not while requests are served', utilizations: [0.9, ...quiet.map(() => 0.3)], seconds: [] },
+  { when: 'not between two bursts', utilizations: [0.9, ...quiet.slice(1), 0.9, ...quiet.slice(1)], seconds: [] },
+  { when: 'not without a burst', utilizations: [...quiet, ...quiet], seconds: [] },
 ])('collects garbage $when', ({ utilizations, seconds }) => {
   expect(listCollections(utilizations)).toEqual(seconds)
+})
+
+test('collects garbage sooner after the start', () => {
+  expect(listCollections([0.9, 0.9, ...quiet], afterStart)).toEqual([1 + afterBurst])
+  expect(listCollections([0.3, ...quiet], afterStart)).toEqual([afterStart])
 })
 
 test('frees unused memory', async () => {
