@@ -76,6 +76,7 @@ class HeldBytes {
   readonly #ofBody = new Map<ArrivingBody, number>()
   readonly #ofAddress = new Map<string, number>()
   #total = 0
+  #clock: NodeJS.Timeout | undefined
 
   constructor(limits: BodyLimits) {
     this.#limits = limits
@@ -87,6 +88,15 @@ class HeldBytes {
 
   begin(body: ArrivingBody): void {
     this.#arriving.add(body)
+    // One timer for all bodies, because most arrive in one chunk.
+    this.#clock ??= setInterval(this.#tick, this.#limits.deadlineMilliseconds / deadlineTicks).unref()
+  }
+
+  readonly #tick = (): void => {
+    for (const body of this.#arriving) body.tick()
+    if (this.#arriving.size > 0) return
+    clearInterval(this.#clock)
+    this.#clock = undefined
   }
 
   /** From now on, the body is not rejected to make room. Its bytes count until they are released. */
@@ -138,12 +148,12 @@ class ArrivingBody {
   /** Content-Length, if any. */
   readonly #length: number | undefined
   readonly #settle: { resolve: (body: ReceivedBody) => void; reject: (error: Error) => void }
-  readonly #deadline: NodeJS.Timeout
   #buffer: Buffer | undefined
   /** Whether the buffer has memory of its own. One that arrived in one chunk shares the socket's read buffer. */
   #isOwn = false
   #size = 0
   #chunks = 0
+  #ticks = 0
 
   constructor(
     source: Readable,
@@ -159,15 +169,16 @@ class ArrivingBody {
     this.#held = held
     this.#length = length
     this.#settle = settle
-    // Counts ticks instead of elapsed time: while this process is too busy to read, at most one tick passes.
-    let ticks = 0
-    this.#deadline = setInterval(() => {
-      if (++ticks === deadlineTicks) this.reject('too_slow')
-    }, limits.deadlineMilliseconds / deadlineTicks)
     held.begin(this)
     source.on('data', this.#append).on('end', this.#finish).on('close', this.#interrupt)
     // A 'close' event follows. Without a listener, the error would be thrown.
     source.on('error', ignore)
+  }
+
+  /** Counts ticks instead of elapsed time: while this process is too busy to read, at most one tick passes. */
+  tick(): void {
+    // The first one may come at once.
+    if (++this.#ticks > deadlineTicks) this.reject('too_slow')
   }
 
   reject(reason: RejectionReason): void {
@@ -179,7 +190,6 @@ class ArrivingBody {
   }
 
   #stop(): void {
-    clearInterval(this.#deadline)
     this.#held.end(this)
     this.#source.off('data', this.#append).off('end', this.#finish).off('close', this.#interrupt)
   }
