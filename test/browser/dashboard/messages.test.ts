@@ -207,8 +207,7 @@ test.each([1280, 1440, 1920])('shows important cells in full at %i px, also besi
   await row.waitFor()
   expect(await isCut(row.getByRole('cell').nth(0))).toBe(false)
   expect(await isCut(row.getByRole('cell').nth(1))).toBe(false)
-  // The title contains the whole reason, even if the cell is cut off.
-  expect(await row.getByTitle('The message cannot reach this recipient.').count()).toBe(1)
+  expect(await row.getByTitle(/The message cannot reach this recipient\.\n131026 /).count()).toBe(1)
 
   await page.getByRole('link', { name: '+498888888888888' }).click()
   await page.getByRole('region', { name: '+498888888888888' }).waitFor()
@@ -217,13 +216,27 @@ test.each([1280, 1440, 1920])('shows important cells in full at %i px, also besi
   for (const text of [
     '+498888888888888',
     'order_shipped',
-    /131026 The message cannot reach this recipient\./,
+    /The message cannot reach this recipient\./,
     /order-1/,
   ])
     await shown.getByText(text).filter({ visible: true }).first().waitFor()
   expect(await shown.getByRole('time').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(
     false,
   )
+  expect(pageErrors).toEqual([])
+})
+
+test.each([1024, 1440])('shows the longest reason in full at %i px', async (width) => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ viewport: { width, height: 900 } })
+  const message = await send(account, 'order-1', '498888888888888')
+  await report(message, 'failed', { code: '130472', message: "User's number is part of an experiment" })
+  await openOfAccount('messages?search=order')
+  const log = width < 1200 ? listBeside(page) : page.getByRole('table')
+  const reason = log.getByText(/part of an experiment by Meta with this recipient\.$/)
+  await reason.waitFor()
+
+  expect(await isCut(reason)).toBe(false)
+  expect(await reason.evaluate(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)).toBe(false)
   expect(pageErrors).toEqual([])
 })
 

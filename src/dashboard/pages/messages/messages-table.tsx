@@ -35,7 +35,7 @@ export function MessagesTable({ messages, stale, asList, address, ref }: Message
     <Paper ref={ref} withBorder aria-busy={stale} style={{ opacity: stale ? 0.6 : 1, overflow: 'hidden' }}>
       {!asList && <Rows messages={messages} address={address} />}
       <Stack
-        {...(!asList && { hiddenFrom: 'md' })}
+        {...(!asList && { hiddenFrom: 'lg' })}
         gap={0}
         component="ul"
         aria-label={t`Messages`}
@@ -53,10 +53,10 @@ export function MessagesTable({ messages, stale, asList, address, ref }: Message
 
 function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'address'>) {
   const { sandbox } = useUser()
-  // Without external IDs, the reasons get their column.
+  // Without external IDs, the reasons get their column. Where few fit beside the others, the log is a list.
   const hasExternalIds = messages.some(({ externalId }) => externalId !== undefined)
   return (
-    <Table visibleFrom="md" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
+    <Table visibleFrom="lg" horizontalSpacing="sm" fz="sm" highlightOnHover className={styles['table']}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={172}>
@@ -66,7 +66,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th w={sandbox ? 196 : 172}>
             <Trans>Recipient</Trans>
           </Table.Th>
-          <Table.Th w="19%">
+          <Table.Th w="16%">
             <Trans>Template</Trans>
           </Table.Th>
           <Table.Th w={118}>
@@ -76,7 +76,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
             <Trans>Reason</Trans>
           </Table.Th>
           {hasExternalIds && (
-            <Table.Th w="13%" visibleFrom="lg">
+            <Table.Th w="11%">
               <Trans>External ID</Trans>
             </Table.Th>
           )}
@@ -109,13 +109,9 @@ function MessageRow({ message, address, hasExternalIds }: RowProps & { hasExtern
         <MessageStatusBadge status={message.status} />
       </Table.Td>
       <Table.Td title={describeReason(message)}>
-        <Reason message={message} />
+        <div className={styles['reason']}>{sayReason(message)}</div>
       </Table.Td>
-      {hasExternalIds && (
-        <Table.Td visibleFrom="lg" title={message.externalId}>
-          {message.externalId}
-        </Table.Td>
-      )}
+      {hasExternalIds && <Table.Td title={message.externalId}>{message.externalId}</Table.Td>}
     </Table.Tr>
   )
 }
@@ -220,9 +216,10 @@ function describeReason({ error, meaning, facts }: ListedMessage): string | unde
 }
 
 /** Why the message failed, with the same text as in the overview. */
-function Reason({ message: { error, meaning, facts } }: { message: ListedMessage }) {
-  if (!error) return null
-  return (
-    <ErrorText code={error.code} text={meaning === undefined ? error.message : say({ meaning, facts }, 'meaning')} />
-  )
+function sayReason({ error, meaning, facts }: ListedMessage): string | undefined {
+  return meaning === undefined ? error?.message : say({ meaning, facts }, 'meaning')
+}
+
+function Reason({ message }: { message: ListedMessage }) {
+  return <ErrorText code={message.error?.code} text={sayReason(message)} />
 }
