@@ -185,6 +185,7 @@ test('shows why an endpoint fails, on its page and in the list', async () => {
   const card = page.getByRole('article').first()
   await card.getByText(/^Failing since \d.*: HTTP 401; check the signing secret\./).waitFor()
   await card.getByText(/^0% of 1 attempt.*24 hours/).waitFor()
+  await card.getByText('No successful delivery recently').waitFor()
   await card.getByRole('link', { name: 'See the deliveries' }).click()
   await page.getByRole('region', { name: 'Deliveries' }).waitFor()
   expect(pageErrors).toEqual([])

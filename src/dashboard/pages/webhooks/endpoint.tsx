@@ -56,7 +56,7 @@ export function EndpointCard({ endpoint, activity }: EndpointCardProps) {
           <Group gap="4px 20px" mt={6} fz="sm" c="dimmed">
             <span>
               {lastDeliveredAt === undefined ? (
-                t`No recent deliveries`
+                t`No successful delivery recently`
               ) : (
                 <>
                   <Trans>

@@ -116,7 +116,7 @@ function EndpointDetails({ endpoint }: { endpoint: Endpoint }) {
           value:
             lastDeliveredAt === undefined ? (
               <Dimmed>
-                <Trans>None recently</Trans>
+                <Trans>None among the latest deliveries</Trans>
               </Dimmed>
             ) : (
               <DateTime at={lastDeliveredAt} />
