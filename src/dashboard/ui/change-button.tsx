@@ -3,12 +3,17 @@ import type { ComponentProps } from 'react'
 import { translate } from '../language/i18n.ts'
 import { useAccount, viewersHint } from '../session/session.ts'
 
-/** A button that changes the account. For viewers, it is disabled with an explanatory tooltip. */
-export function ChangeButton({ disabled, ...button }: ButtonProps & Omit<ComponentProps<'button'>, keyof ButtonProps>) {
+interface ChangeButtonProps extends ButtonProps, Omit<ComponentProps<'button'>, keyof ButtonProps> {
+  /** Why nobody can use the button at the moment. */
+  obstacle?: string | undefined
+}
+
+/** A button that changes the account. For viewers, and with an obstacle, it is disabled with an explanatory tooltip. */
+export function ChangeButton({ disabled, obstacle, ...button }: ChangeButtonProps) {
   const { canChange } = useAccount()
-  if (canChange) return <Button {...button} disabled={disabled ?? false} />
+  if (canChange && obstacle === undefined) return <Button {...button} disabled={disabled ?? false} />
   return (
-    <Tooltip label={translate(viewersHint)} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip label={canChange ? obstacle : translate(viewersHint)} events={{ hover: true, focus: true, touch: true }}>
       {/* Not `disabled`: a disabled button cannot be focused, so its tooltip could not be read. */}
       <Button {...button} data-disabled aria-disabled onClick={(event) => event.preventDefault()} />
     </Tooltip>

@@ -13,6 +13,8 @@ interface ConfirmModalProps {
   /** Red by default, for destructive actions. */
   color?: string
   pending?: boolean
+  /** Whether a choice is still missing. */
+  disabled?: boolean
   onConfirm: () => void
   onClose: () => void
 }
@@ -24,6 +26,7 @@ export function ConfirmModal({
   confirmLabel,
   color = 'red.9',
   pending = false,
+  disabled = false,
   onConfirm,
   onClose,
 }: ConfirmModalProps) {
@@ -36,7 +39,7 @@ export function ConfirmModal({
         <Button variant="default" onClick={onClose} data-autofocus>
           <Trans>Cancel</Trans>
         </Button>
-        <Button color={color} loading={pending} onClick={onConfirm}>
+        <Button color={color} loading={pending} disabled={disabled} onClick={onConfirm}>
           {confirmLabel}
         </Button>
       </Group>

@@ -280,11 +280,16 @@ test('suppresses messages to the recipient of a message', async () => {
   await page.getByRole('button', { name: 'Stop messages' }).click()
   const dialog = page.getByRole('dialog', { name: 'Stop messages to +34600111222?' })
   await dialog.getByText('Still sent: order notices').waitFor()
+  // The usual choice would not stop an order notice.
+  expect(await dialog.getByRole('button', { name: 'Stop messages' }).isEnabled()).toBe(false)
+  await dialog.getByRole('radio', { name: 'Only marketing' }).check()
   await dialog.getByRole('button', { name: 'Stop messages' }).click()
   await page.getByText('+34600111222 is on the suppression list now.').waitFor()
   const list = async () => (await account.trpc.suppression.list.query({})).items
   expect(await list()).toMatchObject([{ to: '34600111222', reason: 'manual', allMessages: false }])
   await page.getByText(/^On the suppression list since .* Stopped: Marketing\./).waitFor()
+  const again = page.getByRole('button', { name: 'Send again' })
+  expect(await again.isEnabled()).toBe(true)
 
   await page.getByRole('button', { name: 'Stop all messages' }).click()
   await dialog.getByText('All messages are stopped').waitFor()
@@ -292,6 +297,9 @@ test('suppresses messages to the recipient of a message', async () => {
   await page.getByText('Gets no messages').waitFor()
   expect(await list()).toMatchObject([{ allMessages: true }])
   expect(await page.getByRole('button', { name: 'Stop all messages' }).count()).toBe(0)
+  expect(await again.isEnabled()).toBe(false)
+  await again.focus()
+  await page.getByRole('tooltip', { name: 'The suppression list stops this message.' }).waitFor()
   expect(pageErrors).toEqual([])
 })
 
@@ -341,7 +349,7 @@ test('filters by template and error code and shows the reason', async () => {
   await send(account, 'order-3')
   await openOfAccount('messages')
   const rows = page.getByRole('row').filter({ hasText: 'order_shipped' })
-  await rows.filter({ hasText: '131026 The message cannot reach this recipient.' }).waitFor()
+  await rows.filter({ hasText: 'The message cannot reach this recipient.' }).waitFor()
   await page.getByText('3 messages', { exact: true }).waitFor()
 
   await page

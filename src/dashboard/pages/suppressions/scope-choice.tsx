@@ -4,8 +4,8 @@ import { describeStillSent, nameCategories } from './categories.ts'
 import { useStoppedCategories } from './use-suppressions.ts'
 
 interface ScopeChoiceProps {
-  /** True to stop all messages, false to stop only the categories that the account stops. */
-  allMessages: boolean
+  /** True to stop all messages, false to stop only the categories that the account stops, undefined until chosen. */
+  allMessages: boolean | undefined
   disabled?: boolean
   onChange: (allMessages: boolean) => void
 }
@@ -16,7 +16,7 @@ export function ScopeChoice({ allMessages, disabled = false, onChange }: ScopeCh
   return (
     <Radio.Group
       label={t`Messages to stop`}
-      value={allMessages ? 'all' : 'categories'}
+      value={allMessages === undefined ? '' : allMessages ? 'all' : 'categories'}
       onChange={(value) => onChange(value === 'all')}
     >
       <Stack gap="xs" mt="xs">

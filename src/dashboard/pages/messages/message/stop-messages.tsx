@@ -17,41 +17,49 @@ import { nameCategories } from '../../suppressions/categories.ts'
 import { ScopeChoice } from '../../suppressions/scope-choice.tsx'
 import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
 
+interface StopMessagesProps {
+  to: string
+  /** Whether the account stops messages such as this one for everyone on the list. */
+  isCategoryStopped: boolean
+}
+
 /** Adds the recipient of a message to the suppression list, or shows that they are already on it. */
-export function StopMessages({ to }: { to: string }) {
+export function StopMessages({ to, isCategoryStopped }: StopMessagesProps) {
   const entry = useSuppression(to)
   return (
     <>
-      {entry?.allMessages !== true && <StopMessagesButton to={to} entry={entry} />}
+      {entry?.allMessages !== true && (
+        <StopMessagesButton to={to} isCategoryStopped={isCategoryStopped} entry={entry} />
+      )}
       {entry && <SuppressedNote entry={entry} />}
     </>
   )
 }
 
-function StopMessagesButton({ to, entry }: { to: string; entry: Suppression | null | undefined }) {
+function StopMessagesButton({ entry, ...message }: StopMessagesProps & { entry: Suppression | null | undefined }) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
       <ChangeButton size="xs" variant="default" leftSection={<IconUserOff size={14} />} onClick={open}>
         {entry ? <Trans>Stop all messages</Trans> : <Trans>Stop messages</Trans>}
       </ChangeButton>
-      {opened && <StopMessagesModal to={to} isListed={entry !== null && entry !== undefined} onClose={close} />}
+      {opened && <StopMessagesModal {...message} isListed={entry !== null && entry !== undefined} onClose={close} />}
     </>
   )
 }
 
-interface StopMessagesModalProps {
-  to: string
+interface StopMessagesModalProps extends StopMessagesProps {
   /** Whether the recipient is already on the list for the stopped categories. */
   isListed: boolean
   onClose: () => void
 }
 
-function StopMessagesModal({ to, isListed, onClose }: StopMessagesModalProps) {
+function StopMessagesModal({ to, isCategoryStopped, isListed, onClose }: StopMessagesModalProps) {
   const { accountId } = useAccount()
-  const [allMessages, setAllMessages] = useState(isListed)
+  // The usual choice would not stop messages such as this one, so it has to be made.
+  const [allMessages, setAllMessages] = useState(isListed ? true : isCategoryStopped ? false : undefined)
   const add = useChange({
-    change: () => api.suppression.add.mutate({ accountId, ...toRecipientField(to), allMessages }),
+    change: (allMessages: boolean) => api.suppression.add.mutate({ accountId, ...toRecipientField(to), allMessages }),
     invalidates: [suppressionsKey(accountId)],
     done: t`${showRecipient(to)} is on the suppression list now.`,
     onDone: onClose,
@@ -71,7 +79,8 @@ function StopMessagesModal({ to, isListed, onClose }: StopMessagesModalProps) {
       }
       confirmLabel={t`Stop messages`}
       pending={add.isPending}
-      onConfirm={() => add.mutate()}
+      disabled={allMessages === undefined}
+      onConfirm={() => allMessages !== undefined && add.mutate(allMessages)}
     />
   )
 }
