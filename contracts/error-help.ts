@@ -93,7 +93,7 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     meaning: 'The request has no API key, or the key belongs to no account.',
     causes: [
       'The header `X-API-Key` is missing. The key does not go into `Authorization`.',
-      'The key was regenerated or revoked. The old key stops working immediately.',
+      'The key was replaced or revoked. The old key stops working immediately.',
       'The value contains quotes, a line break or spaces from a configuration file.',
       'The key belongs to another Waybill server.',
     ],

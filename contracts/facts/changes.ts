@@ -4,7 +4,7 @@ import { defineFacts, type Fact, readerOf } from './fact.ts'
 /** What the audit log says about a change. A parameter must be no key, token, secret or recipient. */
 export const changes = defineFacts('change', {
   generateKey: 'generated the API key',
-  regenerateKey: 'regenerated the API key',
+  regenerateKey: 'replaced the API key',
   revokeKey: 'revoked the API key',
   suspendAccount: 'suspended the account',
   resumeAccount: 'resumed the account',

@@ -44,12 +44,12 @@ test('revokes a key, generates a new one and shows it once', async () => {
   expect(pageErrors).toEqual([])
 })
 
-test('replaces the old key immediately on regeneration', async () => {
+test('replaces the old key immediately', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('button', { name: 'Replace' }).click()
   await page.getByRole('dialog').getByText('The current key stops working immediately.').waitFor()
-  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByRole('button', { name: 'Replace key' }).click()
 
   const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
   expect((await send(account.apiKey)).statusCode).toBe(401)
@@ -62,8 +62,8 @@ test('replaces the old key immediately on regeneration', async () => {
 test('shows a curl command that works with the new key', async () => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  await page.getByRole('button', { name: 'Regenerate' }).click()
-  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByRole('button', { name: 'Replace' }).click()
+  await page.getByRole('button', { name: 'Replace key' }).click()
   await page.getByText('It is shown only once.').waitFor()
   const command = (await page.getByRole('region', { name: 'curl command' }).textContent()) ?? ''
   const environment = await page.getByRole('textbox', { name: 'Environment variable' }).inputValue()
@@ -110,8 +110,8 @@ test('fills a template and a recipient into the examples of all languages', asyn
 test('opens the reference with a new key that only the session of its tab keeps', async () => {
   const { page, context, openOfAccount, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  await page.getByRole('button', { name: 'Regenerate' }).click()
-  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByRole('button', { name: 'Replace' }).click()
+  await page.getByRole('button', { name: 'Replace key' }).click()
   const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
   const requested: string[] = []
   context.on('request', (request) => requested.push(`${request.url()} ${request.headers()['referer'] ?? ''}`))
@@ -346,10 +346,10 @@ test('records changes in the audit log', async () => {
 test.each(['light', 'dark'] as const)('API pages are accessible in %s', async (colorScheme) => {
   const { page, openOfAccount, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('public-api')
-  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('button', { name: 'Replace' }).click()
   await page.getByRole('dialog').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
-  await page.getByRole('button', { name: 'Regenerate key' }).click()
+  await page.getByRole('button', { name: 'Replace key' }).click()
   await page.getByText('It is shown only once.').waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   const field = page.getByLabel('Address or range')

@@ -25,9 +25,9 @@ interface KeySectionProps {
 
 export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) {
   const { canChange } = useAccount()
-  const [confirming, setConfirming] = useState<'regenerate' | 'revoke'>()
+  const [confirming, setConfirming] = useState<'replace' | 'revoke'>()
   const close = () => setConfirming(undefined)
-  const { generate, regenerate, revoke } = useKeyChanges({
+  const { generate, replace, revoke } = useKeyChanges({
     onIssued: (key) => {
       onIssued(key)
       close()
@@ -41,8 +41,8 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
       actions={
         storedKey && (
           <>
-            <ChangeButton variant="default" onClick={() => setConfirming('regenerate')}>
-              <Trans>Regenerate</Trans>
+            <ChangeButton variant="default" onClick={() => setConfirming('replace')}>
+              <Trans>Replace</Trans>
             </ChangeButton>
             <ChangeButton variant="light" color="red" onClick={() => setConfirming('revoke')}>
               <Trans>Revoke</Trans>
@@ -74,9 +74,9 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
         )}
       </Stack>
       <ConfirmModal
-        opened={confirming === 'regenerate'}
+        opened={confirming === 'replace'}
         onClose={close}
-        title={t`Regenerate the API key?`}
+        title={t`Replace the API key?`}
         consequence={
           <>
             <Trans>
@@ -89,9 +89,9 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
             )}
           </>
         }
-        confirmLabel={t`Regenerate key`}
-        pending={regenerate.isPending}
-        onConfirm={() => regenerate.mutate()}
+        confirmLabel={t`Replace key`}
+        pending={replace.isPending}
+        onConfirm={() => replace.mutate()}
       />
       <ConfirmModal
         opened={confirming === 'revoke'}
@@ -199,7 +199,7 @@ function useKeyChanges({ onIssued }: { onIssued: (key: string | undefined) => vo
       invalidates,
       onDone: ({ apiKey }) => onIssued(apiKey),
     }),
-    regenerate: useChange({
+    replace: useChange({
       change: () => api.publicApi.regenerateKey.mutate({ accountId }),
       invalidates,
       onDone: ({ apiKey }) => onIssued(apiKey),
