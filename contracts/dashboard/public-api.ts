@@ -59,7 +59,7 @@ export const RecentUse = z.object({
   since: Timestamp,
   /** IP addresses whose requests the allow-list did not reject, most frequent first. */
   addresses: z.array(z.string()),
-  /** The minute with the most sends by the API; absent if there were none. */
+  /** The minute with the most send requests by the API, failed ones included; absent if there were none. */
   highestMinute: z.object({ at: Timestamp, sends: z.int() }).optional(),
   /** Requests answered with 429, by who refused them. */
   rejected: z.object({

@@ -55,12 +55,15 @@ async function findUse(
 ): Promise<FoundUse> {
   const { rows } = await sql<FoundUse>`
     with recent as materialized (
-      select id, address, error_code, message_ids from api_requests
+      select id, path, address, error_code, message_ids from api_requests
       where account_id = ${accountId} and id >= ${fromId} order by id desc limit ${sql.lit(maxExamined)}
     ), highest as (
       select ('x' || substr(id, 5, 12))::bit(48)::bigint / ${sql.lit(minuteMilliseconds)} as minute,
-        sum(1 + length(message_ids) - length(replace(message_ids, '+', '')))::integer as sends
-      from recent where message_ids is not null group by 1 order by 2 desc, 1 desc limit 1
+        sum(coalesce(1 + length(message_ids) - length(replace(message_ids, '+', '')), 1))::integer as sends
+      from recent
+      where message_ids is not null
+        or (path ~ '/(message|code)[./]send$' and coalesce(error_code, '') not in ('IP_NOT_ALLOWED', 'API_DISABLED'))
+      group by 1 order by 2 desc, 1 desc limit 1
     )
     select
       array(

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { describeExactly, describeRelatively, describeTime, isLongFrom } from './time.ts'
+import { describeExactly, describeMinute, describeRelatively, describeTime, isLongFrom } from './time.ts'
 
 const refreshMilliseconds = 30_000
 
@@ -22,6 +22,15 @@ export function LogTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
       {describeTime(at)}
+    </time>
+  )
+}
+
+/** Absolute time without seconds, for what is counted by the minute. */
+export function MinuteTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={describeExactly(at)} style={{ whiteSpace: 'nowrap' }}>
+      {describeMinute(at)}
     </time>
   )
 }

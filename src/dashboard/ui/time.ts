@@ -36,6 +36,11 @@ export function describeTime(at: string, now: Date = new Date()): string {
   return dateFormat(time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time)
 }
 
+/** `Nov 22, 9:30 AM` */
+export function describeMinute(at: string): string {
+  return dateFormat({ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }).format(new Date(at))
+}
+
 /** `Nov 22, 2026, 9:30:00 AM Europe/Madrid`: with the time zone name that the settings use, instead of `CET` or `GMT+1`. */
 export function describeExactly(at: string): string {
   const format = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' })

@@ -250,7 +250,9 @@ test('asks before a list excludes addresses that called the API recently, and ad
     })
     .execute()
   await openOfAccount('public-api')
-  await page.getByText(/^Highest minute since .*: 2 by the API, at .* No request exceeded this limit\.$/).waitFor()
+  await page
+    .getByText(/^Busiest minute since .*: 2 send requests by the API, at .* No request exceeded this limit\.$/)
+    .waitFor()
   const field = page.getByLabel('Address or range')
   await field.fill('192.0.2.0/24')
   await field.press('Enter')

@@ -12,7 +12,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount, viewersHint } from '../../session/session.ts'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { CopyField } from '../../ui/copy.tsx'
-import { LogTime } from '../../ui/date-time.tsx'
+import { MinuteTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { CardsSkeleton } from '../../ui/skeletons.tsx'
@@ -201,11 +201,11 @@ function RateLimitSection({ rateLimit: { limit, used } }: Pick<ApiAccess, 'rateL
     <Section
       id="rate-limit"
       title={t`Rate limit`}
-      description={t`Maximum number of messages per minute, including test messages. Requests above the limit are rejected and can be retried later.`}
+      description={t`Send requests per minute: those that send a message or a code, tests and failed requests included. Requests above the limit are rejected and can be retried later.`}
     >
       <Text size="sm" mb={6}>
         <Trans>
-          {formatNumber(used)} of {formatNumber(limit)} used this minute
+          {formatNumber(used)} of {formatNumber(limit)} send requests in this minute
         </Trans>
       </Text>
       <Progress.Root size="lg">
@@ -237,12 +237,12 @@ function RecentUse() {
     <Text size="sm" c="dimmed" mt="xs">
       {highestMinute === undefined ? (
         <Trans>
-          No sends by the API since <LogTime at={since} />.
+          No send requests by the API since <MinuteTime at={since} />.
         </Trans>
       ) : (
         <Trans>
-          Highest minute since <LogTime at={since} />: {formatNumber(highestMinute.sends)} by the API, at{' '}
-          <LogTime at={highestMinute.at} />.
+          Busiest minute since <MinuteTime at={since} />: {formatNumber(highestMinute.sends)} send requests by the API,
+          at <MinuteTime at={highestMinute.at} />.
         </Trans>
       )}{' '}
       {describeRejected(rejected)}
