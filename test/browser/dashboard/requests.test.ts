@@ -46,7 +46,7 @@ test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s',
   const { messageId, malformedId, rejectedId } = await call(account)
 
   await expect.poll(() => rowsOf(page).count()).toBe(1 + 4)
-  expect(await rowsOf(page).nth(1).textContent()).toContain('%3Cimg')
+  expect(await rowsOf(page).nth(1).textContent()).toContain('GET /%3Cimg')
   expect(await findAccessibilityViolations(page)).toEqual([])
 
   await page.getByLabel('Outcome').selectOption('Failed')

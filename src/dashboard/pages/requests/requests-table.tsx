@@ -28,16 +28,13 @@ export function RequestsTable({ requests, stale, queryOf }: RequestsTableProps) 
             <Table.Th w={182}>
               <Trans>Time</Trans>
             </Table.Th>
-            <Table.Th w={76}>
-              <Trans>Method</Trans>
-            </Table.Th>
-            <Table.Th>
-              <Trans>Path</Trans>
+            <Table.Th w="26%">
+              <Trans>Request</Trans>
             </Table.Th>
             <Table.Th w={76}>
               <Trans>Status</Trans>
             </Table.Th>
-            <Table.Th w="22%">
+            <Table.Th>
               <Trans>Error</Trans>
             </Table.Th>
             <Table.Th w={92} ta="right">
@@ -74,9 +71,8 @@ function RequestRow({ request, query }: RowProps) {
       <Table.Td c="dimmed">
         <LogTime at={request.at} />
       </Table.Td>
-      <Table.Td>{request.method}</Table.Td>
       <Table.Td title={request.path}>
-        <PathLink request={request} query={query} />
+        {request.method} <PathLink request={request} query={query} />
       </Table.Td>
       <Table.Td>
         <HttpStatus request={request} />
@@ -129,10 +125,11 @@ function useOpenRequest(query: string): (event: MouseEvent) => void {
   }
 }
 
+/** Without the prefix that every path of the REST API has. */
 function PathLink({ request, query }: RowProps) {
   return (
     <Anchor component={Link} to={{ search: query }} fz="inherit" fw={500} underline="hover">
-      {request.path}
+      {request.path.replace(/^\/api\/v1(?=\/)/, '')}
     </Anchor>
   )
 }
