@@ -144,7 +144,11 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
   return (
     <Box mt="lg">
       <Table.ScrollContainer minWidth={560} type="native">
-        <Table aria-label={t`Failed attempts by answer`} fz="sm" className={styles['numbers']}>
+        <Table
+          aria-label={t`Failed attempts by answer`}
+          fz="sm"
+          className={`${styles['numbers']} ${styles['failures']}`}
+        >
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">
@@ -190,11 +194,13 @@ function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliv
       <Table.Th scope="row" fw={500} style={{ overflowWrap: 'anywhere' }}>
         {name}
       </Table.Th>
-      <Table.Td ta="right">{describeCount(attempts)}</Table.Td>
-      <Table.Td>
+      <Table.Td ta="right" data-label={t`Failed attempts`}>
+        {describeCount(attempts)}
+      </Table.Td>
+      <Table.Td data-label={t`First attempt`}>
         <LogTime at={firstAt} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t`Last attempt`}>
         <LogTime at={lastAt} />
       </Table.Td>
       <Table.Td ta="right">
