@@ -102,7 +102,7 @@ test('shows a link to share without an SMTP server, and revokes it', async () =>
   expect(await warning.count()).toBe(0)
   await page.getByRole('button', { name: 'Done' }).click()
   dashboard.server.deps.publicUrl = 'http://127.0.0.1:3000'
-  await page.getByRole('button', { name: 'Send again to linus@example.com' }).click()
+  await page.getByRole('button', { name: 'New link for linus@example.com' }).click()
   const dialog = page.getByRole('dialog', { name: 'New invitation link' })
   const link = await dialog.getByLabel('Invitation link', { exact: true }).inputValue()
   expect(link).not.toBe(first)

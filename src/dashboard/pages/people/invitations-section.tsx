@@ -8,6 +8,7 @@ import type { PendingInvitation } from '../../../../contracts/dashboard/member.t
 import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { useSignInOptions } from '../../session/sign-in.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
@@ -41,6 +42,7 @@ export function InvitationsSection() {
 function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation; isFirst: boolean }) {
   const { email, role, expiresAt, invitedBy, emailWaiting } = invitation
   const { accountId } = useAccount()
+  const { resetsByEmail: sendsEmail } = useSignInOptions()
   const [confirming, { open, close }] = useDisclosure()
   const revoke = useChange({
     change: () => api.member.revokeInvitation.mutate({ accountId, email }),
@@ -84,9 +86,9 @@ function InvitationRow({ invitation, isFirst }: { invitation: PendingInvitation;
         variant="default"
         loading={again.isPending}
         onClick={() => again.mutate()}
-        aria-label={t`Send again to ${email}`}
+        aria-label={sendsEmail ? t`Send again to ${email}` : t`New link for ${email}`}
       >
-        <Trans>Send again</Trans>
+        {sendsEmail ? t`Send again` : t`New link`}
       </Button>
       <Button variant="default" onClick={open} aria-label={t`Revoke the invitation of ${email}`}>
         <Trans>Revoke</Trans>
