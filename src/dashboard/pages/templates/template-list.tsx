@@ -89,12 +89,15 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
           style={index === 0 ? {} : { borderTop: '1px solid var(--mantine-color-default-border)' }}
         >
           <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm" mb={6}>
-            <TemplateLink template={template} to={linkTo(template)} />
+            <TemplateLink template={template} to={linkTo(template)} showsCategory />
             <TemplateStatusBadge template={template} />
           </Group>
-          <UpcomingCategoryBadge template={template} />
+          <Group gap="xs">
+            <UpcomingCategoryBadge template={template} />
+            {needsAttention(template) && <QualityBadge quality={template.qualityScore} />}
+          </Group>
           {!template.sendable && (
-            <Text size="sm" c="dimmed">
+            <Text size="sm" c="dimmed" mt={4}>
               {describeWhyNotSendable(template)}
             </Text>
           )}
@@ -104,7 +107,18 @@ function PhoneList({ templates, linkTo }: TemplateListProps) {
   )
 }
 
-function TemplateLink({ template, to }: { template: OwnTemplate; to: string }) {
+/** Whether WhatsApp rated the template, and not as good. */
+function needsAttention({ qualityScore }: OwnTemplate): boolean {
+  return qualityScore !== undefined && qualityScore !== 'GREEN' && qualityScore !== 'UNKNOWN'
+}
+
+interface TemplateLinkProps {
+  template: OwnTemplate
+  to: string
+  showsCategory?: boolean
+}
+
+function TemplateLink({ template, to, showsCategory = false }: TemplateLinkProps) {
   return (
     <Box>
       <Anchor
@@ -120,6 +134,7 @@ function TemplateLink({ template, to }: { template: OwnTemplate; to: string }) {
       </Anchor>
       <Text size="xs" c="dimmed">
         {describeLanguage(template.language)}
+        {showsCategory && template.category !== undefined && ` · ${inWords(template.category)}`}
       </Text>
     </Box>
   )
