@@ -78,6 +78,12 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
     },
     {
       group: 'Actions',
+      label: t`Costs of this month`,
+      keywords: t`price spending money bill invoice charges`,
+      to: at('overview?calendar=thisMonth'),
+    },
+    {
+      group: 'Actions',
       label: t`Show an example request`,
       keywords: t`curl snippet code`,
       to: at('public-api#example-request'),

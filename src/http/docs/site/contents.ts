@@ -78,7 +78,8 @@ export const contents: readonly Group[] = [
         slug: 'opt-outs',
         file: 'guides/opt-outs.md',
         summary: 'Receive replies, and stop marketing messages to recipients who opt out.',
-        keywords: 'unsubscribe block opt out darse de baja bloquear',
+        keywords:
+          'unsubscribe block opt out reply click tap button darse de baja bloquear responder respuesta clic botón',
       },
       {
         slug: 'whatsapp-changes',
