@@ -2,9 +2,9 @@ import { defineFacts } from './fact.ts'
 
 /** Why nothing is sent to a recipient, or why it cannot be one. */
 export const recipientFacts = defineFacts('recipient', {
-  incomplete: '{problem}. No country code?',
+  incomplete: 'start with the country code, such as 34600111222: the number {problem}',
   incompleteHere:
-    '{problem}. No country code? If the recipient is in the country of your own number, put {countryCode} in front of it.',
+    'start with the country code, such as {countryCode} for the country of your own number: the number {problem}',
   noSuchCode: 'does not start with the code of any country',
   wrongLength: 'has {digits} digits, but numbers with the country code {countryCode} have {lengths}',
   range: '{first} to {last}',

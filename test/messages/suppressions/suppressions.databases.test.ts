@@ -107,7 +107,8 @@ test('rejects numbers that cannot be complete, except those that WhatsApp has re
   const incomplete = '600111222'
   const add = (to: string) => account.post('/api/v1/suppression/add', { to, allMessages: true })
   const importAll = (recipients: string[]) => account.post('/api/v1/suppression/import', { recipients })
-  const problem = 'has 9 digits, but numbers with the country code 60 have 10 to 12. No country code?'
+  const problem =
+    'start with the country code, such as 34600111222: the number has 9 digits, but numbers with the country code 60 have 10 to 12'
 
   const added = await add(incomplete)
   const imported = await importAll([exampleSend.to, 'ES.2041776300912345', incomplete])
@@ -116,7 +117,7 @@ test('rejects numbers that cannot be complete, except those that WhatsApp has re
   expect(added.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `to: ${problem}` })
   expect(imported.json().error).toEqual({ code: 'VALIDATION_ERROR', message: `recipients[2]: ${problem}` })
   expect((await add('2125551234')).json().error.message).toMatch(
-    /^to: has 10 digits, .* country code 212 have 12\. No country code\? .* put 1 in front of it\.$/,
+    /^to: start with the country code, such as 1 for .* has 10 digits, .* country code 212 have 12$/,
   )
   expect(await listSuppressed()).toEqual([])
 
