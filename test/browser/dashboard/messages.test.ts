@@ -213,12 +213,7 @@ test.each([1280, 1440, 1920])('shows important cells in full at %i px, also besi
   await page.getByRole('region', { name: '+498888888888888' }).waitFor()
   // On a screen too narrow for columns, the log is a list beside the message.
   const shown = width < 1700 ? listBeside(page) : row
-  for (const text of [
-    '+498888888888888',
-    'order_shipped',
-    /The message cannot reach this recipient\./,
-    /order-1/,
-  ])
+  for (const text of ['+498888888888888', 'order_shipped', /The message cannot reach this recipient\./, /order-1/])
     await shown.getByText(text).filter({ visible: true }).first().waitFor()
   expect(await shown.getByRole('time').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(
     false,
@@ -866,7 +861,7 @@ test('returns from a message to the filtered log', async () => {
 test('shows an account without messages how to send one', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   await openOfAccount('messages')
-  await page.getByRole('region', { name: 'Example request' }).waitFor()
+  await page.getByRole('region', { name: 'Example request' }).getByText('Idempotency-Key').waitFor()
   expect(await page.getByRole('link', { name: 'Open Public API' }).getAttribute('href')).toBe(
     `/settings/${account.accountId}/public-api#example-request`,
   )

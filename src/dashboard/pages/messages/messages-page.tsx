@@ -183,5 +183,6 @@ function describeSend(): string {
   return `curl ${window.location.origin}${sendMessage.path} \\
   -H "X-API-Key: $WAYBILL_API_KEY" \\
   -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: example-1" \\
   -d '${body}'`
 }
