@@ -20,6 +20,7 @@ import { notifyFailure, notifySuccess } from '../api/use-change.ts'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/badges.tsx'
 import type { Tone } from '../ui/tone.ts'
+import { CollapsibleFilters } from '../ui/collapsible-filters.tsx'
 import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../ui/placeholders.tsx'
@@ -53,7 +54,7 @@ export function AuditLogPage() {
         description={t`Changes to this account, exports, and sign-ins of its members, newest first. Recipients are not named, so that their numbers can be erased.`}
         actions={<ExportButton filter={filter} />}
       />
-      <SimpleGrid type="container" cols={{ base: 1, '480px': 2, '860px': 4 }} spacing="sm" mb="md">
+      <Box mb="md">
         <TextInput
           type="search"
           label={t`Search`}
@@ -63,8 +64,12 @@ export function AuditLogPage() {
           maxLength={255}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
-        <Filters choice={choice} onChange={setChoice} />
-      </SimpleGrid>
+        <CollapsibleFilters active={Object.values(choice).filter((value) => value !== '').length}>
+          <SimpleGrid type="container" cols={{ base: 1, '480px': 3 }} spacing="sm">
+            <Filters choice={choice} onChange={setChoice} />
+          </SimpleGrid>
+        </CollapsibleFilters>
+      </Box>
       {log.isPending && <TableSkeleton columns={3} />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {log.isSuccess && entries.length === 0 && search !== '' && (
