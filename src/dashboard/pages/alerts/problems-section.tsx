@@ -88,7 +88,8 @@ export function ProblemsSection({ rules }: { rules: AlertRules }) {
 function ProblemItem({ problem: { name, severity, exception }, isOff }: { problem: Problem; isOff: boolean }) {
   return (
     <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
-      <Box style={{ flex: 'none' }}>
+      {/* Wide enough for each badge, so that the texts begin below each other. */}
+      <Box w={80} style={{ flex: 'none' }}>
         <ProblemBadge severity={severity} isOff={isOff} />
       </Box>
       <Text size="sm">

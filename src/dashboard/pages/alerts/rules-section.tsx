@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Checkbox, Group, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { Checkbox, Group, type InputWrapperProps, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { lazy, Suspense, useState } from 'react'
 import {
@@ -91,6 +91,9 @@ const ranges = {
 const minRange = ranges.failureRateMinMessages
 const noStatusRange = ranges.noStatusMinMessages
 
+/** Puts the description below the input, so that inputs beside each other are aligned however long it is. */
+const descriptionBelow: InputWrapperProps['inputWrapperOrder'] = ['label', 'input', 'description', 'error']
+
 /** Reads a field that has passed validation. */
 function readNumber(form: RulesForm, name: keyof typeof ranges): number | null {
   return readWholeNumber(form[name], ranges[name]) ?? null
@@ -139,12 +142,14 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
                 label={t`Failure rate in percent`}
                 description={t`Of the messages of the last hour: 1 to 100.`}
                 {...ranges.failureRatePercent}
+                inputWrapperOrder={descriptionBelow}
                 {...field('failureRatePercent')}
               />
               <WholeNumberField
                 label={t`Minimum of messages`}
                 description={t`No alert if the last hour has fewer: ${formatNumber(minRange.min)} to ${formatNumber(minRange.max)}.`}
                 {...minRange}
+                inputWrapperOrder={descriptionBelow}
                 {...field('failureRateMinMessages')}
               />
             </SimpleGrid>
