@@ -28,6 +28,8 @@ export const getSignInOptions = dashboardProcedure({
     organisation: z.string().optional(),
     /** How a forgotten password is reset: by email if present, otherwise by the operator of this server. */
     passwordReset: z.literal('email').optional(),
+    /** Whether this server is the sandbox. */
+    sandbox: z.literal(true).optional(),
   }),
 })
 

@@ -40,6 +40,7 @@ interface SignInOptions {
   organisation: string | undefined
   /** Whether a forgotten password is reset by email. */
   resetsByEmail: boolean
+  sandbox: boolean
   isPending: boolean
 }
 
@@ -50,7 +51,12 @@ export function useSignInOptions(): SignInOptions {
     // Only changes when the server restarts.
     staleTime: Infinity,
   })
-  return { organisation: data?.organisation, resetsByEmail: data?.passwordReset === 'email', isPending }
+  return {
+    organisation: data?.organisation,
+    resetsByEmail: data?.passwordReset === 'email',
+    sandbox: data?.sandbox === true,
+    isPending,
+  }
 }
 
 /** The path of the sign-in page, with the page to open afterwards. */

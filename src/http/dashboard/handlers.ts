@@ -47,10 +47,11 @@ const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'se
         }),
       }
     },
-    options: ({ mail }, { oidc }) =>
+    options: ({ mail }, { oidc, sandbox }) =>
       Promise.resolve({
         ...(oidc && { organisation: new URL(oidc.issuer).host }),
         ...(mail && { passwordReset: 'email' as const }),
+        ...(sandbox && { sandbox: true as const }),
       }),
     list: async (deps, call) => ({ items: await listSessions(deps, call.user()) }),
     revoke: async (deps, call, { sessionId }) => {
