@@ -263,8 +263,8 @@ test('shows costs and failures before the next steps, of which the message of th
     return box?.y ?? 0
   })
   const [costs = 0, failures = 0, steps = 0, days = 0] = await Promise.all(places)
+  expect(days).toBeLessThan(Math.min(costs, failures))
   expect(Math.max(costs, failures)).toBeLessThan(steps)
-  expect(steps).toBeLessThan(days)
 
   await send(account)
   await page.reload()
@@ -469,6 +469,22 @@ test('shows the last 24 hours by hour', async () => {
   await expect.poll(() => rows.count()).toBe(25)
   expect(new URL(page.url()).search).toBe('?hours=24')
   expect((await readFigures(page))['Attempted']?.[0]).toBe('6')
+  expect(pageErrors).toEqual([])
+})
+
+test('shows the breakdown and no hole beside failure reasons at every width', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  await send(account)
+  await openOfAccount('overview')
+  for (const width of [390, 768, 1024, 1200, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    const name = page.getByRole('table', { name: 'Messages by template' }).getByRole('rowheader').first()
+    await expect.poll(async () => (await name.boundingBox())?.width, { message: String(width) }).toBeGreaterThan(100)
+  }
+  const [failures, breakdown] = await Promise.all(
+    ['Failure reasons', 'Breakdown'].map((title) => page.getByRole('region', { name: title }).boundingBox()),
+  )
+  expect((breakdown?.y ?? NaN) - (failures?.y ?? NaN) - (failures?.height ?? NaN)).toBeLessThan(50)
   expect(pageErrors).toEqual([])
 })
 

@@ -58,7 +58,9 @@ export function BreakdownSection({ overview }: { overview: Overview }) {
           <Trans>No messages in this period.</Trans>
         </Text>
       ) : (
-        <BreakdownTable dimension={dimension} overview={overview} />
+        <div className={styles['tableArea']}>
+          <BreakdownTable dimension={dimension} overview={overview} />
+        </div>
       )}
       {breakdownSince !== undefined && (
         <Text size="xs" c="dimmed" mt="sm">

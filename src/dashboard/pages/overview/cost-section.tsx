@@ -125,54 +125,56 @@ function CostTable({ costs, dimension }: { costs: Costs; dimension: Dimension })
   // Bars are relative to the largest row.
   const largest = Math.max(...rows.map(sizeOf))
   return (
-    <Table
-      aria-label={dimension === 'categories' ? t`Cost by category` : t`Cost by country`}
-      fz="sm"
-      horizontalSpacing={0}
-      verticalSpacing={6}
-      className={styles['breakdown']}
-      data-columns={currency === undefined ? 2 : 3}
-    >
-      <Table.Thead>
-        <Table.Tr c="dimmed" fz="xs">
-          <Table.Th scope="col">{dimension === 'categories' ? t`Category` : t`Country`}</Table.Th>
-          <Table.Th scope="col">
-            <Trans>Billable</Trans>
-          </Table.Th>
-          <Table.Th scope="col">
-            <Trans>Free</Trans>
-          </Table.Th>
-          {currency !== undefined && <Table.Th scope="col">{currency}</Table.Th>}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.slice(0, maxListed).map((row) => (
-          <Table.Tr key={row.key}>
-            <Table.Th scope="row" fw={400}>
-              {row.name}
-              <Bar segment="inTransit" share={largest === 0 ? 0 : sizeOf(row) / largest} />
+    <div className={styles['tableArea']}>
+      <Table
+        aria-label={dimension === 'categories' ? t`Cost by category` : t`Cost by country`}
+        fz="sm"
+        horizontalSpacing={0}
+        verticalSpacing={6}
+        className={styles['breakdown']}
+        data-columns={currency === undefined ? 2 : 3}
+      >
+        <Table.Thead>
+          <Table.Tr c="dimmed" fz="xs">
+            <Table.Th scope="col">{dimension === 'categories' ? t`Category` : t`Country`}</Table.Th>
+            <Table.Th scope="col">
+              <Trans>Billable</Trans>
             </Table.Th>
-            <Table.Td>{describeCount(row.billable)}</Table.Td>
-            <Table.Td>{describeCount(row.free)}</Table.Td>
-            {currency !== undefined && <Table.Td fw={500}>{describeRowAmount(row, currency)}</Table.Td>}
-          </Table.Tr>
-        ))}
-        {others.length > 0 && (
-          <Table.Tr>
-            <Table.Th scope="row" fw={400}>
-              <Trans>{describeCount(others.length)} others</Trans>
+            <Table.Th scope="col">
+              <Trans>Free</Trans>
             </Table.Th>
-            <Table.Td>{describeCount(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
-            <Table.Td>{describeCount(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
-            {currency !== undefined && (
-              <Table.Td>
-                <Trans>In the total</Trans>
-              </Table.Td>
-            )}
+            {currency !== undefined && <Table.Th scope="col">{currency}</Table.Th>}
           </Table.Tr>
-        )}
-      </Table.Tbody>
-    </Table>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.slice(0, maxListed).map((row) => (
+            <Table.Tr key={row.key}>
+              <Table.Th scope="row" fw={400}>
+                {row.name}
+                <Bar segment="inTransit" share={largest === 0 ? 0 : sizeOf(row) / largest} />
+              </Table.Th>
+              <Table.Td>{describeCount(row.billable)}</Table.Td>
+              <Table.Td>{describeCount(row.free)}</Table.Td>
+              {currency !== undefined && <Table.Td fw={500}>{describeRowAmount(row, currency)}</Table.Td>}
+            </Table.Tr>
+          ))}
+          {others.length > 0 && (
+            <Table.Tr>
+              <Table.Th scope="row" fw={400}>
+                <Trans>{describeCount(others.length)} others</Trans>
+              </Table.Th>
+              <Table.Td>{describeCount(others.reduce((sum, { billable }) => sum + billable, 0))}</Table.Td>
+              <Table.Td>{describeCount(others.reduce((sum, { free }) => sum + free, 0))}</Table.Td>
+              {currency !== undefined && (
+                <Table.Td>
+                  <Trans>In the total</Trans>
+                </Table.Td>
+              )}
+            </Table.Tr>
+          )}
+        </Table.Tbody>
+      </Table>
+    </div>
   )
 }
 

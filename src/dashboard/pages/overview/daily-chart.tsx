@@ -46,7 +46,7 @@ export function DailyChart({ days, timeZone }: { days: DayCounts[]; timeZone: st
       tickLine="none"
       gridProps={{ syncWithTicks: true }}
       xAxisLabel={days[0]?.time === undefined ? t`Day (${timeZone})` : t`Hour (${timeZone})`}
-      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateSlot, interval: 'preserveEnd' }}
+      xAxisProps={{ ticks: chooseLabelled(days), tickFormatter: abbreviateSlot, interval: 'equidistantPreserveEnd' }}
       yAxisLabel={t`Messages`}
       yAxisProps={{ ticks, domain: [0, ticks.at(-1) ?? 0], interval: 0, width: 56 }}
       valueFormatter={(value) => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value)}

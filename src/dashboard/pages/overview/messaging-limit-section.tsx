@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Paper, Progress, Text } from '@mantine/core'
+import { Anchor, Box, Group, Paper, Progress, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import { useAccount } from '../../session/session.ts'
@@ -8,13 +8,30 @@ import { describeAddressed } from '../whatsapp-accounts/describe-addressed.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
 import { nameNumber } from '../../ui/phone-number.ts'
 
-/** How much of the messaging limit each business portfolio has used. Empty without a limit. */
-export function MessagingLimitSection() {
+/** From this share on, the health of the WhatsApp account has a finding. */
+const nearPercent = 80
+
+/**
+ * How much of its messaging limit each business portfolio has used. With `isNear`, only if one of them is near its limit,
+ * and without it only if none is. Empty without a limit.
+ */
+export function MessagingLimitSection({ isNear }: { isNear: boolean }) {
   const { accountId } = useAccount()
   const portfolios = groupByPortfolio(useHealth(accountId).data?.whatsAppAccounts ?? [])
-  return portfolios.map((numbers) => (
-    <PortfolioLimit key={numbers[0].accountId} numbers={numbers} isOnly={portfolios.length === 1} />
-  ))
+  const percents = portfolios.map(percentOf)
+  if (portfolios.length === 0 || percents.some((percent) => percent >= nearPercent) !== isNear) return null
+  return (
+    <Paper component="section" aria-label={t`Messaging limit`} withBorder px="md" py="xs" mb="lg">
+      {portfolios.length > 1 && (
+        <Text size="sm" fw={600}>
+          <Trans>Messaging limit</Trans>
+        </Text>
+      )}
+      {portfolios.map((numbers) => (
+        <PortfolioLimit key={numbers[0].accountId} numbers={numbers} isOnly={portfolios.length === 1} />
+      ))}
+    </Paper>
+  )
 }
 
 type Numbers = [WhatsAppAccountHealth, ...WhatsAppAccountHealth[]]
@@ -26,19 +43,20 @@ function groupByPortfolio(accounts: readonly WhatsAppAccountHealth[]): Numbers[]
   return [...groups.values()].flatMap(([first, ...others]): Numbers[] => (first ? [[first, ...others]] : []))
 }
 
+function percentOf([{ number }]: Numbers): number {
+  return number.addressed ? Math.min(100, (number.addressed.people * 100) / number.addressed.limit) : 0
+}
+
 function PortfolioLimit({ numbers, isOnly }: { numbers: Numbers; isOnly: boolean }) {
   const { accountId } = useAccount()
   const { addressed } = numbers[0].number
   if (!addressed) return null
   const names = numbers.map(nameNumber)
-  const percent = Math.min(100, (addressed.people * 100) / addressed.limit)
+  const percent = percentOf(numbers)
   return (
-    <Paper component="section" aria-label={t`Messaging limit`} withBorder px="md" py="xs" mb="lg">
+    <Box my={6}>
       <Group justify="space-between" gap="sm" mb={6}>
-        <Text size="sm">
-          <Trans>Messaging limit</Trans>
-          {!isOnly && ` (${names.join(', ')})`}
-        </Text>
+        <Text size="sm">{isOnly ? t`Messaging limit` : names.join(', ')}</Text>
         <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm">
           {describeAddressed(addressed)}
         </Anchor>
@@ -46,12 +64,12 @@ function PortfolioLimit({ numbers, isOnly }: { numbers: Numbers; isOnly: boolean
       <Progress.Root size="sm">
         <Progress.Section value={percent} color={colourOf(percent)} aria-label={t`Used of the messaging limit`} />
       </Progress.Root>
-    </Paper>
+    </Box>
   )
 }
 
 /** As in the findings of the WhatsApp account. */
 function colourOf(percent: number): string {
   if (percent >= 100) return 'red'
-  return percent >= 80 ? 'yellow' : 'waybill'
+  return percent >= nearPercent ? 'yellow' : 'waybill'
 }

@@ -61,20 +61,21 @@ export function OverviewPage() {
       {data && !isEmpty && (
         <div aria-busy={overview.isPlaceholderData} className={styles['body']}>
           <AttentionSection overview={data} />
-          <MessagingLimitSection />
+          <MessagingLimitSection isNear />
           <Figures overview={data} />
-          <div className={styles['pair']}>
-            <CostSection selection={selection} />
-            <FailuresSection overview={data} />
-          </div>
-          {isNew && <GettingStarted hasMessages />}
-          <div className={styles['chartAndLatest']}>
-            <DailySection overview={data} />
-            <LatestMessages latest={latest} overview={data} />
-          </div>
-          <div className={styles['pair']}>
-            <BreakdownSection overview={data} />
-            <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
+          <DailySection overview={data} />
+          <div className={styles['columns']}>
+            <div>
+              <FailuresSection overview={data} />
+              <BreakdownSection overview={data} />
+            </div>
+            <div>
+              <CostSection selection={selection} />
+              {isNew && <GettingStarted hasMessages />}
+              <LatestMessages latest={latest} overview={data} />
+              <TimeToDeliveredSection timeToDelivered={data.timeToDelivered} delivered={data.totals.delivered} />
+              <MessagingLimitSection isNear={false} />
+            </div>
           </div>
         </div>
       )}

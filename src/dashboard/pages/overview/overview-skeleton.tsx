@@ -21,13 +21,10 @@ export function OverviewSkeleton() {
           </Paper>
         ))}
       </Box>
-      <Box className={styles['pair']}>
+      <SectionSkeleton height={350} />
+      <Box className={styles['columns']}>
         <SectionSkeleton height={260} />
         <SectionSkeleton height={260} />
-      </Box>
-      <Box className={styles['chartAndLatest']}>
-        <SectionSkeleton height={350} />
-        <SectionSkeleton height={350} />
       </Box>
     </Box>
   )
