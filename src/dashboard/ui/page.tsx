@@ -1,6 +1,7 @@
-import { Box, Group, Paper, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Paper, Text, Title } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { useLocation } from 'react-router'
+import { Link, useLocation } from 'react-router'
 
 interface PageHeaderProps {
   title: string
@@ -34,6 +35,16 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
       </Box>
       {actions !== undefined && <Group gap="sm">{actions}</Group>}
     </Group>
+  )
+}
+
+/** The way to the page above, over the title of one of its items. */
+export function BackLink({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <Anchor component={Link} to={to} size="sm" underline="hover" display="inline-flex" mb="xs">
+      <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
+      {children}
+    </Anchor>
   )
 }
 

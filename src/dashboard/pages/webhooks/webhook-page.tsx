@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconArrowLeft, IconPencil, IconWebhookOff } from '@tabler/icons-react'
+import { IconPencil, IconWebhookOff } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
@@ -11,7 +11,7 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
-import { PageHeader, Section } from '../../ui/page.tsx'
+import { BackLink, PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { ActivitySection } from './activity-section.tsx'
@@ -31,10 +31,9 @@ export function WebhookPage() {
   const endpoint = data?.items.find((endpoint) => endpoint.endpointId === endpointId)
   return (
     <>
-      <Anchor component={Link} to={`/${accountId}/webhooks`} size="sm" underline="hover" display="inline-flex" mb="xs">
-        <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
+      <BackLink to={`/${accountId}/webhooks`}>
         <Trans>Webhooks</Trans>
-      </Anchor>
+      </BackLink>
       <PageHeader
         title={endpoint ? hostOf(endpoint.url) : t`Webhook endpoint`}
         description={endpoint?.description}

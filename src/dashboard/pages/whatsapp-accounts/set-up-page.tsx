@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useState } from 'react'
-import { Link, useParams } from 'react-router'
+import { useParams } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { SentTest } from '../../../../contracts/dashboard/template.ts'
 import { translate } from '../../language/i18n.ts'
@@ -13,7 +13,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
-import { PageHeader, useHashTarget } from '../../ui/page.tsx'
+import { BackLink, PageHeader, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { CardsSkeleton } from '../../ui/skeletons.tsx'
 import { useSync, useTemplates } from '../templates/use-templates.ts'
@@ -42,6 +42,9 @@ export function SetUpPage() {
   if (!account) return <NotFoundPage />
   return (
     <>
+      <BackLink to={`/${accountId}/whatsapp-accounts`}>
+        <Trans>WhatsApp accounts</Trans>
+      </BackLink>
       <PageHeader
         title={nameNumber(account)}
         description={t`Setup and health of this WhatsApp account. Each step can be repeated.`}
@@ -50,9 +53,6 @@ export function SetUpPage() {
       <ViewerNotice what={t`set up a number`} />
       <Steps key={account.accountId} health={account} />
       <OtherFindings health={account} />
-      <Anchor component={Link} to={`/${accountId}/whatsapp-accounts`} size="sm">
-        <Trans>All WhatsApp accounts</Trans>
-      </Anchor>
     </>
   )
 }
@@ -147,13 +147,19 @@ function Steps({ health }: { health: WhatsAppAccountHealth }) {
             : t`A real message to your own phone. WhatsApp may charge for it.`
         }
       >
-        <TestStep
-          whatsAppAccountId={whatsAppAccountId}
-          templates={templates.data?.items ?? []}
-          test={test}
-          onSent={setTest}
-          isNext={next === 'test'}
-        />
+        {steps.registration.done || health.number.status === undefined ? (
+          <TestStep
+            whatsAppAccountId={whatsAppAccountId}
+            templates={templates.data?.items ?? []}
+            test={test}
+            onSent={setTest}
+            isNext={next === 'test'}
+          />
+        ) : (
+          <Text size="sm" c="dimmed">
+            <Trans>Register the number first.</Trans>
+          </Text>
+        )}
       </Step>
       <Step
         {...stepProps('status')}
