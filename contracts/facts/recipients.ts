@@ -2,7 +2,7 @@ import { defineFacts } from './fact.ts'
 
 /** Why nothing is sent to a recipient, or why it cannot be one. */
 export const recipientFacts = defineFacts('recipient', {
-  incomplete: 'start with the country code, such as 34600111222: the number {problem}',
+  incomplete: 'start with the country code, such as 34 for Spain: the number {problem}',
   incompleteHere:
     'start with the country code, such as {countryCode} for the country of your own number: the number {problem}',
   noSuchCode: 'does not start with the code of any country',

@@ -108,7 +108,7 @@ test('rejects numbers that cannot be complete, except those that WhatsApp has re
   const add = (to: string) => account.post('/api/v1/suppression/add', { to, allMessages: true })
   const importAll = (recipients: string[]) => account.post('/api/v1/suppression/import', { recipients })
   const problem =
-    'start with the country code, such as 34600111222: the number has 9 digits, but numbers with the country code 60 have 10 to 12'
+    'start with the country code, such as 34 for Spain: the number has 9 digits, but numbers with the country code 60 have 10 to 12'
 
   const added = await add(incomplete)
   const imported = await importAll([exampleSend.to, 'ES.2041776300912345', incomplete])
