@@ -25,6 +25,7 @@ test.each([
   { text: 'opt out', first: 'Stop messages to a number' },
   { text: 'export', first: 'Messages' },
   { text: 'price', first: 'Overview' },
+  { text: 'cost', first: 'Costs of this month' },
   { text: 'time zone', first: 'Overview' },
   { text: 'invite', first: 'Invite a person' },
   { text: 'notification', first: 'Alerts' },
@@ -43,6 +44,7 @@ test.each([
   { text: 'recoger', first: 'Crear una plantilla' },
   { text: 'darse de baja', first: 'Detener los mensajes a un número' },
   { text: 'precio', first: 'Resumen' },
+  { text: 'coste', first: 'Costes de este mes' },
   { text: '¿Cuánto cuesta un mensaje?', first: 'Resumen' },
   { text: 'numero', first: 'Detener los mensajes a un número' },
 ])('finds "$text" in Spanish', async ({ text, first }) => {

@@ -79,7 +79,7 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
     {
       group: 'Actions',
       label: t`Costs of this month`,
-      keywords: t`price spending money bill invoice charges`,
+      keywords: t`spending money bill charges`,
       to: at('overview?calendar=thisMonth'),
     },
     {
