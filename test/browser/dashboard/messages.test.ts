@@ -293,7 +293,7 @@ test('suppresses messages to the recipient of a message', async () => {
   expect(await list()).toMatchObject([{ allMessages: true }])
   expect(await page.getByRole('button', { name: 'Stop all messages' }).count()).toBe(0)
   expect(await again.isEnabled()).toBe(false)
-  await again.focus()
+  await again.hover()
   await page.getByRole('tooltip', { name: 'The suppression list stops this message.' }).waitFor()
   expect(pageErrors).toEqual([])
 })

@@ -295,10 +295,10 @@ test('asks before an empty allow-list allows all addresses', async () => {
 test('updates the rate limit while the page is open', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('public-api')
-  await page.getByText(/^0 of 100,000 used/).waitFor()
+  await page.getByText(/^0 of 100,000 send requests/).waitFor()
   await send(account.apiKey)
 
-  await page.getByText(/^1 of 100,000 used/).waitFor()
+  await page.getByText(/^1 of 100,000 send requests/).waitFor()
   expect(await page.getByRole('textbox', { name: 'Raise the limit' }).inputValue()).toBe(
     `waybill account update ${account.accountId} --rate-limit 200000`,
   )
