@@ -1,5 +1,7 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
+import { restContracts } from '../../../contracts/index.ts'
+import { listProcedures } from '../../../contracts/procedure.ts'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { RecentUse } from '../../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
@@ -9,6 +11,10 @@ const minuteMilliseconds = 60_000
 /** Examining this many takes a few milliseconds. */
 const defaultMaxExamined = 10_000
 const maxAddresses = 20
+/** Of the procedures that count towards the rate limit, as REST and tRPC call them. */
+const sendPaths = listProcedures(restContracts)
+  .filter(({ contract }) => contract.budget === 'sends')
+  .flatMap(({ name, contract }) => [contract.path, `/trpc/${name}`])
 
 /** Returns which addresses called the API in the last day, and how close the account came to its rate limit. */
 export async function getRecentUse(
@@ -62,7 +68,7 @@ async function findUse(
         sum(coalesce(1 + length(message_ids) - length(replace(message_ids, '+', '')), 1))::integer as sends
       from recent
       where message_ids is not null
-        or (path ~ '/(message|code)[./]send$' and coalesce(error_code, '') not in ('IP_NOT_ALLOWED', 'API_DISABLED'))
+        or (path = any (${sendPaths}::text[]) and coalesce(error_code, '') not in ('IP_NOT_ALLOWED', 'API_DISABLED'))
       group by 1 order by 2 desc, 1 desc limit 1
     )
     select

@@ -1,7 +1,7 @@
 import { Anchor, Box, Group, Paper, Text, Title } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { Link, useLocation } from 'react-router'
+import { Link, type To, useLocation } from 'react-router'
 
 interface PageHeaderProps {
   title: string
@@ -39,7 +39,7 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
 }
 
 /** The way to the page above, over the title of one of its items. */
-export function BackLink({ to, children }: { to: string; children: ReactNode }) {
+export function BackLink({ to, children }: { to: To; children: ReactNode }) {
   return (
     <Anchor component={Link} to={to} size="sm" underline="hover" display="inline-flex" mb="xs">
       <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />

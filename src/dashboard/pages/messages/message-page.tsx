@@ -1,10 +1,9 @@
 import { Trans } from '@lingui/react/macro'
 import { t } from '@lingui/core/macro'
-import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core'
-import { IconArrowLeft } from '@tabler/icons-react'
-import { Link, useLocation, useNavigate, useParams } from 'react-router'
+import { Group, SimpleGrid, Stack } from '@mantine/core'
+import { useLocation, useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../session/session.ts'
-import { PageHeader, Section } from '../../ui/page.tsx'
+import { BackLink, PageHeader, Section } from '../../ui/page.tsx'
 import { LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { showRecipient } from '../../ui/recipient.ts'
 import { FailureAlert } from './message/failure-alert.tsx'
@@ -50,17 +49,9 @@ function BackToLog() {
   const state: unknown = useLocation().state
   const search = typeof state === 'object' && state !== null && 'log' in state ? String(state.log) : ''
   return (
-    <Anchor
-      component={Link}
-      to={{ pathname: `/${accountId}/messages`, search }}
-      size="sm"
-      underline="hover"
-      display="inline-flex"
-      mb="xs"
-    >
-      <IconArrowLeft size={16} style={{ marginInlineEnd: 4, marginBlock: 'auto' }} aria-hidden />
+    <BackLink to={{ pathname: `/${accountId}/messages`, search }}>
       <Trans>Messages</Trans>
-    </Anchor>
+    </BackLink>
   )
 }
 

@@ -1,12 +1,23 @@
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import type { FindingWithFacts } from './describe-finding.ts'
-import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
+import { awaitsRegistration, isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { codesOf, type StepName, stepNames } from './step-names.ts'
 
 /** The state of a step: whether it is done, and the findings that block it. */
 export interface StepState {
   done: boolean
   findings: FindingWithFacts[]
+}
+
+/**
+ * Leaves out that a number is not registered while its first registration is to come: that is the next step of its setup
+ * and not a problem. A number that has sent before has lost its registration.
+ */
+export function withoutRegistrationToCome(account: WhatsAppAccountHealth): WhatsAppAccountHealth {
+  const { number, callbacks } = account
+  if (!awaitsRegistration(number) || callbacks.lastStatusAt !== undefined) return account
+  const findings = account.findings.filter(({ code }) => code !== `number_${number.status?.toLowerCase()}`)
+  return { ...account, findings, healthy: findings.every(({ severity }) => severity !== 'error') }
 }
 
 /**

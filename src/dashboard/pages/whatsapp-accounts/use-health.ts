@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AccountHealth, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import { isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { api } from '../../api/client.ts'
+import { withoutRegistrationToCome } from './checklist.ts'
 
 export function healthKey(accountId: string) {
   return ['health', accountId] as const
@@ -10,6 +10,10 @@ export function healthKey(accountId: string) {
 /** A rejected token must be visible within seconds on every page. */
 const refetchMilliseconds = 5_000
 
+function showSetUp(health: AccountHealth): AccountHealth {
+  return { ...health, whatsAppAccounts: health.whatsAppAccounts.map(withoutRegistrationToCome) }
+}
+
 /** The health of the WhatsApp accounts of an account, refreshed periodically. */
 export function useHealth(accountId: string | undefined) {
   return useQuery({
@@ -17,20 +21,8 @@ export function useHealth(accountId: string | undefined) {
     queryFn: () => api.whatsAppAccount.health.query({ accountId: accountId ?? '' }),
     enabled: accountId !== undefined,
     refetchInterval: refetchMilliseconds,
-    select: withoutRegistrationToCome,
+    select: showSetUp,
   })
-}
-
-/** Before a number is registered for the first time, that is the next step of its setup and not a problem. */
-function withoutRegistrationToCome(health: AccountHealth): AccountHealth {
-  return { ...health, whatsAppAccounts: health.whatsAppAccounts.map(withoutStatusFinding) }
-}
-
-function withoutStatusFinding(account: WhatsAppAccountHealth): WhatsAppAccountHealth {
-  const { number, callbacks } = account
-  if (number.status === undefined || isRegistered(number) || callbacks.lastStatusAt !== undefined) return account
-  const findings = account.findings.filter(({ code }) => code !== `number_${number.status?.toLowerCase()}`)
-  return { ...account, findings, healthy: findings.every(({ severity }) => severity !== 'error') }
 }
 
 /** Whether there are WhatsApp accounts, but none is the default, because another account took over the default number. */

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import type { HealthFinding, WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import { toChecklist, toSetUpState } from '../../../../src/dashboard/pages/whatsapp-accounts/checklist.ts'
+import {
+  toChecklist,
+  toSetUpState,
+  withoutRegistrationToCome,
+} from '../../../../src/dashboard/pages/whatsapp-accounts/checklist.ts'
 import { stepOf } from '../../../../src/dashboard/pages/whatsapp-accounts/step-names.ts'
 
 const finding = (code: string, severity: HealthFinding['severity'] = 'error'): HealthFinding => ({
@@ -92,4 +96,23 @@ test('lists findings that concern no step separately', () => {
 
   expect(shown.filter((code) => stepOf(code) === undefined)).toEqual([])
   expect(apart.filter((code) => stepOf(code) !== undefined)).toEqual([])
+})
+
+test.each([
+  { what: 'a registration to come', status: 'PENDING', lastStatusAt: undefined, healthy: true },
+  {
+    what: 'a number that has sent before',
+    status: 'PENDING',
+    lastStatusAt: '2026-11-22T10:00:00.000Z',
+    healthy: false,
+  },
+  { what: 'a number that was disconnected', status: 'DISCONNECTED', lastStatusAt: undefined, healthy: false },
+])('$what counts as healthy: $healthy', ({ status, lastStatusAt, healthy }) => {
+  const findings = [{ ...finding(`number_${status.toLowerCase()}`), blocksSending: true }]
+  const callbacks = { ...health().callbacks, ...(lastStatusAt !== undefined && { lastStatusAt }) }
+
+  const shown = withoutRegistrationToCome(health({ healthy: false, number: { status }, callbacks, findings }))
+
+  expect(shown.healthy).toBe(healthy)
+  expect(shown.findings).toEqual(healthy ? [] : findings)
 })
