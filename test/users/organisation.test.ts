@@ -357,7 +357,7 @@ test('stores no token of the provider', async () => {
 test('shows the name of the provider on the sign-in page', async () => {
   const { data } = await visitor(server).query('session.options')
 
-  expect(data).toEqual({ organisation: new URL(provider.issuer).host })
+  expect(data).toEqual({ organisation: new URL(provider.issuer).host, sandbox: true })
 })
 
 test('without a provider, requires a password for an invitation and serves no OpenID route', async () => {
@@ -370,6 +370,6 @@ test('without a provider, requires a password for an invitation and serves no Op
 
   expect(accepted).toMatchObject({ statusCode: 400, error: { data: { fields: { password: 'is required' } } } })
   expect((await person.auth('/sign-in/oauth2', { providerId: 'oidc' })).statusCode).toBe(404)
-  expect((await person.query('session.options')).data).toEqual({})
+  expect((await person.query('session.options')).data).toEqual({ sandbox: true })
   await plain.close()
 })

@@ -272,8 +272,8 @@ test('explains whom to contact if no SMTP server is configured', async () => {
   ]
 
   expect(response).toMatchObject({ statusCode: 409, error: { message: expect.stringContaining('people who run it') } })
-  expect(options.data).toEqual({})
-  expect((await visitor(server).query('session.options')).data).toEqual({ passwordReset: 'email' })
+  expect(options.data).toEqual({ sandbox: true })
+  expect((await visitor(server).query('session.options')).data).toEqual({ passwordReset: 'email', sandbox: true })
   await plain.close()
 })
 
