@@ -61,7 +61,7 @@ test('rejects numbers without their country code, and says how to complete them'
   for (const typed of ['212 555 1234', '+34 600 000 001\n212 555 1234']) {
     await field.fill(typed)
     await page.getByRole('button', { name: 'Add to list' }).click()
-    await page.getByText(/^2125551234: Has 10 digits, .* put 1 in front of it\.$/).waitFor()
+    await page.getByText(/^2125551234: Start with the country code, such as 1 for .* has 10 digits, .*$/).waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
   }
   expect((await account.trpc.suppression.list.query({})).items).toEqual([])
@@ -112,6 +112,7 @@ test('stops messages to a user ID from its message', async () => {
   await openOfAccount(`messages/${sent.messageId}`)
   await page.getByRole('heading', { name: 'Message to ES.2041776300912346' }).waitFor()
   await page.getByRole('button', { name: 'Stop messages' }).click()
+  await page.getByRole('dialog').getByRole('radio', { name: 'Only marketing' }).check()
   await page.getByRole('dialog').getByRole('button', { name: 'Stop messages' }).click()
   await page.getByText('ES.2041776300912346 is on the suppression list now.').waitFor()
 
