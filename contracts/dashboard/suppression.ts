@@ -4,9 +4,11 @@ import {
   importSuppressions as publicImport,
   listSuppressions as publicList,
   removeSuppression as publicRemove,
+  Suppression,
 } from '../api/suppression.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
+import { Facts } from './facts.ts'
 
 /** WhatsApp's categories of templates. */
 export const suppressedCategories = ['MARKETING', 'UTILITY', 'AUTHENTICATION'] as const
@@ -17,13 +19,20 @@ const SuppressionSettings = z.object({
   categories: z.array(z.enum(suppressedCategories)),
 })
 
+export const UserSuppression = Suppression.extend({
+  /** Who added the recipient, as in the audit log; absent if the recipient or WhatsApp did, or if it is not known. */
+  addedBy: z.string().optional(),
+  facts: Facts.optional(),
+})
+export type UserSuppression = z.infer<typeof UserSuppression>
+
 export const listSuppressions = dashboardProcedure({
   kind: 'query',
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List suppressed recipients, the newest first',
   input: ofAccount(publicList.input.shape),
-  output: publicList.output,
+  output: publicList.output.extend({ items: z.array(UserSuppression) }),
 })
 
 export const addSuppression = dashboardProcedure({

@@ -139,8 +139,9 @@ async function finish({ deps }: TestServer, { accountId }: { accountId: string }
     .where('account_id', '=', accountId)
     .execute()
   const recipients = ['34655010203', '34655010877', '491715550101']
-  await importSuppressions(deps, { accountId }, { recipients, allMessages: false })
-  await addSuppression(deps, { accountId }, { to: '33655501234', allMessages: true })
+  const caller = { accountId, actor: () => 'API key' }
+  await importSuppressions(deps, caller, { recipients, allMessages: false })
+  await addSuppression(deps, caller, { to: '33655501234', allMessages: true })
   await foldCounts(deps.db)
   await announceEndpoints(deps)
   await announceThresholds(deps)

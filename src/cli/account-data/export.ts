@@ -13,7 +13,7 @@ import { findFirstShown, readContents } from '../../messages/contents/store.ts'
 import { toMessage } from '../../messages/message.ts'
 import { getSuppressionSettings } from '../../messages/suppressions/settings.ts'
 import { latestUserId, type ListedSuppression } from '../../messages/suppressions/store.ts'
-import { toSuppression } from '../../messages/suppressions/suppressions.ts'
+import { addedByOf, toSuppression } from '../../messages/suppressions/suppressions.ts'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database, EventsTable, RecipientIdentitiesTable, SavedViewsTable } from '../../platform/db/schema.ts'
 import type { TemplateRow } from '../../templates/store.ts'
@@ -141,7 +141,11 @@ export const exportedTables: Readonly<Record<string, { type: string; read: Secti
   suppressions: {
     type: 'suppression',
     // Recipients who opted in again are exported, too.
-    read: ({ db }, accountId) => readPages(db, accountId, suppressions),
+    read: ({ db }, accountId) =>
+      readPages(db, accountId, {
+        ...suppressions,
+        toRecord: (row: ListedSuppression) => ({ ...suppressions.toRecord(row), addedBy: addedByOf(row) }),
+      }),
   },
   recipient_identities: {
     type: 'recipientIdentity',

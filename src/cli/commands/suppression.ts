@@ -1,4 +1,4 @@
-import { maxImportedRecipients, type Suppression, suppressionReasons } from '../../../contracts/api/suppression.ts'
+import { maxImportedRecipients, suppressionReasons } from '../../../contracts/api/suppression.ts'
 import {
   addSuppression,
   getSuppressionSettings,
@@ -6,6 +6,7 @@ import {
   listSuppressions,
   removeSuppression,
   setSuppressedCategories,
+  type UserSuppression,
 } from '../../../contracts/dashboard/suppression.ts'
 import { isUserId } from '../../messages/recipients/plan.ts'
 import { contractCommand } from '../contract-command.ts'
@@ -99,7 +100,7 @@ function split(recipients: string[]): string[][] {
 }
 
 interface ListedSuppressions {
-  items: Suppression[]
+  items: UserSuppression[]
   categories: string[]
   nextCursor?: string | undefined
 }
@@ -108,12 +109,13 @@ function formatList({ items, categories, nextCursor }: ListedSuppressions): stri
   const setting = `Blocked for suppressed recipients: ${categories.join(', ')} templates.`
   if (items.length === 0) return `No recipients. ${setting}`
   const table = formatTable(
-    ['RECIPIENT', 'STOPPED', 'REASON', 'SINCE', 'WHATSAPP ACCOUNT'],
-    items.map(({ to, allMessages, reason, since, accountId }) => [
+    ['RECIPIENT', 'STOPPED', 'REASON', 'SINCE', 'ADDED BY', 'WHATSAPP ACCOUNT'],
+    items.map(({ to, allMessages, reason, since, addedBy, accountId }) => [
       to,
       allMessages ? 'all messages' : 'by category',
       reason,
       since,
+      addedBy ?? '',
       accountId ?? '',
     ]),
   )

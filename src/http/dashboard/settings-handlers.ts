@@ -39,7 +39,7 @@ import { getSuppressionSettings, setSuppressedCategories } from '../../messages/
 import {
   addSuppression,
   importSuppressions,
-  listSuppressions,
+  listSuppressionsForUser,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
 import { deleteView, listViews, renameView, saveView } from '../../messages/views/views.ts'
@@ -125,10 +125,11 @@ const requestHandlers: SettingsHandlers<'request'> = {
 }
 
 const suppressionHandlers: SettingsHandlers<'suppression'> = {
-  list: (deps, _call, { accountId, ...input }) => listSuppressions(deps, { accountId }, input),
-  add: (deps, _call, { accountId, ...input }) => addSuppression(deps, { accountId }, input),
+  list: (deps, _call, { accountId, ...input }) => listSuppressionsForUser(deps, { accountId }, input),
+  add: (deps, call, { accountId, ...input }) => addSuppression(deps, { accountId, actor: () => call.actor() }, input),
   remove: (deps, _call, { accountId, ...input }) => removeSuppression(deps, { accountId }, input),
-  import: (deps, _call, { accountId, ...input }) => importSuppressions(deps, { accountId }, input),
+  import: (deps, call, { accountId, ...input }) =>
+    importSuppressions(deps, { accountId, actor: () => call.actor() }, input),
   settings: (deps, _call, { accountId }) => getSuppressionSettings(deps, accountId),
   setCategories: (deps, _call, { accountId, categories }) => setSuppressedCategories(deps, accountId, categories),
 }

@@ -21,6 +21,8 @@ export interface Choice {
   whatsAppAccountId?: string
   /** Set by a user to suppress messages of all categories, not only of those that the account suppresses. */
   allMessages?: boolean
+  /** Who decides for the account, as in the audit log; absent if the recipient decides. */
+  addedBy?: string
 }
 
 interface ChoiceRow {
@@ -35,6 +37,7 @@ interface ChoiceRow {
   suppressed: number
   /** 1 or 0. */
   allMessages: number
+  addedBy: string | undefined
 }
 
 const choiceColumns: Columns<ChoiceRow> = {
@@ -47,6 +50,7 @@ const choiceColumns: Columns<ChoiceRow> = {
   at: { name: 'at', type: 'timestamptz' },
   suppressed: { name: 'suppressed', type: 'integer' },
   allMessages: { name: 'all_messages', type: 'integer' },
+  addedBy: { name: 'added_by', type: 'text' },
 }
 
 /**
@@ -68,9 +72,10 @@ const optInApplies = `(s.reason = excluded.reason or excluded.reason = 'preferen
 const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; account_id: string; inserted: boolean }>(
   'decide_suppressions',
   ($) => `insert into suppressions as s
-    (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed, all_messages)
+    (account_id, number_key, id, to_number, reason, whatsapp_account_id, since, changed_at, suppressed, all_messages,
+      added_by)
   select account_id, number_key, id, to_number, reason, whatsapp_account_id, least(at, now()), least(at, now()),
-    suppressed = 1, all_messages = 1
+    suppressed = 1, all_messages = 1, added_by
   from unnest(${arraysOf($, choiceColumns)}) as r (${namesOf(choiceColumns)})
   order by account_id, number_key
   on conflict (account_id, number_key) do update set
@@ -81,7 +86,8 @@ const decide = statement<Lists<ChoiceRow>, { id: string; number_key: string; acc
     to_number = case when s.suppressed <> excluded.suppressed then excluded.to_number else s.to_number end,
     since = case when s.suppressed <> excluded.suppressed then excluded.since else s.since end,
     reason = case when ${getsNewValues} then excluded.reason else s.reason end,
-    whatsapp_account_id = case when ${getsNewValues} then excluded.whatsapp_account_id else s.whatsapp_account_id end
+    whatsapp_account_id = case when ${getsNewValues} then excluded.whatsapp_account_id else s.whatsapp_account_id end,
+    added_by = case when ${getsNewValues} then excluded.added_by else s.added_by end
   where s.changed_at <= excluded.changed_at and (excluded.suppressed or not s.suppressed or ${optInApplies})
   returning s.id, s.number_key, s.account_id, (s.xmax = 0) as inserted`,
 )
@@ -164,7 +170,7 @@ function indexNames(identities: readonly StoredIdentity[]) {
 }
 
 function toRow(
-  { choice: { accountId, choice, reason, at, whatsAppAccountId, allMessages }, person, to }: Named<Choice>,
+  { choice: { accountId, choice, reason, at, whatsAppAccountId, allMessages, addedBy }, person, to }: Named<Choice>,
   deps: Pick<Deps, 'newId'>,
 ) {
   return {
@@ -177,5 +183,6 @@ function toRow(
     at,
     suppressed: choice === 'out' ? 1 : 0,
     allMessages: choice === 'out' && allMessages === true ? 1 : 0,
+    addedBy,
   } satisfies ChoiceRow
 }

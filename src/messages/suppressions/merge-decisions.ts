@@ -2,7 +2,7 @@ import type { SuppressionRow } from './store.ts'
 
 export type Decision = Pick<
   SuppressionRow,
-  'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages'
+  'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages' | 'added_by'
 >
 
 /**

@@ -82,6 +82,7 @@ export async function unsuppress(
       since: at,
       changed_at: at,
       whatsapp_account_id: null,
+      added_by: null,
     })
     .where('account_id', '=', accountId)
     .where(isOfRecipient(accountId, recipient, hashKey))

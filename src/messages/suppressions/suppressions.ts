@@ -6,8 +6,11 @@ import type {
   Suppression,
   SuppressionPage,
 } from '../../../contracts/api/suppression.ts'
+import type { UserSuppression } from '../../../contracts/dashboard/suppression.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { readActor } from '../../../contracts/facts/changes.ts'
 import { quotaFacts } from '../../../contracts/facts/errors.ts'
+import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
@@ -19,11 +22,29 @@ import { type NewEntries, releaseEntry, reserveEntries } from './quota-store.ts'
 import { findHashKey } from './recipient-hash.ts'
 import { findSuppressions, type ListedSuppression, unsuppress } from './store.ts'
 
-export async function listSuppressions(
+export function listSuppressions(
+  deps: Pick<Deps, 'db' | 'secrets'>,
+  caller: Caller,
+  input: InputOf<typeof listContract>,
+): Promise<SuppressionPage> {
+  return listAs(deps, caller, input, toSuppression)
+}
+
+/** The list with who added each recipient, for users of the account. */
+export function listSuppressionsForUser(
+  deps: Pick<Deps, 'db' | 'secrets'>,
+  caller: Caller,
+  input: InputOf<typeof listContract>,
+): Promise<{ items: UserSuppression[]; nextCursor?: string }> {
+  return listAs(deps, caller, input, toUserSuppression)
+}
+
+async function listAs<Item>(
   deps: Pick<Deps, 'db' | 'secrets'>,
   { accountId }: Caller,
   { to, recipient = to, reason, cursor, limit }: InputOf<typeof listContract>,
-): Promise<SuppressionPage> {
+  toItem: (row: ListedSuppression) => Item,
+): Promise<{ items: Item[]; nextCursor?: string }> {
   const hashKey = recipient === undefined ? undefined : await findHashKey(deps.db, deps.secrets)
   // One extra entry shows whether there is a next page.
   const rows = await findSuppressions(
@@ -34,7 +55,7 @@ export async function listSuppressions(
   )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  return { items: shown.map(toSuppression), ...(rows.length > limit && last && { nextCursor: last.id }) }
+  return { items: shown.map(toItem), ...(rows.length > limit && last && { nextCursor: last.id }) }
 }
 
 export function toSuppression(row: ListedSuppression): Suppression {
@@ -50,6 +71,22 @@ export function toSuppression(row: ListedSuppression): Suppression {
   }
 }
 
+function toUserSuppression(row: ListedSuppression): UserSuppression {
+  const addedBy = addedByOf(row)
+  return { ...toSuppression(row), ...(addedBy !== undefined && withFacts({ addedBy: readActor(addedBy) })) }
+}
+
+/** The version before does not clear the column when a recipient decides. */
+export function addedByOf({ reason, added_by }: ListedSuppression): string | undefined {
+  return reason === 'manual' || reason === 'import' ? (added_by ?? undefined) : undefined
+}
+
+/** Who changes the list. */
+interface Changer extends Caller {
+  /** The name in the audit log. */
+  actor(): string
+}
+
 type ChangeDeps = Pick<Deps, 'db' | 'newId' | 'now' | 'secrets' | 'quotas'>
 
 /** Opt-outs of recipients are never refused, but they count. */
@@ -60,13 +97,15 @@ async function reserveRoom({ db, quotas }: ChangeDeps, entries: NewEntries): Pro
 
 export async function addSuppression(
   deps: ChangeDeps,
-  { accountId }: Caller,
+  caller: Changer,
   { allMessages, ...given }: InputOf<typeof addContract>,
 ): Promise<OutputOf<typeof addContract>> {
+  const { accountId } = caller
   const recipient = recipientOf(given)
   await assertCompleteNumbers(deps, { accountId }, [{ field: 'to', recipient }])
   await reserveRoom(deps, { accountId, recipients: [recipient] })
-  const choice = { accountId, recipient, choice: 'out', reason: 'manual', at: deps.now(), allMessages } as const
+  const decided = { at: deps.now(), allMessages, addedBy: caller.actor() }
+  const choice = { accountId, recipient, choice: 'out', reason: 'manual', ...decided } as const
   return deps.db.transaction().execute(async (trx) => {
     const added = await applyChoices(trx, [choice], deps)
     const [row] = await findSuppressions(trx, accountId, { recipient }, { limit: 1, hashKey: undefined })
@@ -92,17 +131,18 @@ export async function removeSuppression(
 
 export async function importSuppressions(
   deps: ChangeDeps,
-  { accountId }: Caller,
+  caller: Changer,
   { recipients, allMessages }: InputOf<typeof importContract>,
 ): Promise<OutputOf<typeof importContract>> {
+  const { accountId } = caller
   const given = recipients.map((recipient, index) => ({ field: `recipients[${index}]`, recipient }))
   await assertCompleteNumbers(deps, { accountId }, given)
   await reserveRoom(deps, { accountId, recipients })
-  const at = deps.now()
+  const decided = { at: deps.now(), allMessages, addedBy: caller.actor() }
   const named = new Map(recipients.map((recipient) => [toNumberKey(recipient), recipient]))
   const choices = Array.from(
     named.values(),
-    (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', at, allMessages }) as const,
+    (recipient) => ({ accountId, recipient, choice: 'out', reason: 'import', ...decided }) as const,
   )
   const added = await deps.db.transaction().execute((trx) => applyChoices(trx, choices, deps))
   return { added: added.length, alreadySuppressed: recipients.length - added.length }

@@ -80,6 +80,7 @@ export const numberColumns: Readonly<Record<string, Readonly<Record<string, Numb
     to_number: 'hash',
     reason: word,
     whatsapp_account_id: id,
+    added_by: user,
   },
   suppression_settings: { account_id: id, categories: word },
   one_time_codes: {

@@ -396,6 +396,8 @@ export interface SuppressionsTable {
   changed_at: Date
   /** Whether messages of all categories are stopped. */
   all_messages: Generated<boolean>
+  /** Who added the recipient, as in the audit log; null if the recipient or WhatsApp did. */
+  added_by: string | null
 }
 
 /** Template categories that are not sent to suppressed recipients. Accounts without a row stop MARKETING only. */

@@ -75,7 +75,9 @@ test('suppresses all messages to one recipient', async () => {
   await page.getByText('Still sent: order notices and one-time codes.').waitFor()
   await page.getByRole('radio', { name: 'All messages' }).check()
   await page.getByRole('button', { name: 'Add to list' }).click()
-  await page.getByRole('row').filter({ hasText: '+34600000004' }).getByText('All messages').waitFor()
+  const row = page.getByRole('row').filter({ hasText: '+34600000004' })
+  await row.getByText('All messages').waitFor()
+  await row.getByRole('cell', { name: /@example\.com$/ }).waitFor()
 
   const code = { to: '34600000004', template: 'login_code', language: 'en', code: '481516' }
   expect((await account.post('/api/v1/message/send', code)).json().error.code).toBe('RECIPIENT_SUPPRESSED')
@@ -126,7 +128,7 @@ test('shows viewers the list without actions, also on a phone', async () => {
   await account.trpc.suppression.add.mutate({ to: '34600000009' })
   await openOfAccount('suppressions')
 
-  await page.getByRole('listitem').filter({ hasText: '+34600000009' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: '+34600000009' }).getByText('Added by API key').waitFor()
   expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
   expect(await page.getByRole('checkbox', { name: 'Utility' }).isDisabled()).toBe(true)
   await page.getByRole('region', { name: 'Stopped categories' }).getByText('Viewers have read-only access.').waitFor()

@@ -82,6 +82,8 @@ test('exports the data of one account without secrets', async () => {
     expect((await by.mutate('view.save', { accountId, name, filters })).statusCode).toBe(200)
   }
 
+  await owner.mutate('suppression.add', { accountId: account.accountId, to: '34600000001' })
+
   const { text, lines } = await exportLines(account.accountId)
 
   const dataOf = (type: string) => lines.filter((line) => line.type === type).map(({ data }) => data)
@@ -92,6 +94,7 @@ test('exports the data of one account without secrets', async () => {
   expect(dataOf('savedView')).toEqual([
     { email: owner.email, name: 'Not on WhatsApp', filters, createdAt: expect.any(String) },
   ])
+  expect(dataOf('suppression')).toMatchObject([{ to: '34600000001', suppressed: true, addedBy: owner.email }])
   expect(dataOf('message')[0]).toMatchObject({ pricing: 'utility' })
   expect(dataOf('template').length).toBeGreaterThan(3)
   expect(dataOf('message').map(({ externalId, status: state }) => [externalId, state])).toEqual([

@@ -71,6 +71,7 @@ test('exports everything about a person, under each name, and nothing about othe
   )
   expect(byType.get('messageContent')).toMatchObject([{ data: { values: { variables: { '1': 'Maria' } } } }])
   expect(byType.get('suppression')).toMatchObject([{ data: { to: number, suppressed: true } }])
+  expect(byType.get('suppression')).not.toMatchObject([{ data: { addedBy: expect.anything() } }])
   expect(byType.get('oneTimeCode')).toMatchObject([{ data: { to: number, attemptsLeft: 5 } }])
   expect(JSON.stringify(byType.get('event'))).toContain('I have a question')
   expect([...types(exported.records.filter(({ accountId }) => accountId === second.accountId)).keys()]).toContain(

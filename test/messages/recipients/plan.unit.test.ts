@@ -156,6 +156,7 @@ const decision = (suppressed: boolean, reason: Decision['reason'], second: numbe
   since: at(second),
   changed_at: at(second),
   all_messages: allMessages,
+  added_by: null,
 })
 const out = (reason: Decision['reason'], second: number, allMessages?: boolean) =>
   decision(true, reason, second, allMessages)

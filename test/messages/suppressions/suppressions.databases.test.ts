@@ -456,6 +456,44 @@ test('lets owners change the list in the dashboard and viewers read it', async (
   expect(descriptions.join()).not.toContain('34600')
 })
 
+test('tells users who added a recipient, until the recipient decides', async () => {
+  const { accountId } = account
+  const owner = await signedInOwner(server, accountId)
+  const listed = async () => {
+    type Listed = { items: { to: string; addedBy?: string; facts?: object }[] }
+    const { data } = await owner.query<Listed>('suppression.list', { accountId })
+    return data.items.map(({ to, addedBy, facts }) => [to, addedBy, facts]).toSorted()
+  }
+  await receiveMessages([userMessage(text('STOP'), undefined)])
+  await account.trpc.suppression.add.mutate({ to: '34600000001' })
+  await account.trpc.suppression.import.mutate({ recipients: ['34600000002'] })
+  await owner.mutate('suppression.add', { accountId, to: '34600000003' })
+
+  const byApiKey = ['API key', { addedBy: { code: 'actor.apiKey' } }]
+  expect(await listed()).toEqual([
+    ['34600000001', ...byApiKey],
+    ['34600000002', ...byApiKey],
+    ['34600000003', owner.email, undefined],
+    [exampleSend.to, undefined, undefined],
+  ])
+  expect(JSON.stringify(await account.trpc.suppression.list.query({}))).not.toContain('addedBy')
+
+  // The latest decision of a user counts, and a recipient never gets one of their entries.
+  await owner.mutate('suppression.add', { accountId, to: exampleSend.to })
+  await owner.mutate('suppression.add', { accountId, to: '34600000001' })
+  await receiveMessages([
+    userMessage(text('STOP'), undefined, { from: '34600000002', at: Math.ceil(Date.now() / 1000) }),
+  ])
+  await owner.mutate('suppression.remove', { accountId, to: '34600000003' })
+  await setPreference('stop', Math.ceil(Date.now() / 1000) + 60)
+  await eraseNumber('34600000001', accountId)
+  expect(await listed()).toEqual([
+    ['34600000002', ...byApiKey],
+    [exampleSend.to, owner.email, undefined],
+    ['erased', owner.email, undefined],
+  ])
+})
+
 test('erases the entry of an erased recipient, and adds none after a late rejection', async () => {
   const to = '34600777001'
   const { waMessageId, messageId } = await sendOne(account, { ...marketing, variables: undefined, to })

@@ -6,8 +6,9 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch, IconTrash, IconUserOff } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { sayFact } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
-import type { Suppression } from '../../../../contracts/api/suppression.ts'
+import type { UserSuppression } from '../../../../contracts/dashboard/suppression.ts'
 import { erasedRecipient, ImportedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -60,7 +61,7 @@ export function ListSection() {
         autoComplete="off"
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
-      {list.isLoading && <TableSkeleton rows={4} columns={5} />}
+      {list.isLoading && <TableSkeleton rows={4} columns={6} />}
       {list.isError && <ErrorAlert error={list.error} onRetry={() => list.refetch()} />}
       {list.isSuccess && items.length === 0 && <NobodyFound searched={to} />}
       {items.length > 0 && <SuppressionTable items={items} searched={to} />}
@@ -87,10 +88,10 @@ const reasons = {
   rejected: msg`Rejected by WhatsApp (131050)`,
   manual: msg`Added manually`,
   import: msg`Imported`,
-} satisfies Record<Suppression['reason'], MessageDescriptor>
+} satisfies Record<UserSuppression['reason'], MessageDescriptor>
 
 interface SuppressionTableProps {
-  items: Suppression[]
+  items: UserSuppression[]
   /** The number that was searched for. For an erased recipient, no other number is known. */
   searched: string | undefined
 }
@@ -144,6 +145,9 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
           <Table.Th>
             <Trans>Since</Trans>
           </Table.Th>
+          <Table.Th>
+            <Trans>Added by</Trans>
+          </Table.Th>
           {onRemove && (
             <Table.Th>
               <VisuallyHidden>
@@ -154,7 +158,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {items.map(({ to, reason, since, allMessages }) => (
+        {items.map(({ to, reason, since, allMessages, ...by }) => (
           <Table.Tr key={`${to} ${since}`}>
             <Table.Td>
               <Recipient to={to} />
@@ -168,6 +172,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
             <Table.Td c="dimmed">
               <DateTime at={since} />
             </Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>{showAddedBy(by)}</Table.Td>
             {onRemove && (
               <Table.Td ta="right">
                 <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />
@@ -184,7 +189,7 @@ function WideTable({ items, searched, onRemove }: EntriesProps) {
 function NarrowList({ items, searched, onRemove }: EntriesProps) {
   return (
     <Stack hiddenFrom="sm" gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-      {items.map(({ to, reason, since, allMessages }) => (
+      {items.map(({ to, reason, since, allMessages, ...by }) => (
         <Group key={`${to} ${since}`} component="li" justify="space-between" align="flex-start" wrap="nowrap">
           <Stack gap={4}>
             <Text size="sm" component="div">
@@ -194,6 +199,11 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
             <Text size="xs" c="dimmed">
               <Stopped allMessages={allMessages} /> · <DateTime at={since} />
             </Text>
+            {by.addedBy !== undefined && (
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                <Trans>Added by {showAddedBy(by)}</Trans>
+              </Text>
+            )}
           </Stack>
           {onRemove && <RemoveButton to={to === erasedRecipient ? searched : to} onRemove={onRemove} />}
         </Group>
@@ -202,7 +212,7 @@ function NarrowList({ items, searched, onRemove }: EntriesProps) {
   )
 }
 
-function Recipient({ to }: Pick<Suppression, 'to'>) {
+function Recipient({ to }: Pick<UserSuppression, 'to'>) {
   if (to !== erasedRecipient) return showRecipient(to)
   return (
     <Tooltip label={t`The number was erased; only its keyed hash is kept. To remove the entry, search for the number.`}>
@@ -214,13 +224,17 @@ function Recipient({ to }: Pick<Suppression, 'to'>) {
 }
 
 /** The messages that the recipient no longer receives. */
-function Stopped({ allMessages }: Pick<Suppression, 'allMessages'>) {
+function Stopped({ allMessages }: Pick<UserSuppression, 'allMessages'>) {
   const categories = useStoppedCategories().data?.categories
   if (allMessages) return t`All messages`
   return categories && nameCategories(categories)
 }
 
-function ReasonBadge({ reason }: Pick<Suppression, 'reason'>) {
+function showAddedBy({ addedBy, facts }: Pick<UserSuppression, 'addedBy' | 'facts'>): string | undefined {
+  return addedBy === undefined ? undefined : sayFact(facts?.['addedBy'], addedBy)
+}
+
+function ReasonBadge({ reason }: Pick<UserSuppression, 'reason'>) {
   return <LabelBadge>{translate(reasons[reason])}</LabelBadge>
 }
 

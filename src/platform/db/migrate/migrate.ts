@@ -28,6 +28,7 @@ import * as standbyAndPayment from '../migrations/0049-standby-and-payment.ts'
 import * as messagingAccount from '../migrations/0050-messaging-account.ts'
 import * as healthAdvice from '../migrations/0051-health-advice.ts'
 import * as accountFacts from '../migrations/0052-account-facts.ts'
+import * as suppressionAddedBy from '../migrations/0053-suppression-added-by.ts'
 import { createPartitions } from '../partitions.ts'
 import type { Database } from '../schema.ts'
 import { baselineName, findPending, prepareAppliedTable, readApplied, recordApplied } from './applied.ts'
@@ -60,6 +61,7 @@ export const allMigrations: Migrations = {
   '0050-messaging-account': messagingAccount,
   '0051-health-advice': healthAdvice,
   '0052-account-facts': accountFacts,
+  '0053-suppression-added-by': suppressionAddedBy,
 }
 
 export interface MigrateOptions {
