@@ -3,10 +3,20 @@ import { isRetryable, readFailure } from './failure.ts'
 
 const maxRetries = 2
 
+function requiresSignIn(error: unknown): boolean {
+  return readFailure(error).code === 'SIGN_IN_REQUIRED'
+}
+
+function isRetried(failures: number, error: unknown): boolean {
+  // A change of password or authenticator app replaces the session. A request that was under way was sent with the former.
+  if (requiresSignIn(error)) return failures === 0
+  return failures < maxRetries && isRetryable(error)
+}
+
 /** Any call can find the session expired, so all of them are handled here. */
 export function createQueryClient({ onSignInRequired }: { onSignInRequired: () => void }): QueryClient {
   const onError = (error: unknown) => {
-    if (readFailure(error).code === 'SIGN_IN_REQUIRED') onSignInRequired()
+    if (requiresSignIn(error)) onSignInRequired()
   }
   const queryCache = new QueryCache({ onError })
   keepErrors(queryCache)
@@ -18,7 +28,8 @@ export function createQueryClient({ onSignInRequired }: { onSignInRequired: () =
         staleTime: 5_000,
         // A server on the same machine or network is reachable without internet access.
         networkMode: 'always',
-        retry: (failures, error) => failures < maxRetries && isRetryable(error),
+        retry: isRetried,
+        retryDelay: (failures, error) => (requiresSignIn(error) ? 0 : 1_000 * 2 ** failures),
       },
       // Retrying could apply a change twice.
       mutations: { retry: false, networkMode: 'always' },

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { totp } from '../../support/totp.ts'
@@ -82,13 +82,34 @@ test('asks for a code at sign-in after setup', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('keeps the backup codes when a request under way is answered for the session before', async () => {
+  const visit = await dashboard.signedIn()
+  const { page } = visit
+  const begun = Promise.withResolvers<Route>()
+  await page.route('**/settings.alert.list?*', (route) => begun.resolve(route), { times: 1 })
+  const { backupCodes } = await setUp(visit)
+  const held = await begun.promise
+  const unauthorized = await fetch(held.request().url())
+  expect(unauthorized.status).toBe(401)
+  const repeated = page.waitForResponse((response) => response.ok() && response.url() === held.request().url())
+
+  await held.fulfill({ status: 401, contentType: 'application/json', body: await unauthorized.text() })
+
+  await repeated
+  expect(await page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem').allTextContents()).toEqual(
+    backupCodes,
+  )
+})
+
 test('copies the key and downloads the backup codes', async () => {
   const visit = await dashboard.signedIn()
   const { page, pageErrors } = visit
   const { secret, backupCodes } = await setUp(visit)
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
+  // It says so for two seconds.
+  const copied = page.getByRole('button', { name: 'Copied' }).waitFor()
   await page.getByRole('button', { name: 'Copy codes' }).click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await copied
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(backupCodes.join('\n'))
 
   const downloading = page.waitForEvent('download')
