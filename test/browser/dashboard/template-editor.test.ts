@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
+import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -14,6 +15,15 @@ afterAll(async () => {
   await dashboard?.close()
 })
 
+/** Ends the review of a Spanish template whose review does not end by itself. */
+async function approve(wabaId: string, name: string): Promise<void> {
+  const { server } = dashboard
+  server.simulator.templatesOf(wabaId).set(name, 'es', { status: 'APPROVED' })
+  const approval = { message_template_name: name, message_template_language: 'es' }
+  const value = { ...templateUpdate('APPROVED'), ...approval }
+  await post(server, changeCallback(wabaId, 'message_template_status_update', value))
+}
+
 test('goes from the gallery through editor and review to a sent message', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await openOfAccount('templates')
@@ -23,7 +33,7 @@ test('goes from the gallery through editor and review to a sent message', async 
   await page.getByRole('link', { name: 'Use Appointment reminder' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Cita mañana')
   await page.getByText('Must have lower-case letters').first().waitFor()
-  await page.getByLabel('Name', { exact: true }).fill('cita de maria')
+  await page.getByLabel('Name', { exact: true }).fill('cita de maria pending')
   await page.getByLabel('Example of {{1}}').fill('María')
   await page.getByRole('figure').getByText('Hola María, te recordamos tu cita').waitFor()
   await page.getByLabel('Footer').fill('Peluquería Ada')
@@ -31,8 +41,9 @@ test('goes from the gallery through editor and review to a sent message', async 
 
   await page.getByRole('button', { name: 'Submit for review' }).click()
 
-  await page.getByRole('dialog', { name: 'cita_de_maria' }).getByText('WhatsApp is reviewing it.').waitFor()
+  await page.getByRole('dialog', { name: 'cita_de_maria_pending' }).getByText('WhatsApp is reviewing it.').waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
+  await approve(account.wabaId, 'cita_de_maria_pending')
   await page.getByRole('dialog').getByText('Approved', { exact: true }).first().waitFor()
   expect(await announceTemplateChanges(dashboard.server.deps)).toBeGreaterThan(0)
   await page.getByLabel('Your phone number').fill('34600111222')
@@ -42,7 +53,7 @@ test('goes from the gallery through editor and review to a sent message', async 
     dashboard.server.simulator
       .templatesOf(account.wabaId)
       .all()
-      .find(({ name }) => name === 'cita_de_maria'),
+      .find(({ name }) => name === 'cita_de_maria_pending'),
   ).toMatchObject({ language: 'es', status: 'APPROVED', category: 'UTILITY' })
   expect(pageErrors).toEqual([])
 })
