@@ -17,10 +17,11 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args: flags })
 }
 
+/** The headless shell renders the same, and takes less CPU time, because it has no windows. */
 export function findChromium(): string {
   const named = process.env['CHROMIUM_PATH']
   if (named !== undefined) return named
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+  for (const name of ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']) {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim()
     } catch {
@@ -28,6 +29,6 @@ export function findChromium(): string {
     }
   }
   throw new Error(
-    'The browser tests need Chromium. Install it (Debian: apt-get install chromium) or name one in CHROMIUM_PATH.',
+    'The browser tests need Chromium. Install it (Debian: apt-get install chromium-headless-shell) or name one in CHROMIUM_PATH.',
   )
 }
