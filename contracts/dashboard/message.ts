@@ -7,7 +7,8 @@ import {
   type SendMessageRequest,
   templateValues,
 } from '../api/message.ts'
-import { line, MessageId } from '../fields.ts'
+import { replyKinds } from '../events.ts'
+import { line, MessageId, Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
@@ -122,16 +123,27 @@ export const MessageDelivery = Delivery.extend({
   payload: z.string().optional(),
 })
 
+/** A reply in a stored event. What the recipient wrote is only in the event. */
+export const StoredReply = z.object({
+  at: Timestamp,
+  kind: z.enum(replyKinds),
+  /** The label of the button. Absent if an operator views the account. */
+  label: z.string().optional(),
+})
+export type StoredReply = z.infer<typeof StoredReply>
+
 export const getMessage = dashboardProcedure({
   kind: 'query',
   budget: 'reads',
   allowed: 'viewer',
-  summary: 'Read one message with its status and webhook deliveries',
+  summary: 'Read one message with its status, replies and webhook deliveries',
   input: ofAccount({ messageId: MessageId }),
   output: z.object({
     message: Message,
     /** Present only when the message failed. */
     failure: FailureAdvice.optional(),
+    /** Oldest first. Absent are those whose event is no longer kept. */
+    replies: z.array(StoredReply),
     /** Deliveries to all endpoints, oldest first, at most 100. */
     deliveries: z.array(MessageDelivery),
   }),

@@ -26,22 +26,21 @@ export function findMessage(
     .executeTakeFirst()
 }
 
-/** The bodies of the webhooks about a message, by event ID. */
-export async function findPayloads(
+/** The events of a message with the bodies of their webhooks, oldest first. */
+export function findEventsOfMessage(
   db: Kysely<Database>,
   accountId: string,
   messageId: string,
   limit: number,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await db
+): Promise<{ id: string; type: string; payload: string }[]> {
+  return db
     .selectFrom('events')
-    .select(['id', 'payload'])
+    .select(['id', 'type', 'payload'])
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .orderBy('id')
     .limit(limit)
     .execute()
-  return new Map(rows.map(({ id, payload }) => [id, payload]))
 }
 
 export interface MessageFilter {

@@ -4,6 +4,8 @@ import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
 import { retryDelivery } from '../../src/webhooks/deliveries/retry.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
+import { post } from '../support/callbacks.ts'
+import { repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 import { respond, startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -28,6 +30,7 @@ afterAll(async () => {
 interface History {
   message: { messageId: string; status: MessageStatus; failedAt?: string; error?: { code: string } }
   failure?: { meaning: string; advice: string }
+  replies: { at: string; kind: string; label?: string }[]
   deliveries: {
     deliveryId: string
     endpointId: string
@@ -106,6 +109,24 @@ test('shows the payload of a webhook as it was sent', async () => {
   await expect.poll(async () => (await read())?.state).toBe('delivered')
 
   expect((await read())?.payload).toBe(receiver.at('/payload').at(-1)?.body)
+})
+
+test('lists the replies to a message with the labels of tapped buttons, also without an endpoint', async () => {
+  const { account, owner } = await setUp()
+  const { messageId, waMessageId } = await send(account, 'order-1')
+  const replies = [
+    userMessage(tap('Yes', 'order-1:yes'), waMessageId),
+    userMessage(text('Where is it?'), waMessageId, { at: replyTime + 10 }),
+    userMessage(text('Unrelated'), undefined),
+  ]
+  await post(server, repliesCallback(account.phoneNumberId, replies))
+
+  const { data } = await owner.query<History>('message.get', { accountId: account.accountId, messageId })
+
+  expect(data.replies).toEqual([
+    { at: new Date(replyTime * 1000).toISOString(), kind: 'button', label: 'Yes' },
+    { at: new Date((replyTime + 10) * 1000).toISOString(), kind: 'text' },
+  ])
 })
 
 test('continues the attempt numbers of a retried delivery', async () => {

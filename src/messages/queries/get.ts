@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { Message } from '../../../contracts/api/message.ts'
-import type { getMessage as contract } from '../../../contracts/dashboard/message.ts'
+import type { getMessage as contract, StoredReply } from '../../../contracts/dashboard/message.ts'
 import { errors, ServiceError } from '../../../contracts/errors.ts'
+import { MessageRepliedEvent } from '../../../contracts/events.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { toDelivery } from '../../webhooks/deliveries/list.ts'
@@ -9,7 +10,7 @@ import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import type { StoredMessage } from '../columns.ts'
 import { toMessage } from '../message.ts'
-import { findMessage, findPayloads } from '../store.ts'
+import { findEventsOfMessage, findMessage } from '../store.ts'
 
 export async function getMessage(
   deps: Pick<Deps, 'db'>,
@@ -38,10 +39,11 @@ function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['outpu
 }
 
 const maxDeliveries = 100
+const maxEvents = 100
 
 /**
- * Returns a message, an explanation of its failure, and its webhook deliveries. Without `withReplies`, they contain
- * nothing that the recipient wrote.
+ * Returns a message, an explanation of its failure, its replies and its webhook deliveries. Without `withReplies`, they
+ * contain nothing that the recipient wrote or chose.
  */
 export async function getMessageHistory(
   { db }: Pick<Deps, 'db'>,
@@ -51,10 +53,12 @@ export async function getMessageHistory(
   const stored = await requireMessage({ db }, accountId, messageId)
   const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
   const ids = rows.map((row) => row.id)
-  const payloads = withReplies ? await findPayloads(db, accountId, messageId, maxDeliveries) : new Map<string, string>()
+  const events = await findEventsOfMessage(db, accountId, messageId, maxEvents)
+  const payloads = new Map(withReplies ? events.map(({ id, payload }) => [id, payload]) : [])
   const attempts = Map.groupBy(await findAttempts(db, accountId, ids), (attempt) => attempt.delivery_id)
   return {
     ...describe(stored),
+    replies: events.flatMap(({ type, payload }) => (type === 'message.replied' ? toReplies(payload, withReplies) : [])),
     deliveries: rows.map((row) => ({
       ...toDelivery(row, attempts.get(row.id) ?? [], { enabled: row.enabled, withReplies }),
       endpointId: row.endpoint_id,
@@ -62,6 +66,14 @@ export async function getMessageHistory(
       ...payloadOf(payloads.get(row.event_id)),
     })),
   }
+}
+
+/** Skips kinds of replies that a later version added. */
+function toReplies(payload: string, withReplies: boolean): StoredReply[] {
+  const { data: event } = MessageRepliedEvent.safeParse(JSON.parse(payload))
+  if (!event) return []
+  const { kind, text } = event.data.reply
+  return [{ at: event.timestamp, kind, ...(withReplies && kind === 'button' && text !== undefined && { label: text }) }]
 }
 
 function payloadOf(payload: string | undefined): { payload?: string } {

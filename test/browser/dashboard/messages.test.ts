@@ -7,7 +7,9 @@ import type { MessageStatus } from '../../../contracts/api/message.ts'
 import { updateAccount } from '../../../src/accounts/account.ts'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { post } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
+import { repliesCallback, replyTime, tap, text, userMessage } from '../../support/replies.ts'
 import type { TestAccount } from '../../support/server.ts'
 import { accept, respond, type WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
@@ -423,6 +425,28 @@ test('opens a message beside the log by a click anywhere in its row', async () =
     await tab.getByRole('region', { name: '+34600111222' }).waitFor()
     await tab.close()
   }
+  expect(pageErrors).toEqual([])
+})
+
+test('shows replies and tapped buttons in the timeline of an open message', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { messageId, waMessageId } = await send(account, 'order-1')
+  await openOfAccount(`messages?message=${messageId}`)
+  const steps = page.getByRole('region', { name: '+34600111222' }).getByRole('list', { name: 'Steps' })
+  await steps.getByText('Read').waitFor()
+
+  const replies = [userMessage(tap('Yes'), waMessageId), userMessage(text('Where is it?'), waMessageId)]
+  await post(dashboard.server, repliesCallback(account.phoneNumberId, replies))
+
+  await steps.getByText('Tapped “Yes”').waitFor()
+  await steps.getByText('The webhook event message.replied has the text.').waitFor()
+  expect(await steps.getByRole('listitem').last().getByRole('time').getAttribute('datetime')).toBe(
+    new Date(replyTime * 1000).toISOString(),
+  )
+  // Who replies has read the message, even with read receipts turned off.
+  await steps.getByText('The recipient read the message.').waitFor()
+  expect(await page.getByText('Where is it?').count()).toBe(0)
+  expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })
 

@@ -97,6 +97,7 @@ test.each(['webhook.payload', 'message.content'])('%s rejects an operator and al
 
 test('shows payloads to members, and operators the same deliveries without them', async () => {
   interface History {
+    replies: object[]
     deliveries: z.infer<typeof MessageDelivery>[]
   }
 
@@ -108,6 +109,7 @@ test('shows payloads to members, and operators the same deliveries without them'
     toMember.data.deliveries.map(({ deliveryId }) => deliveryId),
   )
   for (const delivery of toOperator.data.deliveries) expect(delivery).not.toHaveProperty('payload')
+  expect(toOperator.data.replies).toMatchObject([{ kind: 'text' }])
 })
 
 const firstAttempts = ({ items }: { items: Delivery[] }) =>

@@ -66,7 +66,7 @@ function History({ history }: { history: MessageHistory }) {
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing={0}>
         <div>
           <Section title={t`Timeline`}>
-            <MessageTimeline message={message} />
+            <MessageTimeline history={history} />
           </Section>
           <Section title={t`Preview`}>
             <SentPreview history={history} />

@@ -2,11 +2,13 @@ import { t } from '@lingui/core/macro'
 import { Text, Timeline } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import type { Message } from '../../../../contracts/api/message.ts'
+import type { StoredReply } from '../../../../contracts/dashboard/message.ts'
 import { useIsOutcomeUnknown } from './message/unknown-outcome.tsx'
+import type { MessageHistory } from './message/use-message.ts'
 import { describeDuration, describeExactly } from '../../ui/time.ts'
 
-export function MessageTimeline({ message }: { message: Message }) {
-  const steps = toSteps(message, useIsOutcomeUnknown(message))
+export function MessageTimeline({ history: { message, replies } }: { history: MessageHistory }) {
+  const steps = toSteps(message, replies, useIsOutcomeUnknown(message))
   const active = steps.findLastIndex(({ kind }) => kind !== 'open')
   return (
     <Timeline
@@ -17,9 +19,10 @@ export function MessageTimeline({ message }: { message: Message }) {
       aria-label={t`Steps`}
       styles={{ itemTitle: { fontSize: 'var(--mantine-font-size-sm)', fontWeight: 600 } }}
     >
-      {steps.map((step) => (
+      {steps.map((step, index) => (
         <Timeline.Item
-          key={step.name}
+          // A recipient can tap the same button twice.
+          key={`${index} ${step.name}`}
           role="listitem"
           title={step.name}
           bullet={<Bullet kind={step.kind} />}
@@ -76,8 +79,8 @@ function describeGap(before: string, at: string): string {
 }
 
 /** Lists the completed and the possible next steps of a message. */
-function toSteps(message: Message, isUnknown: boolean): Step[] {
-  const steps = listSteps(message, isUnknown)
+function toSteps(message: Message, replies: StoredReply[], isUnknown: boolean): Step[] {
+  const steps = [...listSteps(message, { isUnknown, hasReply: replies.length > 0 }), ...replies.map(toReplyStep)]
   let before: string | undefined
   return steps.map((step) => {
     const gap = before !== undefined && step.at !== undefined ? describeGap(before, step.at) : undefined
@@ -86,14 +89,17 @@ function toSteps(message: Message, isUnknown: boolean): Step[] {
   })
 }
 
-function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message, isUnknown: boolean): Step[] {
+function listSteps(
+  { status, createdAt, sentAt, deliveredAt, readAt, failedAt }: Message,
+  { isUnknown, hasReply }: { isUnknown: boolean; hasReply: boolean },
+): Step[] {
   const recorded: Step = { name: t`Recorded`, meaning: t`Waybill recorded the message.`, kind: 'done', at: createdAt }
   const sent = step({
     name: t`Sent`,
     meaning: t`WhatsApp accepted the message.`,
     open: isUnknown ? t`It is unknown whether WhatsApp accepted the message.` : t`WhatsApp has not responded yet.`,
     at: sentAt,
-    isPast: status !== 'pending',
+    isPast: status !== 'pending' || hasReply,
   })
   if (status === 'failed')
     return [
@@ -106,7 +112,7 @@ function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }:
         ...(failedAt && { at: failedAt }),
       },
     ]
-  const arrived = status === 'delivered' || status === 'read'
+  const arrived = status === 'delivered' || status === 'read' || hasReply
   return [
     recorded,
     sent,
@@ -122,9 +128,35 @@ function listSteps({ status, createdAt, sentAt, deliveredAt, readAt, failedAt }:
       meaning: t`The recipient read the message.`,
       open: t`The recipient has not read the message yet, or turned off read receipts.`,
       at: readAt,
-      isPast: status === 'read',
+      isPast: status === 'read' || hasReply,
     }),
   ]
+}
+
+function toReplyStep({ at, kind, label }: StoredReply): Step {
+  const step = { kind: 'done', at } as const
+  switch (kind) {
+    case 'button':
+      return {
+        ...step,
+        name: label === undefined ? t`Tapped a button` : t`Tapped “${label}”`,
+        meaning: t`The recipient tapped a button of the message.`,
+      }
+    case 'text':
+      return { ...step, name: t`Replied`, meaning: t`The webhook event message.replied has the text.` }
+    case 'flow':
+      return {
+        ...step,
+        name: t`Completed the flow`,
+        meaning: t`The webhook event message.replied has the recipient’s answers.`,
+      }
+    case 'contact':
+      return {
+        ...step,
+        name: t`Shared their number`,
+        meaning: t`The recipient shared the number that the message asked for.`,
+      }
+  }
 }
 
 interface StepFacts {

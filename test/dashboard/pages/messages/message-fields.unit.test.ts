@@ -74,7 +74,7 @@ test('shows every column on the message page', async () => {
   const account = { accountId: 'acc_1', name: 'Acme', role: 'owner', canChange: true }
   const render = (message: StoredMessage) => {
     // Responds to every query of the page, for any key.
-    const initialData = { message: toMessage(message), deliveries: [], items: [] }
+    const initialData = { message: toMessage(message), replies: [], deliveries: [], items: [] }
     const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
     const page = h(
       I18nProvider,

@@ -159,7 +159,7 @@ function PanelBody({ history, onShow }: { history: MessageHistory; onShow: (mess
       <MessageActions history={history} onSentAgain={onShow} />
       <SentPreview history={history} />
       <Part title={t`Timeline`}>
-        <MessageTimeline message={message} />
+        <MessageTimeline history={history} />
       </Part>
       <Part title={t`Details`}>
         <MessageDetails message={message} />

@@ -8,7 +8,7 @@ export function messageKey(accountId: string, messageId: string) {
   return ['message', accountId, messageId]
 }
 
-/** Refreshes while the message can still change. */
+/** Refreshes while the message can still change, or be replied to. */
 export function useMessage(messageId: string) {
   const { accountId } = useAccount()
   return useQuery({
@@ -19,15 +19,17 @@ export function useMessage(messageId: string) {
 }
 
 function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory): number | false {
+  const isWaiting = deliveries.some(({ state }) => state === 'waiting')
   switch (status) {
     case 'pending':
     case 'sent':
       return 2_000
-    // Refreshes less often, because many recipients turn off read receipts.
+    // Refreshes less often: many recipients turn off read receipts, and few reply.
     case 'delivered':
       return 5_000
     case 'read':
+      return isWaiting ? 2_000 : 5_000
     case 'failed':
-      return deliveries.some(({ state }) => state === 'waiting') ? 2_000 : false
+      return isWaiting ? 2_000 : false
   }
 }
