@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { SendJournal } from './messages/journal/journal.ts'
+import type { SendJournal } from './messages/journal.ts'
 import type { MediaServices } from './media/services.ts'
 import type { Quotas } from './platform/config.ts'
 import type { Announcements } from './platform/db/announcements.ts'

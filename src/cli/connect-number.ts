@@ -15,7 +15,7 @@ import { findByPhoneNumberId, findWhatsAppAccount } from '../whatsapp-accounts/s
 import { reconnectWhatsAppAccount } from '../whatsapp-accounts/update.ts'
 import type { Deps } from '../deps.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
-import { getMessage } from '../messages/queries/get.ts'
+import { getMessage } from '../messages/queries/read.ts'
 import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'

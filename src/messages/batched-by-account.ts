@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type Caused, runForCallers, withCause } from '../platform/db/traced.ts'
 import { createFairBatcher } from '../platform/fair-batch.ts'
-import { addUp, noCounts, type StatusCounts } from './status/counts.ts'
 
 export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
@@ -70,4 +69,30 @@ function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
   return code === '55P03' ? 'keys' : 'none'
+}
+
+/** How many items of a callback had each result. */
+export interface StatusCounts {
+  /** Changed something. */
+  applied: number
+  /** Already known, or too late to change anything. */
+  repeated: number
+  /** Not about a message of ours. */
+  unknown: number
+}
+
+export function noCounts(): StatusCounts {
+  return { applied: 0, repeated: 0, unknown: 0 }
+}
+
+function addUp(parts: readonly StatusCounts[]): StatusCounts {
+  const sum = noCounts()
+  for (const part of parts) addTo(sum, part)
+  return sum
+}
+
+export function addTo(sum: StatusCounts, { applied, repeated, unknown }: StatusCounts): void {
+  sum.applied += applied
+  sum.repeated += repeated
+  sum.unknown += unknown
 }

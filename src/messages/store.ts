@@ -4,7 +4,7 @@ import { noReason } from '../../contracts/fields.ts'
 import { callingCodesOf } from '../platform/countries.ts'
 import { firstIdAt } from '../platform/ids.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { messageColumns, type StoredMessage } from './columns.ts'
+import { messageColumns, type StoredMessage } from './message.ts'
 
 type Selection = {
   [Field in keyof typeof messageColumns]: `${(typeof messageColumns)[Field]['name']} as ${Field}`

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { Deps } from '../../src/deps.ts'
-import { noJournal } from '../../src/messages/journal/journal.ts'
+import { noJournal } from '../../src/messages/journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Message } from '../../contracts/api/message.ts'
-import { messageColumns } from '../../src/messages/columns.ts'
-import { toMessage } from '../../src/messages/message.ts'
-import { toEvents, toUnknownOutcomeEvent } from '../../src/messages/status/to-event.ts'
+import { messageColumns, toMessage } from '../../src/messages/message.ts'
+import { toEvents, toUnknownOutcomeEvent } from '../../src/messages/status/apply-statuses.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { failed, type Field, listMissing } from './missing-fields.ts'
 

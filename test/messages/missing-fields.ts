@@ -1,4 +1,4 @@
-import { messageColumns, type StoredMessage } from '../../src/messages/columns.ts'
+import { messageColumns, type StoredMessage } from '../../src/messages/message.ts'
 
 export type Field = keyof typeof messageColumns
 const fields = Object.keys(messageColumns) as Field[]

@@ -1,5 +1,5 @@
 import { rekey as rekeySecrets } from '../../accounts/rekey.ts'
-import { type RekeyedContents, rekeyContents } from '../../messages/contents/rekey.ts'
+import { rekeyContents, type RekeyedContents } from '../../messages/contents/contents.ts'
 import { dataCommand } from '../command.ts'
 import { listStoredSecrets } from '../rekey-all.ts'
 

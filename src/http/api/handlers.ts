@@ -2,11 +2,10 @@ import type { Contracts } from '../../../contracts/index.ts'
 import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
 import { checkCode } from '../../messages/codes/check-code.ts'
 import { sendCode } from '../../messages/codes/send-code.ts'
-import { getMessage } from '../../messages/queries/get.ts'
-import { listMessages } from '../../messages/queries/list.ts'
+import { getMessage, listMessages } from '../../messages/queries/read.ts'
 import { deleteMedia, getMedia } from '../../media/media.ts'
 import { importMedia } from '../../media/upload.ts'
-import { preview } from '../../messages/send/preview.ts'
+import { preview } from '../../messages/send/prepare.ts'
 import { send } from '../../messages/send/send.ts'
 import {
   addSuppression,

@@ -19,8 +19,7 @@ import {
 } from '../../templates/apply-update.ts'
 import type { AccountUpdate } from '../../whatsapp/callbacks/read-account.ts'
 import type { TemplateUpdate } from '../../whatsapp/callbacks/read-callback.ts'
-import { type ApplyDeps, batchedByAccount } from '../batched-by-account.ts'
-import { noCounts, type StatusCounts } from '../status/counts.ts'
+import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '../batched-by-account.ts'
 
 /** A change of a template, or of a WhatsApp account. */
 type IncomingChange = Caused & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))

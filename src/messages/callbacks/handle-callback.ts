@@ -10,11 +10,11 @@ import {
 } from '../../whatsapp/callbacks/read-callback.ts'
 import type { IdentityChange } from '../../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../../whatsapp/callbacks/read-reply.ts'
-import { applyReplies, type FromUser, isChoice } from '../replies/apply-replies.ts'
+import { applyReplies, type FromUser, isChoice } from '../replies.ts'
 import { type IncomingStatus, applyStatuses } from '../status/apply-statuses.ts'
 import { applyUpdates } from './apply-updates.ts'
 import type { NoteMissing } from '../status/missing-messages.ts'
-import { addTo, noCounts, type StatusCounts } from '../status/counts.ts'
+import { addTo, noCounts, type StatusCounts } from '../batched-by-account.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
 export interface CallbackResult extends StatusCounts {

@@ -4,7 +4,7 @@ import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { settleCheck, spendCheck } from './limits.ts'
-import { isCorrectCode } from './mac.ts'
+import { isCorrectCode } from './code.ts'
 import { type CodeKey, explainUncheckable, takeAttempt, useCode } from './store.ts'
 
 /** An attempt is used up before the comparison, and a correct code is deleted by exactly one request. */

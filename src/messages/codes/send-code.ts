@@ -1,24 +1,30 @@
-import type { sendCode as contract } from '../../../contracts/api/code.ts'
+import { codeLimits, type sendCode as sendCodeContract } from '../../../contracts/api/code.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { InputOf } from '../../../contracts/procedure.ts'
+import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { RecordedMessage } from '../message.ts'
+import { prepare, type Prepared, type SendCaller } from '../send/prepare.ts'
 import { findEarlierRequest } from '../send/idempotency-store.ts'
-import { hashCodeRequest, type IdempotentRequest } from '../send/idempotency.ts'
-import type { SendCaller } from '../send/caller.ts'
+import {
+  type EarlierRequest,
+  hashCodeRequest,
+  type IdempotentRequest,
+  isSameRequest,
+  replay,
+  type RequestHashes,
+} from '../send/idempotency.ts'
 import type { SendResult } from '../send/outcome.ts'
-import { prepare, type Prepared } from '../send/prepare.ts'
+import { toSentMessage } from '../send/responses.ts'
 import { dispatch, keyInUse, record } from '../send/send.ts'
-import { generateCode } from './generate.ts'
+import { computeCodeMac, generateCode } from './code.ts'
 import { refundSend, spendSend } from './limits.ts'
-import { computeCodeMac } from './mac.ts'
-import { type CodeRequest, findCodeOnItsWay, replayCode, type SentCode, toSentCode } from './replay-code.ts'
-import { deleteCode, insertCode } from './store.ts'
+import { type CodeTimes, deleteCode, findCodeTimes, findRecentCode, insertCode } from './store.ts'
 
 /** A retry gets the result of the first request, so that its recipient gets one code. */
 export async function sendCode(
   deps: Deps,
   caller: SendCaller,
-  input: InputOf<typeof contract>,
+  input: InputOf<typeof sendCodeContract>,
   idempotencyKey?: string,
 ): Promise<SentCode> {
   const hashes = hashCodeRequest(idempotencyKey, input, deps.secrets)
@@ -98,4 +104,72 @@ async function deleteUnsent(
   } catch (error) {
     deps.log.warn({ err: error, accountId }, 'could not delete a one-time code that was not sent; it expires')
   }
+}
+
+interface CodeRequest {
+  caller: SendCaller
+  input: InputOf<typeof sendCodeContract>
+  hashes: RequestHashes
+  /** Undefined without an `Idempotency-Key`. */
+  keyed: IdempotentRequest | undefined
+}
+
+type SentCode = OutputOf<typeof sendCodeContract>
+
+const inFlightRetrySeconds = 2
+
+/** Returns the result of the first request with the same `Idempotency-Key`, or throws its error. */
+async function replayCode(
+  deps: Pick<Deps, 'db'>,
+  { caller, input }: CodeRequest,
+  keyed: IdempotentRequest,
+  earlier: EarlierRequest,
+): Promise<SentCode> {
+  const { message } = earlier
+  caller.onMessage?.(message.id)
+  const { accountId } = caller
+  const sent = replay(earlier, keyed)
+  const times = await findCodeTimes(deps.db, { accountId, ...input }, message.id)
+  caller.onReplay?.()
+  return { ...sent, ...toTimes(times ?? estimateTimes(message, input)) }
+}
+
+/**
+ * A send was refused because another one came shortly before it. If that was the same request, its caller may have lost
+ * the response: returns the code that is on its way. Returns undefined if there is none.
+ */
+async function findCodeOnItsWay(deps: Pick<Deps, 'db'>, request: CodeRequest): Promise<SentCode | undefined> {
+  const { caller, input, hashes, keyed } = request
+  const { accountId } = caller
+  const earlier = keyed && (await findEarlierRequest(deps.db, accountId, keyed.key))
+  if (keyed && earlier) return replayCode(deps, request, keyed, earlier)
+  const recent = await findRecentCode(deps.db, { accountId, ...input }, codeLimits.secondsBetweenSends)
+  if (!recent || !isSameRequest(recent.requestHash, hashes)) return undefined
+  // The first request with this key has not recorded its message yet.
+  if (keyed) throw keyInUse()
+  const { message } = recent
+  if (message?.status === 'failed') return undefined
+  if (!message || message.waMessageId === null)
+    throw new ServiceError(
+      'CODE_LIMIT_EXCEEDED',
+      `to: a code is on its way to this recipient, and WhatsApp has not accepted it yet. Try again in ${inFlightRetrySeconds} seconds.`,
+      { retryAfterSeconds: inFlightRetrySeconds },
+    )
+  caller.onMessage?.(message.id)
+  caller.onReplay?.()
+  return toSentCode(message, message.waMessageId, recent)
+}
+
+function toSentCode(message: RecordedMessage, waMessageId: string, times: CodeTimes): SentCode {
+  return { ...toSentMessage(message, waMessageId), ...toTimes(times) }
+}
+
+/** The code was used, so its row is deleted. */
+function estimateTimes({ createdAt }: RecordedMessage, { expiresInSeconds }: CodeRequest['input']): CodeTimes {
+  return { createdAt, expiresAt: new Date(createdAt.getTime() + expiresInSeconds * 1000) }
+}
+
+function toTimes({ createdAt, expiresAt }: CodeTimes): { expiresAt: string; resendAt: string } {
+  const resendAt = new Date(createdAt.getTime() + codeLimits.secondsBetweenSends * 1000)
+  return { expiresAt: expiresAt.toISOString(), resendAt: resendAt.toISOString() }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { fieldsOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { messageColumns, type StoredMessage } from '../columns.ts'
+import { messageColumns, type StoredMessage } from '../message.ts'
 import { keysUnderAnyName } from '../recipients/store.ts'
 import { toNumberKey } from '../suppressions/number-key.ts'
 

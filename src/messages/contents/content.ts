@@ -5,7 +5,23 @@ import { listParts } from '../../templates/fill/parts.ts'
 import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { TemplateText } from '../../templates/placeholders.ts'
 import { renderMessage } from '../../templates/preview.ts'
-import { type ContentId, contentPurpose } from './purpose.ts'
+
+const purposeStart = 'content of '
+
+/** Returns whether a secret is a message content. Contents are read once and should not stay in memory. */
+export function isContentPurpose(purpose: string): boolean {
+  return purpose.startsWith(purposeStart)
+}
+
+/** Identifies the message of a content. It is authenticated by the encryption, so that contents cannot be swapped. */
+interface ContentId {
+  accountId: string
+  messageId: string
+}
+
+function contentPurpose({ accountId, messageId }: ContentId): string {
+  return `${purposeStart}${accountId} ${messageId}`
+}
 
 /**
  * Returns the content of a message to store: the rendered text, because the template can change after the send, and the

@@ -4,8 +4,8 @@ import { requireAccount } from '../../accounts/account.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { countsOf } from '../queries/counts-store.ts'
 import { lastDays, type Period, toPeriod } from '../queries/periods.ts'
-import { readClock } from '../queries/zoned-days.ts'
-import { formatMicros } from './money.ts'
+import { readClock } from '../queries/periods.ts'
+import { formatMicros } from './rate-card.ts'
 import { findCards, findRates, type StoredRate } from './store.ts'
 
 const days = 30

@@ -4,7 +4,7 @@ import type { FreeReason, ReportedCategory } from '../../../contracts/pricing.ts
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { choosePeriod } from '../queries/overview.ts'
-import { formatMicros } from './money.ts'
+import { formatMicros } from './rate-card.ts'
 import { type Charge, findCards, findCharges, findRates, type StoredRate } from './store.ts'
 
 /** Returns the day from which the rate card for `date` is valid; undefined if there is none. `days` must be sorted. */

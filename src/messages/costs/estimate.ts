@@ -5,8 +5,8 @@ import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { countryOf } from '../../platform/countries.ts'
 import { isPossibleNumber } from '../../platform/number-lengths.ts'
-import { readClock } from '../queries/zoned-days.ts'
-import { formatMicros } from './money.ts'
+import { readClock } from '../queries/periods.ts'
+import { formatMicros } from './rate-card.ts'
 import { findCards, findCategory, findRates, type StoredCard, type StoredRate } from './store.ts'
 
 type Result = z.output<(typeof contract)['output']>

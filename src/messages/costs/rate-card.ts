@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { line as textLine } from '../../../contracts/fields.ts'
-import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
+import { pricingCategories, type PricingCategory } from '../../../contracts/pricing.ts'
 import { isCountedCountry } from '../../platform/countries.ts'
-import { readCsvLine } from './csv.ts'
-import { parseMicros } from './money.ts'
 
 /** What WhatsApp charges from a day on. */
 export interface RateCard {
@@ -196,4 +194,59 @@ const currencies = new Set(Intl.supportedValuesOf('currency'))
 /** Quotes a value, and shortens it if it is long. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}
+
+/** The values of one line of CSV (RFC 4180), without line breaks in values; undefined if a quotation mark is misplaced. */
+function readCsvLine(line: string): string[] | undefined {
+  const values: string[] = []
+  for (let at = 0; ;) {
+    const value = line[at] === '"' ? readQuoted(line, at) : readPlain(line, at)
+    if (!value) return undefined
+    values.push(value.text)
+    if (value.end === line.length) return values
+    if (line[value.end] !== ',') return undefined
+    at = value.end + 1
+  }
+}
+
+interface Value {
+  text: string
+  end: number
+}
+
+function readPlain(line: string, start: number): Value | undefined {
+  const comma = line.indexOf(',', start)
+  const end = comma < 0 ? line.length : comma
+  const text = line.slice(start, end)
+  return text.includes('"') ? undefined : { text, end }
+}
+
+function readQuoted(line: string, start: number): Value | undefined {
+  let text = ''
+  for (let at = start + 1; ;) {
+    const quote = line.indexOf('"', at)
+    if (quote < 0) return undefined
+    text += line.slice(at, quote)
+    if (line[quote + 1] !== '"') return { text, end: quote + 1 }
+    text += '"'
+    at = quote + 2
+  }
+}
+
+/** Decimals of rates and amounts. Money is stored exactly, in millionths. */
+const decimals = 6
+const unit = 10n ** BigInt(decimals)
+
+/** Undefined if the text is not a decimal such as `0.0509` with at most six digits on each side of the point. */
+export function parseMicros(text: string): bigint | undefined {
+  const [, whole, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(text) ?? []
+  return whole === undefined ? undefined : BigInt(whole) * unit + BigInt(fraction.padEnd(decimals, '0'))
+}
+
+/** As a decimal without superfluous zeros: `0.0509`. */
+export function formatMicros(micros: bigint): string {
+  const fraction = String(micros % unit)
+    .padStart(decimals, '0')
+    .replace(/0+$/, '')
+  return fraction === '' ? String(micros / unit) : `${micros / unit}.${fraction}`
 }

@@ -3,8 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { RateCardSummary, RateCardWithMarkets } from '../../../contracts/operator/rates.ts'
 import { pricingCategories } from '../../../contracts/pricing.ts'
 import type { Deps } from '../../deps.ts'
-import { formatMicros } from './money.ts'
-import { type Problem, parseRateCards, type RateCard } from './rate-card.ts'
+import { formatMicros, parseRateCards, type Problem, type RateCard } from './rate-card.ts'
 import { deleteCards, findCards, findRates, insertCards, lockCards, type StoredCard } from './store.ts'
 
 function toSummary({ validFrom, currency, importedAt }: StoredCard, next: StoredCard | undefined): RateCardSummary {

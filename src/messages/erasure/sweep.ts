@@ -5,8 +5,7 @@ import { type NumberColumn, numberColumns } from '../../platform/db/number-colum
 import { retryLocked } from '../../platform/db/retry-locked.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { NumberMatcher } from './number.ts'
-import { eraseReplyWords, replyWordsPattern } from './reply-words.ts'
-import { eraseAttempts } from './store.ts'
+import { eraseAttempts, eraseReplyWords, replyWordsPattern } from './store.ts'
 
 /** How many rows of a table were changed or deleted. */
 export type ErasedRows = Record<string, number>

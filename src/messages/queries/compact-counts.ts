@@ -2,7 +2,7 @@ import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../platform/db/schema.ts'
 import { bucketDays, bucketKey, defaultBatchSize, repeatLocked } from './counts-store.ts'
-import { shiftDay, startOfDay } from './zoned-days.ts'
+import { shiftDay, startOfDay } from './periods.ts'
 
 /** The last 24 hours, and the 24 hours before them, are shown by the hour with their breakdown. */
 const detailedDays = 3

@@ -26,11 +26,11 @@ import {
   periodBefore,
   previousMonth,
   previousWeek,
+  readClock,
   type Slot,
   thisMonth,
   toPeriod,
 } from './periods.ts'
-import { readClock } from './zoned-days.ts'
 
 /** Start of each bar, in seconds. The trigger in message-counts.ts counts by these steps. */
 const steps = [0, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]

@@ -1,6 +1,12 @@
 import type { Kysely } from 'kysely'
-import type { countMessages, listMessages as contract } from '../../../contracts/dashboard/message.ts'
-import { PhoneNumber } from '../../../contracts/fields.ts'
+import type {
+  countMessages as countMessagesContract,
+  FailureReasons,
+  listFailureReasons as listFailureReasonsContract,
+  listMessages as listMessagesContract,
+  MessageCount,
+} from '../../../contracts/dashboard/message.ts'
+import { noReason, PhoneNumber } from '../../../contracts/fields.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
@@ -9,8 +15,17 @@ import { adviseOnFailure, pickMeaning } from '../../whatsapp/failure-advice.ts'
 import { toMessage } from '../message.ts'
 import { isUserId } from '../recipients/plan.ts'
 import { findAddressedNames } from '../recipients/store.ts'
-import { findIdByWaMessageId, hasMessage, type MessageFilter, type Parts } from '../store.ts'
-import { findPage } from './list.ts'
+import {
+  countMatching,
+  countReasons,
+  findIdByWaMessageId,
+  hasMessage,
+  type MessageFilter,
+  type Parts,
+} from '../store.ts'
+import { sumCounts } from './counts-store.ts'
+import { findPage, toFilter } from './read.ts'
+import { explainFailure } from './overview.ts'
 
 type SearchTerm =
   /** A complete ID, or its first characters. */
@@ -41,8 +56,8 @@ export function interpretSearch(search: string): SearchTerm {
   return { kind: 'parts', parts, ...(digits !== typed && { lookedFor: digits }) }
 }
 
-type Filters = InputOf<typeof countMessages>
-type Matched = NonNullable<OutputOf<typeof contract>['matched']>
+type Filters = InputOf<typeof countMessagesContract>
+type Matched = NonNullable<OutputOf<typeof listMessagesContract>['matched']>
 
 export interface ResolvedSearch {
   filter: MessageFilter
@@ -54,7 +69,7 @@ export interface ResolvedSearch {
  * An exact match is found by an index, however old it is; parts are searched for in a bounded number of messages. So if
  * a recipient or an external ID matches exactly, only those messages are listed, unless `parts` is set.
  */
-export async function resolveSearch(
+async function resolveSearch(
   db: Kysely<Database>,
   accountId: string,
   { search, parts, to, externalId }: Pick<Filters, 'search' | 'parts' | 'to' | 'externalId'>,
@@ -88,8 +103,8 @@ export async function resolveSearch(
 export async function searchMessages(
   deps: Pick<Deps, 'db'>,
   caller: Caller,
-  { search, parts, ...input }: Omit<InputOf<typeof contract>, 'accountId'>,
-): Promise<OutputOf<typeof contract>> {
+  { search, parts, ...input }: Omit<InputOf<typeof listMessagesContract>, 'accountId'>,
+): Promise<OutputOf<typeof listMessagesContract>> {
   const resolved = await resolveSearch(deps.db, caller.accountId, { ...input, search, parts })
   const { rows, ...page } = await findPage(deps, caller, input, { search: resolved?.filter ?? {} })
   const items = rows.map((row) => {
@@ -102,4 +117,70 @@ export async function searchMessages(
   })
   const { matched, lookedFor } = resolved ?? {}
   return { ...page, items, ...(matched && { matched }), ...(lookedFor !== undefined && { lookedFor }) }
+}
+
+/** Takes a few milliseconds. A page examines more messages, but an open log repeats its count. */
+const maxCounted = 10_000
+
+/**
+ * Counts exactly if there are few messages to examine. Otherwise it returns an estimate: from the counts of the
+ * overview, which are by day, status, error code and whether WhatsApp accepted the message; for other filters, from the
+ * share of matches among the newest messages.
+ */
+export async function countMessages(
+  { db }: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  { search, parts, ...filters }: Omit<InputOf<typeof countMessagesContract>, 'accountId'>,
+  maxExamined: number = maxCounted,
+): Promise<MessageCount> {
+  const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
+  const filter = { ...(await toFilter(db, accountId, filters)), ...resolved?.filter }
+  const { count, isComplete } = await countMatching(db, accountId, filter, maxExamined)
+  if (isComplete) return { count, kind: 'exact' }
+  // There are no stored counts by recipient, external ID or message ID.
+  if (filter.to !== undefined || filter.externalId !== undefined || filter.idStart !== undefined)
+    return { count, kind: 'minimum' }
+  const period = { sinceDay: filters.from?.slice(0, 10), untilDay: filters.until?.slice(0, 10) }
+  const estimate = isCounted(filter)
+    ? await sumCounts(db, accountId, { ...period, ...filter })
+    : Math.round((count / maxExamined) * (await sumCounts(db, accountId, period)))
+  return estimate > count ? { count: estimate, kind: 'estimate' } : { count, kind: 'minimum' }
+}
+
+/** Pending messages are not in the counts. */
+function isCounted({ template, whatsAppAccountId, country, parts, outcomeUnknown, status }: MessageFilter): boolean {
+  const uncounted = [template, whatsAppAccountId, country, parts, outcomeUnknown]
+  return uncounted.every((value) => value === undefined) && status !== 'pending'
+}
+
+const maxListed = 10
+
+/** Examines at most as many messages as a count does. */
+export async function listFailureReasons(
+  { db }: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  { search, parts, ...filters }: Omit<InputOf<typeof listFailureReasonsContract>, 'accountId'>,
+  maxExamined: number = maxCounted,
+): Promise<FailureReasons> {
+  const resolved = await resolveSearch(db, accountId, { ...filters, search, parts })
+  const filter = { ...(await toFilter(db, accountId, filters)), ...resolved?.filter }
+  const { counts, isComplete } = await countReasons(db, accountId, filter, maxExamined)
+  const reasons = sumByCode(counts)
+  const others = reasons.slice(maxListed).reduce((sum, { count }) => sum + count, 0)
+  return {
+    reasons: reasons
+      .slice(0, maxListed)
+      .map(({ code, count }) => ({ code, ...pickMeaning(explainFailure(code)), count })),
+    others,
+    ...(!isComplete && { examined: maxExamined }),
+  }
+}
+
+/** The most frequent first. Earlier versions stored null instead of UNKNOWN. */
+function sumByCode(counts: readonly { code: string | null; count: number }[]): { code: string; count: number }[] {
+  const byCode = new Map<string, number>()
+  for (const { code, count } of counts) byCode.set(code || noReason, (byCode.get(code || noReason) ?? 0) + count)
+  return [...byCode]
+    .map(([code, count]) => ({ code, count }))
+    .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1))
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
 import { isEmptyList } from '../../templates/fill/values.ts'
-import type { StoredMessage } from '../columns.ts'
+import type { StoredMessage } from '../message.ts'
 import { describeFailure, toSentMessage, unknownOutcome } from './responses.ts'
 
 /** Fingerprints of a request, independent of the order of its fields. */

@@ -1,23 +1,24 @@
-import type { SendMessageRequest } from '../../../contracts/api/message.ts'
+import type { MessagePreview, SendMessageRequest } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
-import { unreadableToken, openAccessToken } from '../../whatsapp-accounts/secrets.ts'
 import type { Deps } from '../../deps.ts'
 import { isPossibleNumber } from '../../platform/number-lengths.ts'
+import { type Pausable, waitPaused } from '../../platform/pausable.ts'
+import { renderMessage } from '../../templates/preview.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
+import { openAccessToken, unreadableToken } from '../../whatsapp-accounts/secrets.ts'
 import { describeContent, sealContent } from '../contents/content.ts'
-import { waitPaused } from '../../platform/pausable.ts'
+import { estimateSend } from '../costs/estimate.ts'
 import type { PendingMessage } from '../message.ts'
 import { assertCompleteNumbers } from '../recipients/check-number.ts'
 import { recipientOf } from '../recipients/plan.ts'
 import { assertNotSuppressed } from '../suppressions/check.ts'
-import type { SendCaller } from './caller.ts'
 import { decide, type Draft } from './decide.ts'
 import { findSendFacts } from './facts-store.ts'
-import { namesMedia, resolveMedia } from './media.ts'
+import { checkMedia, namesMedia, resolveMedia } from './media.ts'
 
 /** Checks everything but media. Throws a `ServiceError` that says why the message cannot be sent. */
-export async function checkSend(
+async function checkSend(
   deps: Pick<Deps, 'db' | 'secrets' | 'randomBytes' | 'log'>,
   { accountId }: Caller,
   input: SendMessageRequest,
@@ -73,4 +74,40 @@ export async function prepare(deps: Deps, caller: SendCaller, input: SendMessage
       : undefined,
   }
   return { message, from, filled, route, accessToken }
+}
+
+/** Who sends a message. */
+export interface SendCaller extends Caller {
+  /** Paused while the send waits for WhatsApp; absent outside a request. */
+  slot?: Pausable | null
+  /** Receives the ID of each message that the call sends or replays. */
+  onMessage?(messageId: string): void
+  /** The response will be that of an earlier request with the same `Idempotency-Key`. */
+  onReplay?(): void
+}
+
+/** Runs the checks of a send and renders the text. Sends and stores nothing. */
+export async function preview(
+  deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'randomBytes' | 'log'>,
+  caller: Caller,
+  input: SendMessageRequest,
+): Promise<MessagePreview> {
+  const { draft } = await checkSend(deps, caller, input)
+  if (namesMedia(draft.filled)) await checkMedia(deps, caller.accountId, draft.filled)
+  const costEstimate = await estimateSend(deps, {
+    accountId: caller.accountId,
+    whatsAppAccountId: draft.from.id,
+    to: recipientOf(input),
+    template: input.template,
+    language: input.language,
+  })
+  return {
+    to: recipientOf(input),
+    ...(input.to === undefined && { recipient: input.recipient }),
+    template: input.template,
+    language: input.language,
+    accountId: draft.from.id,
+    ...renderMessage(draft.template, draft.filled),
+    ...(costEstimate && { costEstimate }),
+  }
 }

@@ -1,7 +1,7 @@
 import type { SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
-import type { RecordedMessage, StoredMessage } from '../columns.ts'
+import type { RecordedMessage, StoredMessage } from '../message.ts'
 import { isUserId } from '../recipients/plan.ts'
 
 /**

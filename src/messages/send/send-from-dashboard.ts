@@ -9,10 +9,9 @@ import { assertWithinBudget } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { isUserId } from '../recipients/plan.ts'
-import { requireMessage } from '../queries/get.ts'
-import type { SendCaller } from './caller.ts'
+import { requireMessage } from '../queries/read.ts'
+import { prepare, type SendCaller } from './prepare.ts'
 import type { SendResult } from './outcome.ts'
-import { prepare } from './prepare.ts'
 import { dispatch, record } from './send.ts'
 
 /**

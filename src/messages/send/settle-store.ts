@@ -4,8 +4,8 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { recordedColumns, type RecordedMessage, stateColumns } from '../columns.ts'
-import type { JournalEntry } from '../journal/journal.ts'
+import { recordedColumns, type RecordedMessage, stateColumns } from '../message.ts'
+import type { JournalEntry } from '../journal.ts'
 import { maxSendDuration } from './idempotency-store.ts'
 
 export interface Acceptance {

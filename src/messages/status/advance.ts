@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../../../contracts/api/message.ts'
-import type { MessageState } from '../columns.ts'
+import type { MessageState } from '../message.ts'
 
 /** Delivered outranks failed: if several devices report both, the recipient has the message. */
 const order = ['pending', 'sent', 'failed', 'delivered', 'read'] as const satisfies MessageStatus[]

@@ -4,9 +4,8 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents } from '../../webhooks/events/store.ts'
 import { resolvePending } from '../send/settle-store.ts'
-import { toUnrecordedEvent } from './apply-statuses.ts'
+import { toUnknownOutcomeEvent, toUnrecordedEvent } from './apply-statuses.ts'
 import { lockMessages } from './store.ts'
-import { toUnknownOutcomeEvent } from './to-event.ts'
 import { findMessage } from '../store.ts'
 
 type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../../platform/db/statement.ts'
-import { messageColumns, stateColumns, type StoredMessage } from '../columns.ts'
+import { messageColumns, stateColumns, type StoredMessage } from '../message.ts'
 
 /** How a status identifies its message: by our ID, which we pass to WhatsApp for this purpose, or only by the wamid. */
 export interface MessageReference {

@@ -5,7 +5,7 @@ import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
-import type { RecordedMessage } from '../columns.ts'
+import type { RecordedMessage } from '../message.ts'
 import { type AppliedChoice, applyChoices, type Choice } from './choices-store.ts'
 
 /** A decision of a recipient, and the message that it came with. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Message, sendMessage } from '../../../contracts/api/message.ts'
 import type { Template } from '../../../contracts/api/template.ts'
-import { listMessages } from '../../../src/messages/queries/list.ts'
+import { listMessages } from '../../../src/messages/queries/read.ts'
 import { startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 
 const example = sendMessage.example.input

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SendMessageRequest } from '../../../contracts/api/message.ts'
-import type { StoredMessage } from '../../../src/messages/columns.ts'
+import type { StoredMessage } from '../../../src/messages/message.ts'
 import { describeRequest, replay } from '../../../src/messages/send/idempotency.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StoredMessage } from '../../../src/messages/columns.ts'
+import type { StoredMessage } from '../../../src/messages/message.ts'
 import { describeRejection, toSentMessage, unknownOutcome } from '../../../src/messages/send/responses.ts'
 import { replay } from '../../../src/messages/send/idempotency.ts'
 

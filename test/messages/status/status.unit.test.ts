@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { messageStatuses } from '../../../contracts/api/message.ts'
-import type { MessageState } from '../../../src/messages/columns.ts'
+import type { MessageState } from '../../../src/messages/message.ts'
 import { advance, applyReport, type StatusReport } from '../../../src/messages/status/advance.ts'
 
 /** One row for each pair of current and reported status. */

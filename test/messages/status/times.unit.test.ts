@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MessageState } from '../../../src/messages/columns.ts'
+import type { MessageState } from '../../../src/messages/message.ts'
 import { applyReport, type StatusReport, withoutRecipient } from '../../../src/messages/status/advance.ts'
 
 const start: MessageState = {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StoredMessage } from '../../../../src/messages/columns.ts'
-import { toMessage } from '../../../../src/messages/message.ts'
+import { type StoredMessage, toMessage } from '../../../../src/messages/message.ts'
 import { failed, listMissing } from '../../../messages/missing-fields.ts'
 
 const dashboard = '../../../../src/dashboard'

@@ -1,16 +1,63 @@
+import type { Kysely } from 'kysely'
 import type { z } from 'zod'
-import type { Message } from '../../../contracts/api/message.ts'
-import type { getMessage as contract, StoredReply } from '../../../contracts/dashboard/message.ts'
+import type { listMessages as listMessagesContract, Message, MessagePage } from '../../../contracts/api/message.ts'
+import type { getMessage as getMessageContract, StoredReply } from '../../../contracts/dashboard/message.ts'
 import { errors, ServiceError } from '../../../contracts/errors.ts'
 import { MessageRepliedEvent } from '../../../contracts/events.ts'
+import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
+import { firstIdAt } from '../../platform/ids.ts'
 import { toDelivery } from '../../webhooks/deliveries/list.ts'
 import { findAttempts, findDeliveriesOfMessage } from '../../webhooks/deliveries/store.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
-import type { StoredMessage } from '../columns.ts'
-import { toMessage } from '../message.ts'
-import { findEventsOfMessage, findMessage } from '../store.ts'
+import { type StoredMessage, toMessage } from '../message.ts'
+import { findAddressedNames } from '../recipients/store.ts'
+import { findMessage, findMessages, findEventsOfMessage, type MessageFilter } from '../store.ts'
+
+export type ListInput = InputOf<typeof listMessagesContract>
+
+/** Filters that only the dashboard has. */
+type DashboardFilters = Pick<MessageFilter, 'whatsAppAccountId' | 'country' | 'failure' | 'outcomeUnknown'>
+
+/** The filters of a list, without cursor and limit. */
+export async function toFilter(
+  db: Kysely<Database>,
+  accountId: string,
+  { from, until, to, recipient = to, ...filter }: Omit<ListInput, 'cursor' | 'limit'> & DashboardFilters,
+): Promise<MessageFilter> {
+  return {
+    ...filter,
+    to: recipient === undefined ? undefined : await findAddressedNames(db, accountId, to ?? recipient),
+    fromId: from === undefined ? undefined : firstIdAt('msg', new Date(from)),
+    untilId: until === undefined ? undefined : firstIdAt('msg', new Date(until)),
+  }
+}
+
+export async function listMessages(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: ListInput & DashboardFilters,
+  options: { maxExamined?: number } = {},
+): Promise<MessagePage> {
+  const { rows, ...page } = await findPage(deps, caller, input, options)
+  return { ...page, items: rows.map(toMessage) }
+}
+
+/**
+ * A cursor is the ID of the last message examined, so it stays valid while new messages arrive. `search`: the filters that a search adds.
+ */
+export async function findPage(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  { cursor, limit, ...filters }: ListInput & DashboardFilters,
+  { maxExamined, search = {} }: { maxExamined?: number; search?: MessageFilter } = {},
+): Promise<{ rows: StoredMessage[]; nextCursor?: string }> {
+  const filter = { ...(await toFilter(deps.db, caller.accountId, filters)), ...search, beforeId: cursor }
+  const { rows, cursor: nextCursor } = await findMessages(deps.db, caller.accountId, filter, limit, maxExamined)
+  return { rows, ...(nextCursor !== undefined && { nextCursor }) }
+}
 
 export async function getMessage(
   deps: Pick<Deps, 'db'>,
@@ -31,7 +78,7 @@ export async function requireMessage(
 }
 
 /** The dashboard shows the advice separately from WhatsApp's own text. */
-function describe(stored: StoredMessage): Pick<z.output<(typeof contract)['output']>, 'message' | 'failure'> {
+function describe(stored: StoredMessage): Pick<z.output<(typeof getMessageContract)['output']>, 'message' | 'failure'> {
   const message = toMessage(stored)
   if (stored.errorCode === null) return { message }
   const error = { code: stored.errorCode, message: stored.errorMessage ?? '' }
@@ -47,9 +94,9 @@ const maxEvents = 100
  */
 export async function getMessageHistory(
   { db }: Pick<Deps, 'db'>,
-  { accountId, messageId }: z.output<(typeof contract)['input']>,
+  { accountId, messageId }: z.output<(typeof getMessageContract)['input']>,
   { withReplies }: { withReplies: boolean },
-): Promise<z.output<(typeof contract)['output']>> {
+): Promise<z.output<(typeof getMessageContract)['output']>> {
   const stored = await requireMessage({ db }, accountId, messageId)
   const rows = await findDeliveriesOfMessage(db, accountId, messageId, maxDeliveries)
   const ids = rows.map((row) => row.id)

@@ -1,9 +1,55 @@
 import { type Kysely, sql } from 'kysely'
-import { freeReasons } from '../../../contracts/pricing.ts'
-import type { Database, StoredReach } from '../../platform/db/schema.ts'
-import { limitedPattern } from '../../whatsapp-accounts/health/messaging-limit.ts'
-import type { WhatsAppAccountRef } from '../../whatsapp-accounts/store.ts'
-import { numberKeySql } from '../suppressions/number-key.ts'
+import { freeReasons } from '../../contracts/pricing.ts'
+import { dayMilliseconds } from '../../contracts/time.ts'
+import type { Deps } from '../deps.ts'
+import type { Database, StoredReach } from '../platform/db/schema.ts'
+import { firstIdAt } from '../platform/ids.ts'
+import { claimBatches } from '../platform/work-on-due.ts'
+import { logFindings } from '../whatsapp-accounts/health/log-findings.ts'
+import { limitedPattern } from '../whatsapp-accounts/health/messaging-limit.ts'
+import type { WhatsAppAccountRef } from '../whatsapp-accounts/store.ts'
+import { numberKeySql } from './suppressions/number-key.ts'
+
+const nextSeconds = 60
+/** Twice the largest limit, and few enough that a count takes seconds at most on a small machine. */
+const maxScanned = 200_000
+/** A count waits longer the more it reads, so that counting takes a small share of the time. */
+const scannedPerSecond = 1000
+const maxClaimed = 20
+
+type CountDeps = Pick<Deps, 'db' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
+
+/**
+ * Counts how many people the numbers of each business portfolio with a messaging limit addressed in the last 24 hours.
+ * Sends neither wait for this nor write anything for it. Returns the number of portfolios.
+ */
+export async function countReach(deps: CountDeps, stopping?: AbortSignal): Promise<number> {
+  let counted = 0
+  const claim = () => claimDuePortfolios(deps.db, { limit: maxClaimed, nextSeconds })
+  for await (const due of claimBatches(claim, stopping)) {
+    for (const portfolioId of due) await countPortfolio(deps, portfolioId)
+    counted += due.length
+  }
+  return counted
+}
+
+async function countPortfolio(deps: CountDeps, portfolioId: string): Promise<void> {
+  const now = deps.now()
+  const numbers = await findNumbersOfPortfolio(deps.db, portfolioId)
+  if (numbers.length === 0) return
+  const { people, byNumber, scanned, isComplete } = await countPeople(deps.db, numbers, {
+    firstId: firstIdAt('msg', new Date(now.getTime() - dayMilliseconds)),
+    firstEventId: firstIdAt('evt', new Date(now.getTime() - 2 * dayMilliseconds)),
+    maxScanned,
+  })
+  const reach = { people, isComplete, countedAt: now.toISOString() }
+  await saveReach(
+    deps.db,
+    numbers.map((ref) => ({ ...ref, reach: { ...reach, byNumber: byNumber.get(ref.whatsAppAccountId) ?? 0 } })),
+    nextSeconds + Math.floor(scanned / scannedPerSecond),
+  )
+  await logFindings(deps, numbers)
+}
 
 /** A number that is unknown to a portfolio is counted with its WhatsApp Business Account. */
 const portfolioOf = sql`coalesce(w.portfolio_id, w.waba_id)`
@@ -12,7 +58,7 @@ const portfolioOf = sql`coalesce(w.portfolio_id, w.waba_id)`
  * Claims numbers with a messaging limit whose people are to be counted, so that only one of several nodes counts them, and
  * returns their portfolios. Reads all accounts.
  */
-export async function claimDuePortfolios(
+async function claimDuePortfolios(
   db: Kysely<Database>,
   { limit, nextSeconds }: { limit: number; nextSeconds: number },
 ): Promise<string[]> {
@@ -30,7 +76,7 @@ export async function claimDuePortfolios(
 }
 
 /** The numbers of a portfolio, of all accounts: they share its limit. */
-export async function findNumbersOfPortfolio(db: Kysely<Database>, portfolioId: string): Promise<WhatsAppAccountRef[]> {
+async function findNumbersOfPortfolio(db: Kysely<Database>, portfolioId: string): Promise<WhatsAppAccountRef[]> {
   const { rows } = await sql<WhatsAppAccountRef>`
     select w.account_id as "accountId", w.id as "whatsAppAccountId"
     from whatsapp_accounts w
@@ -156,7 +202,7 @@ export function countStatement(
 }
 
 /** Stores the counts of a portfolio. Rows are locked in the order of callbacks. Each row names its own account. */
-export async function saveReach(
+async function saveReach(
   db: Kysely<Database>,
   counted: readonly (WhatsAppAccountRef & { reach: StoredReach })[],
   nextSeconds: number,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { quotaFacts } from '../../../contracts/facts/errors.ts'
-import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
-import { startTestServer, type TestServer } from '../../support/server.ts'
+import { quotaFacts } from '../../contracts/facts/errors.ts'
+import { eraseRecipient } from '../../src/messages/erasure/erase.ts'
+import { signedInOwner, type TestOwner } from '../support/user.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 const quota = 3
 

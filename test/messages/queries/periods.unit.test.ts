@@ -5,10 +5,10 @@ import {
   periodBefore,
   previousMonth,
   previousWeek,
+  startOfDay,
   thisMonth,
   toPeriod,
 } from '../../../src/messages/queries/periods.ts'
-import { startOfDay } from '../../../src/messages/queries/zoned-days.ts'
 
 test.each([
   { date: '2026-11-20', timeZone: 'UTC', start: '2026-11-20T00:00:00.000Z' },

@@ -1,14 +1,13 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { countReach } from '../../../src/messages/reach/count-people.ts'
-import { countPeople, countStatement } from '../../../src/messages/reach/store.ts'
-import { numberKeySql, toNumberKey } from '../../../src/messages/suppressions/number-key.ts'
-import { firstIdAt } from '../../../src/platform/ids.ts'
-import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
-import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-thresholds.ts'
-import { receive, report, sendOne, status } from '../../support/callbacks.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { signedInOwner } from '../../support/user.ts'
+import { countPeople, countReach, countStatement } from '../../src/messages/reach.ts'
+import { numberKeySql, toNumberKey } from '../../src/messages/suppressions/number-key.ts'
+import { firstIdAt } from '../../src/platform/ids.ts'
+import { checkNow } from '../../src/whatsapp-accounts/health/check.ts'
+import { announceThresholds } from '../../src/webhooks/alerts/rules/announce-thresholds.ts'
+import { receive, report, sendOne, status } from '../support/callbacks.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
+import { signedInOwner } from '../support/user.ts'
 
 let server: TestServer
 let account: TestAccount

@@ -1,6 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../../platform/secrets.ts'
 
+/** Digits, each of them equally likely. */
+export function generateCode(length: number, randomBytes: (size: number) => Uint8Array): string {
+  let code = ''
+  while (code.length < length)
+    // The largest multiple of ten that a byte can hold is 250; the rest would make small digits more likely.
+    for (const byte of randomBytes(length)) if (byte < 250 && code.length < length) code += byte % 10
+  return code
+}
+
 /** Includes the ID, so that equal codes have different MACs. */
 export function computeCodeMac(secrets: SecretBox, id: string, code: string): Uint8Array {
   return secrets.fingerprints(code, purposeOf(id))[0]

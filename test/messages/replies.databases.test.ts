@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { deleteOldSeenReplies } from '../../../src/messages/replies/store.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { post, sendOne, status } from '../../support/callbacks.ts'
-import { exampleSend } from '../../support/example-send.ts'
-import { listRecorded, newWamid, repliesCallback, replyTime, tap, text, userMessage } from '../../support/replies.ts'
-import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
+import { deleteOldSeenReplies } from '../../src/messages/replies.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { post, sendOne, status } from '../support/callbacks.ts'
+import { exampleSend } from '../support/example-send.ts'
+import { listRecorded, newWamid, repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'
+import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let account: TestAccount
