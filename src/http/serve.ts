@@ -11,14 +11,16 @@ import type { DeliveryJournal } from '../webhooks/queue/journal.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
-import { registerChatMetric } from './ops/chat-metric.ts'
-import { registerEmailMetric } from './ops/email-metric.ts'
+import {
+  countSends,
+  registerChatMetric,
+  registerEmailMetric,
+  registerOutcomesUnknownMetric,
+  registerRequestLogMetric,
+} from './ops/metrics.ts'
 import { createHousekeeping } from './ops/housekeeping.ts'
 import { startJournals } from './ops/journal.ts'
-import { registerOutcomesUnknownMetric } from './ops/metrics.ts'
 import { createJobLog, startProcessReport } from './ops/process-report.ts'
-import { registerRequestLogMetric } from './ops/request-log-metric.ts'
-import { countSends } from './ops/whatsapp-metrics.ts'
 import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
 

@@ -15,33 +15,34 @@ import { createReadLimit } from '../pipeline/read-limit.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
-import { coalesceWrites } from './api/coalesce-writes.ts'
-import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { type ApiCall, authorizeApiKey } from './api/authorize.ts'
+import { failureHeaders, fromFastifyError, statusOf, toFailureBody, toServiceError } from './api/errors.ts'
 import { apiHandlers } from './api/handlers.ts'
 import { isUpload, registerMediaUpload } from './api/media-upload.ts'
-import { recordRequests } from './api/request-log.ts'
-import { recordFailure, registerTrace } from './api/request-trace.ts'
+import { recordFailure, recordRequests, registerTrace } from './api/request-log.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { isSampleUpload, toSampleFailureBody } from './dashboard/sample-upload.ts'
-import { registerDashboard, dashboardTrpcPath } from './dashboard/trpc.ts'
+import { dashboardTrpcPath, registerDashboard } from './dashboard/trpc.ts'
 import { registerClientPackage } from './docs/client-package.ts'
-import { registerDocs } from './docs/docs.ts'
-import { registerHome } from './docs/home.ts'
+import { registerDocs, registerHome } from './docs/docs.ts'
 import { withoutPorts } from './forwarded-for.ts'
-import { limitConnections } from './limits/connections.ts'
+import { boundUnread, limitConnections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
-import { boundUnread } from './limits/unread.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
-import { registerHealth, type ServerState } from './ops/health.ts'
 import { registerHealthMetrics } from './ops/health-metrics.ts'
-import { type MetricsAccess, registerDatabaseMetric, registerMetrics, registerPendingMetric } from './ops/metrics.ts'
+import { registerHealth, type ServerState } from './ops/health.ts'
+import {
+  type MetricsAccess,
+  registerDatabaseMetric,
+  registerMetrics,
+  registerPendingMetric,
+  registerTemplatesMetric,
+} from './ops/metrics.ts'
 import { traceRequests } from './ops/tracing.ts'
-import { registerTemplatesMetric } from './ops/whatsapp-metrics.ts'
 
 export interface ServerOptions {
   /** Addresses and ranges whose `X-Forwarded-For` is trusted. */
@@ -297,4 +298,22 @@ function describe(code: string | undefined): ServiceError {
     default:
       return new ServiceError('VALIDATION_ERROR', 'The request is not valid HTTP.')
   }
+}
+
+/**
+ * Writes the responses that become ready in one turn of the event loop together at its end. Writing each response
+ * separately wakes the client once per response, and at full load a write costs twice as much. A single response does
+ * not wait: its turn ends at once.
+ */
+function coalesceWrites(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    setImmediate(() => {
+      try {
+        done()
+      } catch {
+        // The response cannot be written. An uncaught error would end the process, so drop the connection instead.
+        reply.raw.destroy()
+      }
+    })
+  })
 }

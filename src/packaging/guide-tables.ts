@@ -20,11 +20,13 @@ import { pairProcedures } from '../pipeline/procedures.ts'
 import { listTools } from '../http/mcp/tools.ts'
 import { registerProcessMetrics } from '../cli/processes/member.ts'
 import { registerClockMetric } from '../http/ops/clock-watch.ts'
-import { registerOutcomesUnknownMetric } from '../http/ops/metrics.ts'
-import { countSends } from '../http/ops/whatsapp-metrics.ts'
-import { registerChatMetric } from '../http/ops/chat-metric.ts'
-import { registerEmailMetric } from '../http/ops/email-metric.ts'
-import { registerRequestLogMetric } from '../http/ops/request-log-metric.ts'
+import {
+  countSends,
+  registerChatMetric,
+  registerEmailMetric,
+  registerOutcomesUnknownMetric,
+  registerRequestLogMetric,
+} from '../http/ops/metrics.ts'
 import { createServer } from '../http/server.ts'
 import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { uploadMedia } from '../../contracts/api/media.ts'
 import type { OpenApiDocument } from '../../src/http/openapi/document.ts'
-import { openApiForms } from '../../src/http/openapi/forms.ts'
+import { openApiForms } from '../../src/http/openapi/openapi30.ts'
 import type { Check } from './scenario.ts'
 import {
   cargoTarget,

@@ -132,7 +132,7 @@ const searching = [
   // V8's, for JSON that does not parse.
   'src/http/api/input.ts',
   // Busboy's.
-  'src/http/api/multipart.ts',
+  'src/http/api/receive-form.ts',
   // The full stop of WhatsApp's text.
   'src/media/at-whatsapp.ts',
   // Of PostgreSQL, PgBouncer, pg and PGlite, where they have no code.

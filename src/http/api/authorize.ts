@@ -6,7 +6,7 @@ import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.
 import type { Deps } from '../../deps.ts'
 import type { ProcedureCall } from '../../pipeline/procedures.ts'
 import type { Slot } from '../limits/load-limit.ts'
-import { traceOf } from './request-trace.ts'
+import { traceOf } from './request-log.ts'
 
 /** An authorized call with an API key. */
 export class ApiCall implements ProcedureCall {

@@ -9,8 +9,7 @@ import { storeUpload, uploadLink } from '../../media/upload.ts'
 import { spool } from '../../media/spool.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
-import { endIfStalled } from './multipart.ts'
-import { receiveForm, streamBodies } from './receive-form.ts'
+import { endIfStalled, receiveForm, streamBodies } from './receive-form.ts'
 
 const maxJsonBytes = 64 * 1024
 

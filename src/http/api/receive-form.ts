@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
 import type { FastifyInstance } from 'fastify'
-import { ServiceError } from '../../../contracts/errors.ts'
+import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
+import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import type { SpooledFile } from '../../media/spool.ts'
+import { defaultStallMilliseconds, notInTime, type SpooledFile } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/store/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
-import { type Form, maxFormBytes, readForm } from './multipart.ts'
 
 /** How long the rest of a body is read and discarded before the connection is closed. */
 const lingerMilliseconds = 5_000
@@ -46,4 +47,126 @@ export async function receiveForm(
   return readForm(request, { contentType, stallMilliseconds }, keep).catch((error: unknown) => {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
   })
+}
+
+interface StallLimit {
+  /** The request fails if no bytes of the body arrive for this long. */
+  stallMilliseconds: number | undefined
+}
+
+interface Form {
+  file: SpooledFile
+  /** As the client sent it; not validated. */
+  filename: string | undefined
+  fields: Record<string, string>
+}
+
+/** The largest document, plus the other parts of the form. */
+const maxFormBytes = maxMediaBytes.document + 64 * 1024
+const limits = { files: 1, fields: 8, parts: 9, fieldSize: 1024, headerPairs: 16, headerSize: 8 * 1024 }
+const { fileField = 'file' } = uploadMedia
+
+/**
+ * Reads a multipart/form-data body (RFC 7578) with one file, which `keep` consumes as it arrives. If anything is wrong
+ * with the body, before the file, in it or after it, or if it stops arriving, the file is discarded.
+ */
+async function readForm(
+  request: IncomingMessage,
+  { contentType, stallMilliseconds }: { contentType: string } & StallLimit,
+  keep: (file: Readable) => Promise<SpooledFile>,
+): Promise<Form> {
+  const parser = createParser(contentType)
+  const fields = new Map<string, string>()
+  const { promise: parsed, resolve, reject } = Promise.withResolvers<void>()
+  let incoming: { stream: Readable; filename: string | undefined; kept: Promise<SpooledFile> } | undefined
+  let received = 0
+
+  parser
+    .on('field', (name, value, nameTruncated, valueTruncated) => {
+      if (nameTruncated || valueTruncated) reject(invalidField(name.slice(0, 80), 'must have at most 1024 bytes.'))
+      else if (fields.has(name)) reject(invalidField(name.slice(0, 80), 'was given twice. Send it once.'))
+      else fields.set(name, value)
+    })
+    .on('file', (_name, stream, filename) => {
+      const kept = keep(stream)
+      incoming = { stream, filename, kept }
+      kept.catch(reject)
+      // The only event with which the parser reports a body that ends in the middle of a part.
+      stream.on('error', (error: Error) => {
+        if (/terminated early/.test(error.message)) reject(cutOff())
+      })
+    })
+    .on('filesLimit', () => reject(invalidField(fileField, 'was given twice. Upload one file per request.')))
+    .on('fieldsLimit', () => reject(tooManyParts()))
+    .on('partsLimit', () => reject(tooManyParts()))
+    .on('error', () => reject(cutOff()))
+    .on('finish', resolve)
+  request
+    .on('data', (chunk: Buffer) => {
+      received += chunk.length
+      if (received > maxFormBytes)
+        reject(
+          new ServiceError(
+            'PAYLOAD_TOO_LARGE',
+            'The request body is larger than 100 MB, the most that WhatsApp takes.',
+          ),
+        )
+    })
+    .on('error', () => reject(cutOff()))
+    .on('close', () => {
+      if (!request.complete) reject(cutOff())
+    })
+    .pipe(parser)
+
+  try {
+    await endIfStalled(request, { stallMilliseconds }, parsed)
+    if (!incoming) throw invalidField(fileField, 'is missing: send the file in a part with this name.')
+    return { file: await incoming.kept, filename: incoming.filename, fields: Object.fromEntries(fields) }
+  } catch (error) {
+    request.unpipe(parser)
+    incoming?.stream.destroy(error instanceof Error ? error : cutOff())
+    await incoming?.kept.then(
+      (file) => file.discard(),
+      () => {},
+    )
+    throw error
+  }
+}
+
+/** Rejects if the body stops arriving. */
+export async function endIfStalled<Result>(
+  body: IncomingMessage,
+  { stallMilliseconds = defaultStallMilliseconds }: StallLimit,
+  reading: Promise<Result>,
+): Promise<Result> {
+  const { promise: stalled, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(notInTime('its sender stalled')), stallMilliseconds)
+  const refresh = () => void timer.refresh()
+  body.on('data', refresh)
+  try {
+    return await Promise.race([reading, stalled])
+  } finally {
+    clearTimeout(timer)
+    body.off('data', refresh)
+  }
+}
+
+function createParser(contentType: string) {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits,
+      isPartAFile: (name) => name === fileField,
+    })
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', 'Content-Type: multipart/form-data must name a boundary.')
+  }
+}
+
+function cutOff(): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', 'The request ended before the file was complete. Nothing was stored.')
+}
+
+function tooManyParts(): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', 'The request has too many parts: send the file and its fields only.')
 }

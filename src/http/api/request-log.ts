@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceError } from '../../../contracts/errors.ts'
 import { noReason } from '../../../contracts/fields.ts'
 import { hashApiKey, isApiKey, startOfApiKey } from '../../accounts/api-key.ts'
+import type { Authentication } from '../../accounts/authenticate.ts'
 import {
   type BodyShape,
-  redactResponse,
-  redactJson,
-  redactValue,
   type RedactedBody,
+  redactJson,
+  redactResponse,
+  redactValue,
   scrubSecrets,
 } from '../../accounts/requests/redact.ts'
 import type { Bodies, RequestLog } from '../../accounts/requests/request-log.ts'
-import type { RequestTrace } from './request-trace.ts'
 
 const maxPathLength = 512
 const maxAddressLength = 64
@@ -116,4 +116,42 @@ function shapeOf(url: string): BodyShape {
 /** Replaces control characters: PostgreSQL rejects NUL, and a terminal would interpret escape sequences. */
 function cleanText(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]/gu, '\uFFFD')
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until something is recorded. */
+    trace: RequestTrace | null
+  }
+}
+
+/** Facts about a request, collected while it is processed, for the API request log and traces. */
+interface RequestTrace {
+  /** Set once the key has been verified, even if the request is then rejected for another reason. */
+  accountId: string | undefined
+  messageIds: string[] | undefined
+  /** Of the calls in a batch that share it. */
+  authentication: Promise<Authentication> | undefined
+  admission: Promise<void> | undefined
+  failures: ServiceError[] | undefined
+}
+
+export function registerTrace(app: FastifyInstance): void {
+  app.decorateRequest('trace', null)
+}
+
+export function traceOf(request: FastifyRequest): RequestTrace {
+  return (request.trace ??= {
+    accountId: undefined,
+    messageIds: undefined,
+    authentication: undefined,
+    admission: undefined,
+    failures: undefined,
+  })
+}
+
+/** A batch can have several failures. */
+export function recordFailure(request: FastifyRequest, failure: ServiceError): void {
+  const trace = traceOf(request)
+  ;(trace.failures ??= []).push(failure)
 }

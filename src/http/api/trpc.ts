@@ -11,7 +11,7 @@ import type { ProcedureCall, ServedProcedure } from '../../pipeline/procedures.t
 import { failureHeaders, statusOf, toServiceError, trpcCodes } from './errors.ts'
 import { parseInput } from './input.ts'
 import { sizeOf } from './rest.ts'
-import { recordFailure, traceOf } from './request-trace.ts'
+import { recordFailure, traceOf } from './request-log.ts'
 import { serveSingleCalls } from './trpc-single-call.ts'
 
 interface Context {

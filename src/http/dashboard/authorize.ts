@@ -1,20 +1,20 @@
-import { errorFacts } from '../../../contracts/facts/errors.ts'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { OperatorAccess } from '../../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { errorFacts } from '../../../contracts/facts/errors.ts'
 import { AccountId } from '../../../contracts/fields.ts'
 import type { Role, SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
+import type { ProcedureCall } from '../../pipeline/procedures.ts'
 import type { Database } from '../../platform/db/schema.ts'
+import type { Logger } from '../../platform/log.ts'
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
-import type { UserAuth, SignedIn } from '../../users/sign-in/better-auth.ts'
+import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/id-token.ts'
 import { readBrowser } from '../../users/sign-in/known-sources.ts'
 import { findRole } from '../../users/store.ts'
-import type { ProcedureCall } from '../../pipeline/procedures.ts'
-import type { RunInBackground } from './background.ts'
 import { toHeaders } from './pages.ts'
 
 /** The services that sign users in. */
@@ -155,4 +155,24 @@ function assertSameOrigin(headers: Headers): void {
 
 function foreignOrigin(): ServiceError {
   return new ServiceError('FOREIGN_ORIGIN', errorFacts.otherSite())
+}
+
+/** Runs work that a request starts but does not wait for. Beyond `max` concurrent tasks, work is dropped. */
+type RunInBackground = (work: () => Promise<void>) => void
+
+export function createBackgroundRunner(log: Logger, max: number): RunInBackground {
+  let running = 0
+  return (work) => {
+    if (running >= max) {
+      log.warn('background task limit reached; dropped a task')
+      return
+    }
+    running++
+    // Start after the response: its timing must not reveal whether there is work to do.
+    setImmediate(() => {
+      work()
+        .catch((error: unknown) => log.error({ err: error }, 'a background task failed'))
+        .finally(() => running--)
+    })
+  }
 }

@@ -10,7 +10,7 @@ import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 import type { DashboardCall } from './authorize.ts'
-import { operatorHandlers } from './console/handlers.ts'
+import { operatorHandlers } from './console.ts'
 import { settingsHandlers } from './settings-handlers.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>

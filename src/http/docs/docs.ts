@@ -73,7 +73,7 @@ export function registerDocs(
 }
 
 async function writeForm(name: 'openapi.yaml' | 'openapi-3.0.json'): Promise<string> {
-  const { openApiForms } = await import('../openapi/forms.ts')
+  const { openApiForms } = await import('../openapi/openapi30.ts')
   return openApiForms[name](JSON.parse(await readFile(openApi, 'utf8')) as OpenApiDocument)
 }
 
@@ -93,4 +93,24 @@ function listScalarFiles(): string[] {
 
 function local(file: string): URL {
   return new URL(file, import.meta.url)
+}
+
+/** Redirects `/` to the dashboard. If the dashboard is not built, it serves a page with links instead. */
+export function registerHome(app: FastifyInstance, { dashboard }: { dashboard: boolean }): void {
+  if (dashboard) {
+    app.get('/', (_request, reply) => reply.redirect('/settings/'))
+    return
+  }
+  serveAsset(app, '/', {
+    file: new URL('home/page.html', import.meta.url),
+    contentType: 'text/html; charset=utf-8',
+    headers: {
+      'Content-Security-Policy':
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    },
+  })
+  serveAsset(app, '/home.css', {
+    file: new URL('home/style.css', import.meta.url),
+    contentType: 'text/css; charset=utf-8',
+  })
 }

@@ -7,13 +7,15 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
+import type { Meter } from '../../pipeline/meter.ts'
 
 /**
  * Bounds the memory of one connection. Node parses pipelined requests (RFC 9112, 9.3.2) as fast as they arrive and
  * buffers their responses until the client reads them.
  */
-export interface Connections {
+interface Connections {
   /** For Fastify's `serverFactory`. */
   createServer(handler: RequestListener, options: ServerOptions): Server
   /** Returns the error for a request that is rejected before routing; undefined for most requests. */
@@ -318,4 +320,29 @@ function rejectExpectation(): ServiceError {
 /** The error for a CONNECT request, which Node would otherwise leave without an answer. */
 class ConnectMethodError extends Error {
   readonly code = 'WAYBILL_CONNECT_METHOD'
+}
+
+/** Smaller responses are bounded by their number per connection. */
+const minBytes = 16 * 1024
+
+/** Writing a response to the network. */
+const millisecondsPerByte = 0.000_005
+
+/** Counts large responses for their account until the client has read them, because they stay in memory until then. */
+export function boundUnread(app: FastifyInstance, connections: Connections, meter: Meter): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isLarge = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= minBytes
+    if (isLarge) {
+      const bytes = payload.length
+      const accountId = request.trace?.accountId
+      if (accountId !== undefined) {
+        meter.charge(accountId, bytes * millisecondsPerByte)
+        meter.addUnread(accountId, bytes)
+      }
+      connections.countUnread(reply.raw, bytes, () => {
+        if (accountId !== undefined) meter.addUnread(accountId, -bytes)
+      })
+    }
+    done()
+  })
 }

@@ -1,11 +1,20 @@
+import { initTRPC, type TRPCRouterRecord } from '@trpc/server'
+import { generateOpenApiDocument, type OpenApiMeta } from 'trpc-to-openapi'
+import { z } from 'zod'
+import { successEnvelope } from '../../../contracts/envelope.ts'
+import { IdempotencyKey } from '../../../contracts/fields.ts'
 import { restContracts } from '../../../contracts/index.ts'
-import { listProcedures, tags } from '../../../contracts/procedure.ts'
+import {
+  type ApiProcedure,
+  isProcedure,
+  listProcedures,
+  type ProcedureTree,
+  tags,
+} from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
-import { draftDocument } from './draft.ts'
-import { headers } from './headers.ts'
+import { headers, hoistSharedResponses, writeFailureSchemas } from './responses.ts'
 import { readJsonSchema, writeOperation } from './operation.ts'
-import { hoistSharedResponses, writeFailureSchemas } from './responses.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
 import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 
@@ -124,4 +133,64 @@ function listReferenced(from: unknown[], schemas: Record<string, Schema>): Set<s
 
 function pick(schemas: Record<string, Schema>, names: Set<string>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)))
+}
+
+const trpc = initTRPC.meta<OpenApiMeta>().create()
+
+/**
+ * Generates paths, parameters and schemas with trpc-to-openapi, from a router that exists only for this purpose. Error
+ * responses are omitted, because the generator's have a different shape from ours.
+ */
+export function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDocument {
+  const document = generateOpenApiDocument(trpc.router(describeTree(contracts)), {
+    openApiVersion: '3.1.0',
+    title: '',
+    version: '',
+    baseUrl: '/',
+  })
+  // The JSON round trip removes the generator's `undefined` values.
+  return JSON.parse(JSON.stringify(document))
+}
+
+function describeTree(tree: ProcedureTree<ApiProcedure>): TRPCRouterRecord {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, node]) => [name, isProcedure(node) ? describe(node) : describeTree(node)]),
+  )
+}
+
+function describe({ kind, method, path, input, output, idempotent }: ApiProcedure) {
+  const procedure = trpc.procedure
+    .meta({
+      openapi: {
+        method,
+        path,
+        errorResponses: [],
+        ...(idempotent && { requestHeaders: z.object({ 'Idempotency-Key': IdempotencyKey.optional() }) }),
+      },
+    })
+    .input(unrefined(input))
+    .output(nameEnvelope(output))
+  return kind === 'query' ? procedure.query(unserved) : procedure.mutation(unserved)
+}
+
+/** The generator opens a refined object when it copies it, so it gets the fields alone. */
+function unrefined(input: ApiProcedure['input']): ApiProcedure['input'] {
+  return z.strictObject(input.shape).meta(input.meta() ?? {})
+}
+
+/** Procedures with the same output share one envelope, because a schema name must be unique. */
+const envelopes = new WeakMap<z.ZodType, z.ZodType>()
+
+function nameEnvelope(output: z.ZodType): z.ZodType {
+  const known = envelopes.get(output)
+  if (known) return known
+  const envelope = successEnvelope(output)
+    .describe('The response to a successful request.')
+    .meta({ id: `${output.meta()?.id}Response` })
+  envelopes.set(output, envelope)
+  return envelope
+}
+
+function unserved(): never {
+  throw new Error('This router describes the procedures; it does not serve them.')
 }

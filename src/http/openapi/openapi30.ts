@@ -1,3 +1,4 @@
+import { stringify } from 'yaml'
 import type {
   OpenApi30Document,
   OpenApiDocument,
@@ -152,4 +153,10 @@ function convertAlternatives(keyword: 'anyOf' | 'oneOf', schemas: Schema[]): Sch
   if (others.some(({ type }) => type === undefined)) throw new Error('OpenAPI 3.0 has no null beside a reference.')
   const [only, ...more] = others.map((schema) => ({ ...schema, nullable: true }))
   return more.length === 0 ? { ...only } : { [keyword]: [only, ...more] }
+}
+
+/** The other forms in which the server offers `openapi.json`. They are made from it, so that no copy can be out of date. */
+export const openApiForms = {
+  'openapi.yaml': (document: OpenApiDocument) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  'openapi-3.0.json': (document: OpenApiDocument) => `${JSON.stringify(toOpenApi30(document), null, 2)}\n`,
 }

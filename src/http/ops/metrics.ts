@@ -1,10 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
+import { type DropReason, dropReasons } from '../../accounts/requests/request-log.ts'
 import type { Deps } from '../../deps.ts'
 import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isReady } from '../../platform/db/database.ts'
+import type { EmailOutcome } from '../../platform/email/mailer.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
+import { countTemplates } from '../../templates/store.ts'
+import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
+import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
+import { rules } from '../../whatsapp/error-codes.ts'
+import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 import { printAllAccounts } from './health-metrics.ts'
 
 /** Who may read the metrics: requests with this bearer token, everybody (in the sandbox) or nobody. */
@@ -122,4 +128,84 @@ export function registerOutcomesUnknownMetric(registry: Registry): (messages: nu
     registers: [registry],
   })
   return (messages) => counter.inc(messages)
+}
+
+/** Registers a counter of posts to chats; returns the function that counts. */
+export function registerChatMetric(registry: Registry): (outcome: PostOutcome) => void {
+  const posts = new Counter({
+    name: 'waybill_chat_posts_total',
+    help: 'Attempts to post an alert to a chat, by outcome: posted, failed (it is retried), rejected or expired (it was dropped).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  return (outcome) => posts.inc({ outcome })
+}
+
+/** Registers a counter of emails; returns the function that counts. */
+export function registerEmailMetric(registry: Registry): (outcome: EmailOutcome) => void {
+  const emails = new Counter({
+    name: 'waybill_emails_total',
+    help: 'Attempts to send an email, by outcome: sent, failed (it is retried), or rejected, expired or unreadable (it was dropped).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  return (outcome) => emails.inc({ outcome })
+}
+
+/** Registers a counter of requests that were not recorded; returns the function that counts. */
+export function registerRequestLogMetric(registry: Registry): (reason: DropReason, requests: number) => void {
+  const dropped = new Counter({
+    name: 'waybill_request_log_dropped_total',
+    help: 'API requests that were not logged, by reason: limit (of an account), full (the queue was full) or database (it did not respond).',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  return (reason, requests) => dropped.inc({ reason }, requests)
+}
+
+/** Wraps the client so that its sends are counted. */
+export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
+  const counter = new Counter({
+    name: 'waybill_whatsapp_sends_total',
+    help: "Sends to WhatsApp by outcome (accepted, refused, unavailable, unknown) and, if refused, WhatsApp's error code.",
+    labelNames: ['outcome', 'code'] as const,
+    registers: [registry],
+  })
+  // Start at zero: otherwise, the rate of a counter misses its first increment.
+  for (const outcome of ['accepted', 'unavailable', 'unknown'] satisfies SendOutcome['kind'][])
+    counter.inc({ outcome, code: '' }, 0)
+  const count = (outcome: SendOutcome) => {
+    counter.inc({ outcome: outcome.kind, code: outcome.kind === 'refused' ? toCodeLabel(outcome.error.code) : '' })
+    return outcome
+  }
+  return { ...whatsapp, sendTemplate: (sender, message) => whatsapp.sendTemplate(sender, message).then(count) }
+}
+
+/** Only known codes become labels, so that their number is bounded. */
+export function toCodeLabel(code: number): string {
+  return Object.hasOwn(rules, code) ? String(code) : 'other'
+}
+
+/** Registers a gauge of templates by approval status, counted at each scrape. */
+export function registerTemplatesMetric({ db, log }: Pick<Deps, 'db' | 'log'>, registry: Registry): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'waybill_templates',
+      help: 'Templates by approval status, such as APPROVED, PENDING, REJECTED, PAUSED or DISABLED.',
+      labelNames: ['status'] as const,
+      aggregator: 'max',
+      registers: [],
+      async collect() {
+        try {
+          const counts = await countTemplates(db)
+          this.reset()
+          for (const { status, count } of counts) this.set({ status }, count)
+        } catch (error) {
+          // As above.
+          log.debug({ err: error }, 'could not count templates')
+        }
+      },
+    }),
+  )
 }

@@ -1,6 +1,10 @@
-import { inactiveReasons } from '../../../contracts/facts/findings.ts'
-import { inEnglish } from '../../../contracts/facts/fact.ts'
 import type { WhatsAppAccountEvent } from '../../../contracts/events.ts'
+import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
+import { type Fact, type FactParam, inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
+import { inactiveReasons } from '../../../contracts/facts/findings.ts'
+import { toInternational } from '../../../contracts/phone-number.ts'
+import type { Deps } from '../../deps.ts'
+import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
 import {
   type ChangedRow,
   findChanged,
@@ -9,10 +13,8 @@ import {
 } from '../../whatsapp-accounts/health/announcements-store.ts'
 import { daysUntil } from '../../whatsapp-accounts/health/findings.ts'
 import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
-import type { Deps } from '../../deps.ts'
 import { recordEvents } from '../events/store.ts'
-import { toAccountChange, toTokenRenewed } from './account-texts.ts'
-import { type ReportDeps, reportChanges } from './report.ts'
+import { type AlertChange, reportChanges, type ReportDeps } from './report.ts'
 import { wakeSenders } from './send.ts'
 
 type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
@@ -70,7 +72,7 @@ function toEventData(row: AnnouncedRow) {
   }
 }
 
-export function toInactiveEvent(
+function toInactiveEvent(
   row: AnnouncedRow,
   now: Date,
   cause: { by: 'user' | 'whatsapp'; reason: string },
@@ -146,4 +148,107 @@ function logEvent({ log }: AlertDeps, { row, event }: AnnouncedEvent): void {
       break
     }
   }
+}
+
+/**
+ * Records the event of a WhatsApp account that lost its number to another account, and alerts the members. The row is
+ * deleted in the same transaction, so the periodic job would never find it.
+ */
+export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
+  return async (trx, { row, isKnownInactive }) => {
+    if (isKnownInactive) return
+    const reason = inactiveReasons.displaced()
+    const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
+    const { type } = event
+    const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
+    await recordEvents(trx, [recorded], deps)
+    await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
+  }
+}
+
+/** Returns the alert for an event of a WhatsApp account. `reason` says why it is inactive. */
+function toAccountChange(
+  accountId: string,
+  event: WhatsAppAccountEvent,
+  reason: Sentence = inactiveReasons.unknown(),
+): AlertChange {
+  const number = nameNumber(event.data.displayPhoneNumber, event.data.phoneNumberId)
+  const about = { accountId, subjectId: event.data.accountId }
+  switch (event.type) {
+    case 'whatsapp_account.inactive': {
+      const { by, isDefault } = event.data
+      const { title, byUser, byWhatsApp, isDefault: rejectsAll, isNamed } = alertFacts.inactive
+      return {
+        ...about,
+        code: 'whatsapp_account_inactive',
+        kind: 'raised',
+        severity: by === 'user' ? 'warning' : 'critical',
+        title: title({ number }),
+        paragraphs: [
+          by === 'user' ? byUser({ number }) : byWhatsApp({ number, reason }),
+          isDefault ? rejectsAll() : isNamed(),
+        ],
+      }
+    }
+    case 'whatsapp_account.active':
+      return {
+        ...about,
+        code: 'whatsapp_account_inactive',
+        kind: 'recovered',
+        severity: 'critical',
+        title: alertFacts.active.title({ number }),
+        paragraphs: [alertFacts.active.body({ number })],
+      }
+    case 'whatsapp_account.token_expiring':
+      return {
+        ...about,
+        code: 'token_expiring',
+        kind: 'raised',
+        severity: event.data.daysLeft <= 1 ? 'critical' : 'warning',
+        title: describeDays(number, event.data.daysLeft),
+        paragraphs: [
+          alertFacts.tokenExpiring.at({ number, at: timeOf(new Date(event.data.expiresAt)) }),
+          alertFacts.tokenExpiring.replace(),
+        ],
+      }
+    case 'number.quality_changed': {
+      const said = { number, qualityRating: event.data.qualityRating }
+      const isGreen = event.data.qualityRating === 'GREEN'
+      return {
+        ...about,
+        code: 'quality_low',
+        kind: isGreen ? 'recovered' : 'raised',
+        severity: 'warning',
+        title: alertFacts.quality.title(said),
+        paragraphs: [alertFacts.quality.body(said), ...(isGreen ? [] : [alertFacts.quality.advice()])],
+      }
+    }
+  }
+}
+
+function describeDays(number: FactParam, days: number): Fact {
+  const { withinADay, inADay, inDays } = alertFacts.tokenExpiring
+  if (days < 1) return withinADay({ number })
+  return days === 1 ? inADay({ number }) : inDays({ number, days })
+}
+
+/** Returns the recovery for a token that was replaced or refreshed. */
+function toTokenRenewed(
+  accountId: string,
+  row: { id: string; phone_number_id: string; display_phone_number: string | null },
+): AlertChange {
+  const number = nameNumber(row.display_phone_number, row.phone_number_id)
+  return {
+    accountId,
+    subjectId: row.id,
+    code: 'token_expiring',
+    kind: 'recovered',
+    severity: 'critical',
+    title: alertFacts.tokenRenewed.title({ number }),
+    paragraphs: [alertFacts.tokenRenewed.body({ number })],
+  }
+}
+
+function nameNumber(display: string | null | undefined, phoneNumberId: string): string | Fact {
+  return display ? toInternational(display) : alertFacts.phoneNumberId({ phoneNumberId })
 }

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
-import { type SignatureWatch, watchSignatures } from '../../../src/http/callbacks/signature-watch.ts'
+import { type SignatureWatch, watchSignatures } from '../../../src/http/callbacks/watch.ts'
 
 let logged: { level: number; msg: string; rejected?: number; whatsAppAccountId?: string }[]
 let watch: SignatureWatch

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { registerDocs } from '../../../src/http/docs/docs.ts'
-import { registerHome } from '../../../src/http/docs/home.ts'
+import { registerDocs, registerHome } from '../../../src/http/docs/docs.ts'
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')
 

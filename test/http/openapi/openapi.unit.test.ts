@@ -10,7 +10,7 @@ import { apiErrorCodes, describeError } from '../../../contracts/errors.ts'
 import { restContracts } from '../../../contracts/index.ts'
 import { listProcedures } from '../../../contracts/procedure.ts'
 import type { Example, Response } from '../../../src/http/openapi/document.ts'
-import { openApiForms } from '../../../src/http/openapi/forms.ts'
+import { openApiForms } from '../../../src/http/openapi/openapi30.ts'
 import { printOpenApi } from '../../../src/http/openapi/openapi.ts'
 import { compileSchemaAt, listNodes, openApi, pointTo, resolveResponse } from '../../contracts/document.ts'
 

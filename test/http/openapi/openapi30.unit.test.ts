@@ -3,8 +3,7 @@ import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { OpenApi30Document, Operation, Schema } from '../../../src/http/openapi/document.ts'
-import { openApiForms } from '../../../src/http/openapi/forms.ts'
-import { convertSchema } from '../../../src/http/openapi/openapi30.ts'
+import { convertSchema, openApiForms } from '../../../src/http/openapi/openapi30.ts'
 import { listNodes, openApi, pointTo } from '../../contracts/document.ts'
 
 const openApi30: OpenApi30Document = JSON.parse(openApiForms['openapi-3.0.json'](openApi))

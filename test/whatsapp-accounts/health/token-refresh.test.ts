@@ -4,7 +4,7 @@ import { openAccessToken } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { Deps } from '../../../src/deps.ts'
-import { auditRefreshIn } from '../../../src/users/audit/token-refresh.ts'
+import { auditRefreshIn } from '../../../src/users/audit/by-waybill.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 

@@ -1,7 +1,17 @@
+import hljs from 'highlight.js/lib/core'
+import bash from 'highlight.js/lib/languages/bash'
+import csharp from 'highlight.js/lib/languages/csharp'
+import go from 'highlight.js/lib/languages/go'
+import http from 'highlight.js/lib/languages/http'
+import java from 'highlight.js/lib/languages/java'
+import json from 'highlight.js/lib/languages/json'
+import php from 'highlight.js/lib/languages/php'
+import python from 'highlight.js/lib/languages/python'
+import ruby from 'highlight.js/lib/languages/ruby'
+import sql from 'highlight.js/lib/languages/sql'
+import typescript from 'highlight.js/lib/languages/typescript'
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked'
-import type { Section } from '../site/page.ts'
-import { escapeHtml } from '../site/escape.ts'
-import { highlight } from './highlight.ts'
+import { escapeHtml, type Section } from '../site/page.ts'
 
 interface Links {
   /** Returns the URL of a link or image in the guides. Throws if its target does not exist. */
@@ -141,4 +151,13 @@ function plainText(html: string): string {
     .replaceAll('&amp;', '&')
     .replaceAll(/\s+/g, ' ')
     .trim()
+}
+
+/** The languages that code examples may use. Any other is rendered as plain text. */
+export const languages = { sh: bash, csharp, go, http, java, json, php, python, ruby, sql, ts: typescript }
+for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
+
+/** Returns code as HTML with a class for each kind of token. */
+function highlight(code: string, language: string): string {
+  return Object.hasOwn(languages, language) ? hljs.highlight(code, { language }).value : escapeHtml(code)
 }

@@ -1,6 +1,5 @@
-import { escapeHtml } from './escape.ts'
+import { escapeHtml, markdownUrlOf, type Page, urlOf } from './page.ts'
 import { contents, referenceSlug } from './contents.ts'
-import { markdownUrlOf, type Page, urlOf } from './page.ts'
 
 /** The HTML that all documentation pages share: head, header and navigation. */
 

@@ -38,3 +38,8 @@ export function urlOf(slug: string): string {
 export function markdownUrlOf(slug: string): string {
   return `/docs/${slug === '' ? 'index' : slug}.md`
 }
+
+/** Escapes text for HTML, including attribute values in double quotes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,5 +1,6 @@
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { RecordDisplacement } from '../../whatsapp-accounts/displace.ts'
+import type { RecordRefresh } from '../../whatsapp-accounts/health/refresh.ts'
 import { appendAuditEntry, type AuditDeps } from './append.ts'
 
 /**
@@ -21,6 +22,23 @@ export function auditDisplacementIn(deps: AuditDeps): RecordDisplacement {
             : changes.replaceDefault({ change: removed, whatsAppAccountId: newDefaultId }),
         address: 'server',
         outcome: 'done',
+      },
+    )
+  }
+}
+
+/** Records in the audit log that Waybill refreshed an access token, or that Meta refused to. */
+export function auditRefreshIn(deps: AuditDeps): RecordRefresh {
+  return async (trx, { accountId, whatsAppAccountId, outcome }) => {
+    await appendAuditEntry(
+      { ...deps, db: trx },
+      {
+        accountId,
+        id: deps.newId('aud'),
+        who: 'waybill',
+        what: changes.refreshToken({ whatsAppAccountId }),
+        address: 'server',
+        outcome,
       },
     )
   }
