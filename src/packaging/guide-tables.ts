@@ -33,7 +33,7 @@ import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'
 import { sandboxRecipients } from '../whatsapp/simulator/messages/recipients.ts'
-import { sandboxMedia } from '../whatsapp/simulator/media/sandbox-media.ts'
+import { sandboxMedia } from '../whatsapp/simulator/media.ts'
 import { reviewedNames } from '../whatsapp/simulator/templates/template-review.ts'
 import { sandboxTokens } from '../whatsapp/simulator/onboarding/sandbox-tokens.ts'
 

@@ -5,7 +5,7 @@ import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.
 import type { Simulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand, printed } from '../command.ts'
 import { writeWelcome } from '../sandbox/welcome.ts'
-import { callbackPath } from '../../whatsapp/callbacks/path.ts'
+import { callbackPath } from '../../whatsapp/callbacks/subscription.ts'
 
 /** Ignored variables, so that the sandbox never uses real data or the real WhatsApp. */
 const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']

@@ -14,7 +14,7 @@ import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type Receiv
 import { toCodeLabel } from '../ops/metrics.ts'
 import { watchErrors, watchSignatures } from './watch.ts'
 import { createCallbackTurns, type TurnLimits } from './turns.ts'
-import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/path.ts'
+import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/subscription.ts'
 
 export interface CallbackOptions {
   /** App secret for numbers that have no app secret of their own. */

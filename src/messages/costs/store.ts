@@ -82,7 +82,7 @@ export interface Charge {
   validFrom: string
   /** ISO 3166; empty if it is not known. */
   country: string
-  /** The price class that statuses reported (src/whatsapp/callbacks/price-class.ts); empty if none did. */
+  /** The price class that statuses reported (`toPriceClass`); empty if none did. */
   pricing: string
   count: number
 }

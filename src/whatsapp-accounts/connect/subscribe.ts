@@ -1,5 +1,4 @@
-import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
-import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/path.ts'
+import { callbackFields, callbackPath, callbackPathOf } from '../../whatsapp/callbacks/subscription.ts'
 import type { CallbackSetUp, CallbackStep, ConnectStep } from '../../../contracts/dashboard/connect.ts'
 import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { type Fact, withFacts } from '../../../contracts/facts/fact.ts'

@@ -12,7 +12,7 @@ import { findMessagingLimit, type MessagingLimitFacts } from './messaging-limit.
 import { findNotices } from './notices.ts'
 import { findMarketingProblems, type MarketingFacts } from './marketing.ts'
 import { findUpcomingCategories } from './upcoming-categories.ts'
-import { callbackFields } from '../../whatsapp/callbacks/fields.ts'
+import { callbackFields } from '../../whatsapp/callbacks/subscription.ts'
 import { findVersionEnd, newestVersion } from '../../whatsapp/graph-versions.ts'
 
 /** Everything that is known about a WhatsApp account, with the times of the checks. Undefined: not known yet. */

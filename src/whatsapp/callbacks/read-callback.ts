@@ -1,4 +1,15 @@
-import { toPriceClass } from './price-class.ts'
+import {
+  CallbackError,
+  Change,
+  Entry,
+  MessagesValue,
+  Status,
+  TemplateCategoryValue,
+  TemplateQualityValue,
+  TemplateStatusValue,
+  toDate,
+  toPriceClass,
+} from './wire.ts'
 import { type AccountUpdate, readAccountUpdate } from './read-account.ts'
 import {
   type CompleteIdentity,
@@ -10,17 +21,6 @@ import {
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import { cut } from '../wire-values.ts'
-import {
-  CallbackError,
-  Change,
-  Entry,
-  MessagesValue,
-  Status,
-  TemplateCategoryValue,
-  TemplateQualityValue,
-  TemplateStatusValue,
-  toDate,
-} from './wire.ts'
 
 /** The status of a message. */
 export interface StatusUpdate {

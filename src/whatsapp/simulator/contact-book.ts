@@ -1,7 +1,6 @@
 import { userIdPattern } from '../../../contracts/fields.ts'
 import { fail } from './errors.ts'
-import type { RoutedRequest } from './request.ts'
-import { ok, type SimulatedResponse } from './response.ts'
+import { ok, type RoutedRequest, type SimulatedResponse } from './exchange.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 
 /** Adds a user whose number the business has used. */

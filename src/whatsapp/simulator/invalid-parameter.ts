@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { fail } from './errors.ts'
-import type { SimulatedResponse } from './response.ts'
+import type { SimulatedResponse } from './exchange.ts'
 
 /**
  * Error 100 with the Graph API's wording for an invalid value: the parameter, the allowed values and the given one, as in

@@ -1,8 +1,7 @@
 import { deleteContact } from './contact-book.ts'
-import { failWith, unknownObject, unknownPath } from './errors.ts'
-import { handleMedia, uploadMedia } from './media/media.ts'
+import { failOnboarding, failWith, unknownObject, unknownPath } from './errors.ts'
+import { handleMedia, readSample, receiveUpload, startUpload, uploadMedia } from './media.ts'
 import { sendMessage } from './messages/messages.ts'
-import { failOnboarding } from './onboarding/onboarding-errors.ts'
 import {
   deregisterNumber,
   getBusinessAccount,
@@ -17,11 +16,9 @@ import { handleBusinessProfile } from './onboarding/business-profile.ts'
 import { getPhoneNumber, listPhoneNumbers } from './onboarding/phone-numbers.ts'
 import type { SimulatedNumber, SimulatorState } from './state.ts'
 import { createTemplate, deleteTemplates, editTemplate } from './templates/template-changes.ts'
-import { readSample, receiveUpload, startUpload } from './media/uploads.ts'
 import { getTemplate, listTemplates } from './templates/templates.ts'
 import { bearerOf, debugToken, findAccess, type TokenAccess } from './onboarding/tokens.ts'
-import type { SimulatedResponse } from './response.ts'
-import type { ReceivedRequest, RoutedRequest } from './request.ts'
+import type { ReceivedRequest, RoutedRequest, SimulatedResponse } from './exchange.ts'
 
 /** `origin` is the simulator's address, because `paging.next` is an absolute URL. */
 export async function route(

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { callbackFields } from '../callbacks/fields.ts'
+import { callbackFields } from '../callbacks/subscription.ts'
 import { demoTemplates } from './templates/demo-templates.ts'
 import { unknownVersion } from './errors.ts'
-import { receive, respond } from './http.ts'
+import { receive, respond, servedVersion } from './http.ts'
 import { type CallbackTarget, StatusReporter } from './messages/reporter.ts'
 import { route } from './route.ts'
 import { sandboxTokens, type SandboxToken } from './onboarding/sandbox-tokens.ts'
@@ -20,9 +20,7 @@ import type {
 } from './state.ts'
 import { TemplateReviewer } from './templates/template-review.ts'
 import { defaultScopes, demoAppId } from './onboarding/tokens.ts'
-import { servedVersion } from './versions.ts'
-import type { SimulatedResponse } from './response.ts'
-import type { ReceivedRequest } from './request.ts'
+import type { ReceivedRequest, SimulatedResponse } from './exchange.ts'
 import { createTemplateList, type TemplateList } from './templates/template-list.ts'
 
 export interface SimulatorOptions {

@@ -1,5 +1,5 @@
 import type { BusinessProfile } from './onboarding/business-profile.ts'
-import type { OnboardingErrorCode } from './onboarding/onboarding-errors.ts'
+import type { OnboardingErrorCode } from './errors.ts'
 import type { TemplateReviewer } from './templates/template-review.ts'
 import type { GraphTemplate, TemplateList } from './templates/template-list.ts'
 import type { Plan, PlannedAction } from './messages/plans.ts'

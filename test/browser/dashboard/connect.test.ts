@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
+import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit, startDashboard } from './support.ts'
 

@@ -8,7 +8,7 @@ import { safe } from '../../../src/client/client.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startHeldNode } from '../../support/held-node.ts'
 import { signedInOwner } from '../../support/user.ts'
-import type { SimulatedResponse } from '../../../src/whatsapp/simulator/response.ts'
+import type { SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { readAtWork, startTestServer, type TestAccount, type TestServer, through } from '../../support/server.ts'
 
 let server: TestServer

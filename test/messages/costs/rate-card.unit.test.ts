@@ -6,7 +6,7 @@ import { toEstimate } from '../../../src/messages/costs/estimate.ts'
 import { formatMicros, maxRateCardBytes, parseMicros, parseRateCards } from '../../../src/messages/costs/rate-card.ts'
 import type { Charge, StoredRate } from '../../../src/messages/costs/store.ts'
 import { applyReport } from '../../../src/messages/status/advance.ts'
-import { toPriceClass } from '../../../src/whatsapp/callbacks/price-class.ts'
+import { toPriceClass } from '../../../src/whatsapp/callbacks/wire.ts'
 
 const header = 'valid_from,currency,market,countries,marketing,utility,authentication'
 const spain = '2026-10-01,EUR,Spain,ES,0.0509,0.0170,0.0170'

@@ -4,7 +4,7 @@ import { connectFacts } from '../../../contracts/facts/connect.ts'
 import { findings, inactiveReasons } from '../../../contracts/facts/findings.ts'
 import { findProblems, findVersionProblems, type HealthFacts } from '../../../src/whatsapp-accounts/health/findings.ts'
 import { rejectedWith } from '../../../src/whatsapp-accounts/inactive-reason.ts'
-import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
+import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const url = 'https://waybill.example.com/webhooks/whatsapp'

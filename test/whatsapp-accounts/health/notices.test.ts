@@ -4,7 +4,7 @@ import { listActive, mergeNotices } from '../../../src/whatsapp-accounts/health/
 import { announceNotices } from '../../../src/webhooks/alerts/notices.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
-import { ok } from '../../../src/whatsapp/simulator/response.ts'
+import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
 import { appSecret, callbackPath, getMessage, post, sendOne } from '../../support/callbacks.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'

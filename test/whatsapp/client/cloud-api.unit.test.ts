@@ -8,7 +8,7 @@ import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { OutgoingTemplate, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
+import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import { freePort } from '../../support/postgres.ts'
 
 let simulator: Simulator

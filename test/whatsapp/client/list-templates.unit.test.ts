@@ -3,7 +3,7 @@ import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { failWith } from '../../../src/whatsapp/simulator/errors.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { type SimulatedResponse, ok } from '../../../src/whatsapp/simulator/response.ts'
+import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

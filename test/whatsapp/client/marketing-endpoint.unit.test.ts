@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createCloudApi } from '../../../src/whatsapp/client/cloud-api.ts'
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { fail, failWith } from '../../../src/whatsapp/simulator/errors.ts'
-import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/response.ts'
+import { ok, type SimulatedResponse } from '../../../src/whatsapp/simulator/exchange.ts'
 import type { OutgoingTemplate, Route, WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
 
 let simulator: Simulator

@@ -7,7 +7,7 @@ import { sandboxTokens } from '../../../src/whatsapp/simulator/onboarding/sandbo
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { SimulatedNumber } from '../../../src/whatsapp/simulator/state.ts'
 import type { WhatsApp } from '../../../src/whatsapp/whatsapp.ts'
-import { ok } from '../../../src/whatsapp/simulator/response.ts'
+import { ok } from '../../../src/whatsapp/simulator/exchange.ts'
 
 let simulator: Simulator
 let whatsapp: WhatsApp

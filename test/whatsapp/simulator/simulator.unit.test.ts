@@ -1,11 +1,11 @@
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PhoneNumber, UserId } from '../../../contracts/fields.ts'
-import { callbackFields } from '../../../src/whatsapp/callbacks/fields.ts'
+import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../../src/whatsapp/simulator/state.ts'
-import { servedVersion } from '../../../src/whatsapp/simulator/versions.ts'
+import { servedVersion } from '../../../src/whatsapp/simulator/http.ts'
 
 let simulator: Simulator
 const accepted: AcceptedMessage[] = []

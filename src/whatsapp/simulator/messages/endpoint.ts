@@ -1,5 +1,5 @@
 import { failWith } from '../errors.ts'
-import type { SimulatedResponse } from '../response.ts'
+import type { SimulatedResponse } from '../exchange.ts'
 import type { MarketingState, SimulatedNumber, SimulatorState } from '../state.ts'
 import type { GraphTemplate } from '../templates/template-list.ts'
 

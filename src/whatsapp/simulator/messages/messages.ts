@@ -1,17 +1,17 @@
 import { z } from 'zod'
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { addContact } from '../contact-book.ts'
 import { fail, failPlainParameter, failWith } from '../errors.ts'
+import { ok, type SimulatedResponse } from '../exchange.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
-import { checkMedia } from '../media/media.ts'
+import { checkMedia } from '../media.ts'
+import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
 import { checkEndpoint, isCarriedByMarketingApi, marketingOf, type SimulatedEndpoint } from './endpoint.ts'
-import { address } from './messaging-limit.ts'
+import { createWamid } from './recipient-actions.ts'
 import { behaviourOf, type SimpleBehaviour } from './recipients.ts'
 import { invalidValue, requiredMissing, SendComponents } from './send-components.ts'
-import type { AcceptedMessage, SimulatedNumber, SimulatorState } from '../state.ts'
 import { checkTemplate, templateMissing } from './template-check.ts'
 import { isUserId, type SimulatedUser, userOfId, userOfNumber } from './users.ts'
-import { createWamid } from './wamid.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
 
 const Message = z.object({
   messaging_product: z.literal('whatsapp'),
@@ -188,3 +188,22 @@ const freeFormTypes = new Set([
   'contacts',
   'interactive',
 ])
+
+/**
+ * Counts a person as addressed, and returns whether the messaging limit leaves room for the person (autumn reference,
+ * section 3.2). No customer service window of a simulated number is ever open.
+ */
+function address(state: SimulatorState, { wabaId, messagingLimit }: SimulatedNumber, userId: string): boolean {
+  const now = state.now()
+  const recent = [...(state.addressed.get(wabaId) ?? [])].filter(([, at]) => now - at < dayMilliseconds)
+  const addressed = new Map(recent)
+  state.addressed.set(wabaId, addressed)
+  if (!addressed.has(userId) && addressed.size >= readLimit(messagingLimit)) return false
+  addressed.set(userId, now)
+  return true
+}
+
+function readLimit(messagingLimit: string): number {
+  const [, digits, thousand] = /^TIER_(\d+)(K?)$/.exec(messagingLimit) ?? []
+  return digits === undefined ? Infinity : Number(digits) * (thousand === 'K' ? 1000 : 1)
+}

@@ -2,12 +2,11 @@ import type { Fact } from '../../../../contracts/facts/fact.ts'
 import { outcomes } from '../../../../contracts/facts/outcomes.ts'
 import type { AccountReport } from '../account-reports.ts'
 import type { failures } from '../errors.ts'
-import type { SimulatedResponse } from '../response.ts'
+import type { SimulatedResponse } from '../exchange.ts'
 import type { FreeReason } from '../state.ts'
 import type { SimulatedEndpoint } from './endpoint.ts'
 import type { Plan, PlannedAction } from './plans.ts'
-import { spellLikeWhatsApp } from './spelling.ts'
-import { shownUser, userWithName } from './users.ts'
+import { shownUser, spellLikeWhatsApp, userWithName } from './users.ts'
 
 /** A recipient whose number determines the outcome of a send. */
 export interface SandboxRecipient {

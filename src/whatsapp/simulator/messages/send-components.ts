@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fail } from '../errors.ts'
-import type { SimulatedResponse } from '../response.ts'
+import type { SimulatedResponse } from '../exchange.ts'
 
 /** By `id` or by `link`, never by both (reference, section 1.1). */
 const Media = z

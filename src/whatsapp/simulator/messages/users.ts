@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { userIdPattern } from '../../../../contracts/fields.ts'
 import { countryOf } from '../../../platform/countries.ts'
-import { spellLikeWhatsApp } from './spelling.ts'
 
 /** A user of WhatsApp, as a business knows them. */
 export interface SimulatedUser {
@@ -32,3 +31,25 @@ export function userOfId(userId: string): SimulatedUser {
 export function isUserId(text: string): boolean {
   return userIdPattern.test(text)
 }
+
+/**
+ * Returns the number as WhatsApp writes it, which in some countries differs from what was sent (reference 3, section
+ * 4.2): with 1 in Mexico and 9 in Argentina, without the 9 of mobile numbers outside Rio and São Paulo in Brazil, and
+ * with the prefixes that Benin and Ivory Coast added to numbers of eight digits.
+ */
+export function spellLikeWhatsApp(digits: string): string {
+  for (const [pattern, replacement] of rules) if (pattern.test(digits)) return digits.replace(pattern, replacement)
+  return digits
+}
+
+const rules: readonly (readonly [RegExp, string])[] = [
+  [/^52(?=\d{10}$)/, '521'],
+  [/^54(?=\d{10}$)/, '549'],
+  // Area codes above 30; landlines have eight digits that start with 2 to 5.
+  [/^(55[3-9][1-9])9(?=[6-9]\d{7}$)/, '$1'],
+  [/^229(?=\d{8}$)/, '22901'],
+  // The operator of a mobile number follows from its second digit.
+  [/^225(?=\d[0-3]\d{6}$)/, '22501'],
+  [/^225(?=\d[4-6]\d{6}$)/, '22505'],
+  [/^225(?=\d[7-9]\d{6}$)/, '22507'],
+]

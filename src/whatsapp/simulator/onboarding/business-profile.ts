@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { pickFields } from '../fields.ts'
+import { ok, pickFields, type RoutedRequest, type SimulatedResponse } from '../exchange.ts'
 import { invalidParameter } from '../invalid-parameter.ts'
-import type { RoutedRequest } from '../request.ts'
-import { ok, type SimulatedResponse } from '../response.ts'
 
 /** What recipients see of a business: reference 2, section 5.3. */
 const Profile = z.object({

@@ -1,12 +1,9 @@
-import { failPlainParameter, refuseAppSecret } from '../errors.ts'
-import { pickFields } from '../fields.ts'
+import { failOnboarding, failPlainParameter, refuseAppSecret } from '../errors.ts'
+import { ok, pickFields, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
 import { marketingOf } from '../messages/endpoint.ts'
-import { failOnboarding } from './onboarding-errors.ts'
 import { businessIdOf } from './phone-numbers.ts'
 import type { SimulatedApp, SimulatedNumber, SimulatorState } from '../state.ts'
 import { bearerOf, findAppOfToken, findAccess, type TokenAccess } from './tokens.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
-import type { ReceivedRequest } from '../request.ts'
 
 /** `GET /me/businesses`: the business portfolios of the token's WABAs. */
 export function listBusinesses(wabaIds: string[]): SimulatedResponse {

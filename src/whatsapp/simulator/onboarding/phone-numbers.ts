@@ -1,6 +1,5 @@
-import { pickFields } from '../fields.ts'
+import { ok, pickFields, type SimulatedResponse } from '../exchange.ts'
 import type { SimulatedNumber, SimulatorState } from '../state.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
 
 const defaultFields = [
   'verified_name',

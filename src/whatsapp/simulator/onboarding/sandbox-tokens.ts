@@ -1,5 +1,5 @@
 import type { MarketingState, SimulatedBusinessAccount } from '../state.ts'
-import type { OnboardingErrorCode } from './onboarding-errors.ts'
+import type { OnboardingErrorCode } from '../errors.ts'
 
 /** An access token of the simulator with which a user can connect a number or try out a failure. */
 export interface SandboxToken {

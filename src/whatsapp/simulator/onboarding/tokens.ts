@@ -1,7 +1,6 @@
 import { refuseToken, refuseExpiredToken } from '../errors.ts'
 import type { SimulatedApp, SimulatedNumber, SimulatedToken, SimulatorState } from '../state.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
-import type { ReceivedRequest } from '../request.ts'
+import { ok, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
 
 export const demoAppId = '300000000000001'
 

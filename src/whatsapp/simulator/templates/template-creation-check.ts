@@ -1,7 +1,7 @@
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { failPlainly } from '../errors.ts'
 import { placeholdersOf } from '../messages/send-components.ts'
-import type { SimulatedResponse } from '../response.ts'
+import type { SimulatedResponse } from '../exchange.ts'
 
 /**
  * Meta's checks of a new template, with its codes and titles (reference 2, sections 3.1 and 3.2). They were written from

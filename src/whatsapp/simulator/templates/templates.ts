@@ -1,7 +1,6 @@
 import { fail } from '../errors.ts'
-import { pickFields } from '../fields.ts'
+import { ok, pickFields, type SimulatedResponse } from '../exchange.ts'
 import type { SimulatorState } from '../state.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
 import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 const defaultFields = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id']

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { fail, failWith } from '../errors.ts'
-import type { Parameter, SendComponents } from '../messages/send-components.ts'
-import { type Delivery, findSandboxMedia } from './sandbox-media.ts'
-import type { SimulatedNumber, SimulatorState } from '../state.ts'
-import type { TokenAccess } from '../onboarding/tokens.ts'
-import { type SimulatedResponse, ok } from '../response.ts'
-import type { RoutedRequest } from '../request.ts'
+import { fail, failPlainParameter, failWith, unknownPath } from './errors.ts'
+import { ok, type ReceivedRequest, type RoutedRequest, type SimulatedResponse } from './exchange.ts'
+import type { Plan } from './messages/plans.ts'
+import type { Parameter, SendComponents } from './messages/send-components.ts'
+import type { TokenAccess } from './onboarding/tokens.ts'
+import type { SimulatedNumber, SimulatorState } from './state.ts'
 
 const megabyte = 1024 * 1024
 
@@ -127,4 +126,89 @@ function listFiles(components: SendComponents): SentFile[] {
 
 function filesOf({ image, video, document }: Parameter): SentFile[] {
   return Object.entries({ image, video, document }).flatMap(([kind, file]) => (file ? [{ kind, file }] : []))
+}
+
+const acceptedTypes = new Set(['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'])
+/** Older samples are deleted, so that a sandbox that runs for weeks does not grow. */
+const maxSamples = 50
+
+/** `POST /<app ID>/uploads`: reference 2, section 3.4. */
+export function startUpload(state: SimulatorState, { query }: ReceivedRequest): SimulatedResponse {
+  const length = Number(query.get('file_length'))
+  const type = query.get('file_type') ?? ''
+  if (!Number.isInteger(length) || length < 1) return failPlainParameter('file_length')
+  if (!acceptedTypes.has(type)) return failPlainParameter('file_type')
+  const id = `upload:${Buffer.from(state.randomBytes(12)).toString('base64url')}`
+  state.uploads.set(id, { length, type })
+  return ok({ id })
+}
+
+/** `POST /upload:<session>`: the bytes of the file. */
+export function receiveUpload(state: SimulatorState, request: ReceivedRequest, origin: string): SimulatedResponse {
+  const id = request.path.slice(1)
+  const upload = state.uploads.get(id)
+  if (!upload) return unknownPath(request.path)
+  if (request.method === 'GET') return ok({ id, file_offset: 0 })
+  if (request.bytes.length !== upload.length) return failPlainParameter('file_offset')
+  const key = Buffer.from(state.randomBytes(9)).toString('base64url')
+  const handle = `4::${key}`
+  const [oldest] = state.samples.keys()
+  if (state.samples.size >= maxSamples && oldest !== undefined) state.samples.delete(oldest)
+  state.samples.set(handle, { type: upload.type, bytes: request.bytes, url: `${origin}/samples/${key}` })
+  state.uploads.delete(id)
+  return ok({ h: handle })
+}
+
+/** The URL of a sample in a listing, which needs no token. */
+export function readSample(state: SimulatorState, path: string): SimulatedResponse {
+  const sample = state.samples.get(`4::${path.replace('/samples/', '')}`)
+  return sample ? { kind: 'bytes', status: 200, contentType: sample.type, bytes: sample.bytes } : unknownPath(path)
+}
+
+/** The statuses of a message whose file WhatsApp cannot use. */
+interface Delivery {
+  plan: Plan
+}
+
+/** A file whose ID or link determines the outcome of a message. */
+interface SandboxMedia {
+  /** A media ID or a link. */
+  file: string
+  /** The outcome in one sentence, for the guide. */
+  does: string
+  delivery?: Delivery
+  /** True if the send is refused, as for an ID that does not exist. */
+  expired?: true
+}
+
+/** Nobody can own a host below `.example` (RFC 2606). */
+export const sandboxMedia: readonly SandboxMedia[] = [
+  {
+    file: 'https://fails.example/403',
+    does: 'Sent, then failed (131053): the server of the link rejects the download',
+    delivery: { plan: 'mediaForbidden' },
+  },
+  {
+    file: 'https://fails.example/404',
+    does: 'Sent, then failed (131053): the server of the link has no such file',
+    delivery: { plan: 'mediaMissing' },
+  },
+  {
+    file: 'https://fails.example/type',
+    does: 'Sent, then failed (131053): the file does not match its declared type',
+    delivery: { plan: 'mediaWrongType' },
+  },
+  {
+    file: '9000000000131053',
+    does: 'Sent, then failed (131053): the uploaded file does not match its declared type',
+    delivery: { plan: 'mediaWrongType' },
+  },
+  { file: '9000000000000033', does: 'Rejected (100): the uploaded file has expired', expired: true },
+  { file: '9000000000000001', does: 'Accepted: an uploaded file that each number has, of any type' },
+]
+
+const byFile = new Map(sandboxMedia.map((media) => [media.file, media]))
+
+function findSandboxMedia({ id, link }: { id?: string | undefined; link?: string | undefined }) {
+  return byFile.get(id ?? link ?? '')
 }
