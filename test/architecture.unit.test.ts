@@ -108,7 +108,6 @@ const allowed = {
       'src/messages/journal.ts',
       'src/webhooks/alerts/chat/outbox.ts',
       'src/webhooks/sender/sender.ts',
-      'src/webhooks/sender/traced-sender.ts',
     ],
     packages: [],
   },

@@ -1,7 +1,7 @@
 import { inEnglish } from '../../contracts/facts/fact.ts'
 import { describeEndpointFailure } from '../../contracts/dashboard/endpoint-failure.ts'
 import type { Attempt, Delivery, Endpoint } from '../../contracts/dashboard/webhook.ts'
-import type { DeliveryPage } from '../webhooks/deliveries/list.ts'
+import type { DeliveryPage } from '../webhooks/deliveries/delivery.ts'
 import type { EndpointTest } from '../webhooks/endpoints/test.ts'
 import { formatPairs, formatTable } from './help.ts'
 import { waybill } from './program.ts'

@@ -70,11 +70,12 @@ async function compareCallbacks(
       checkout,
       'numbered-messages.ts',
     )
-    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
+    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/change.ts')>(
       checkout,
-      // The second path is used by versions from before the source was grouped by domain.
-      '../../src/webhooks/endpoints/add.ts',
+      // The first two paths are those of older versions.
       '../../src/webhook/add-endpoint.ts',
+      '../../src/webhooks/endpoints/add.ts',
+      '../../src/webhooks/endpoints/change.ts',
     )
     const customer = resources.use(await createCustomer(stage, upstream.url))
     await addEndpoint(customer.deps, customer.accountId, { url: unusedEndpointUrl })
@@ -123,9 +124,11 @@ export async function compareSlowEndpoint(stage: Stage, otherRoot: string): Prom
   const open = async (checkout: string) => {
     const { createCustomer } = await load<typeof import('./customer.ts')>(checkout, 'customer.ts')
     const { queueDeliveries } = await load<typeof import('./our-deliverer.ts')>(checkout, 'our-deliverer.ts')
-    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/add.ts')>(
+    const { addEndpoint } = await load<typeof import('../../src/webhooks/endpoints/change.ts')>(
       checkout,
+      // The first path is that of older versions.
       '../../src/webhooks/endpoints/add.ts',
+      '../../src/webhooks/endpoints/change.ts',
     )
     const customer = resources.use(await createCustomer(stage, upstream.url))
     const { accountId, deps, environment } = customer

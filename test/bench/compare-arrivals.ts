@@ -1,4 +1,4 @@
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { appSecret, createCustomer, type Customer, phoneNumberId } from './customer.ts'
 import { type ArrivalResult, measureArrivals } from './measure-arrivals.ts'
 import { storeNumberedMessages } from './numbered-messages.ts'

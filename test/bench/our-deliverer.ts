@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { webhooks } from '../../contracts/webhooks.ts'
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Deliverer } from './deliverer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'

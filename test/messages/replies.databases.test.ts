@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deleteOldSeenReplies } from '../../src/messages/replies.ts'
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { post, sendOne, status } from '../support/callbacks.ts'
 import { exampleSend } from '../support/example-send.ts'
 import { listRecorded, newWamid, repliesCallback, replyTime, tap, text, userMessage } from '../support/replies.ts'

@@ -74,7 +74,7 @@ const stores: MutatedFiles = {
   'src/messages/suppressions/choices-store.ts': ['test/messages/suppressions/suppressions.databases.test.ts'],
   'src/webhooks/endpoints/store.ts': [
     'test/webhooks/endpoints/endpoints.databases.test.ts',
-    'test/webhooks/endpoints/update.test.ts',
+    'test/webhooks/endpoints/change.test.ts',
     'test/webhooks/endpoints/secrets.databases.test.ts',
     'test/accounts/rekey.databases.test.ts',
   ],

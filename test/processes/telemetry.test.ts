@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { createCustomer, environmentOf, openApp } from '../faults/customer.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'

@@ -8,7 +8,7 @@ import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
-import { addEndpoint, type NewEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint, type NewEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { Worker, type WorkerOptions } from '../../src/webhooks/queue/worker.ts'
 import type { TestDatabase } from './database.ts'
 import { insertEvents } from './insert-events.ts'

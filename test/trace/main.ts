@@ -4,7 +4,7 @@
  */
 import { createSecretKey } from 'node:crypto'
 import { request } from 'undici'
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { signCallback } from '../bench/callbacks.ts'
 import { appSecret, createCustomer, phoneNumberId } from '../bench/customer.ts'
 import { varying } from '../bench/example.ts'

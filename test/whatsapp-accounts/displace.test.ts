@@ -7,7 +7,7 @@ import { readAccountHealth } from '../../src/whatsapp-accounts/health/view.ts'
 import { recordDisplacementIn } from '../../src/http/displacement.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { addEndpoint } from '../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import type { WhatsApp } from '../../src/whatsapp/whatsapp.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
 

@@ -19,7 +19,7 @@ import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
 import { getTemplate } from '../../templates/get.ts'
 import { listTemplates } from '../../templates/list.ts'
-import { listEvents } from '../../webhooks/events/list.ts'
+import { listEvents } from '../../webhooks/events.ts'
 import type { ApiCall } from './authorize.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 

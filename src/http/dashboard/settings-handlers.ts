@@ -52,18 +52,24 @@ import { audited, listAudit } from '../../users/audit/audit.ts'
 import { sendTestEmail } from '../../users/test-email.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
-import { getAlertRecipients, setAlertEmails } from '../../webhooks/alerts/recipients.ts'
-import { getAlertSettings, updateAlertRules } from '../../webhooks/alerts/rules/settings.ts'
-import { listDeliveries } from '../../webhooks/deliveries/list.ts'
-import { readPayload } from '../../webhooks/deliveries/payload.ts'
+import {
+  getAlertRecipients,
+  getAlertSettings,
+  setAlertEmails,
+  updateAlertRules,
+} from '../../webhooks/alerts/settings.ts'
+import { listDeliveries, readPayload, requireDelivery, retryDelivery } from '../../webhooks/deliveries/delivery.ts'
 import { countRecoverable, recoverStepwise } from '../../webhooks/deliveries/recover.ts'
-import { requireDelivery, retryDelivery } from '../../webhooks/deliveries/retry.ts'
-import { addEndpoint } from '../../webhooks/endpoints/add.ts'
-import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../webhooks/endpoints/change.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  removeEndpoint,
+  updateEndpoint,
+} from '../../webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoint.ts'
 import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
-import { updateEndpoint } from '../../webhooks/endpoints/update.ts'
 import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 import { recordDisplacementIn } from '../displacement.ts'

@@ -12,7 +12,7 @@ import {
 } from '../../platform/db/clock.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { shiftAttempts } from '../../users/sign-in/login-throttle.ts'
-import { skipLostEventIds } from '../../webhooks/events/store.ts'
+import { skipLostEventIds } from '../../webhooks/events.ts'
 import { shiftDeliveries } from '../../webhooks/queue/store.ts'
 
 /**

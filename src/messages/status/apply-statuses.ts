@@ -1,7 +1,7 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Caused } from '../../platform/db/traced.ts'
-import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '../batched-by-account.ts'

@@ -4,7 +4,7 @@ import type { RecipientEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { recordEvents, type UnrecordedEvent } from '../../webhooks/events/store.ts'
+import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
 import type { RecordedMessage } from '../message.ts'
 import { type AppliedChoice, applyChoices, type Choice } from './choices-store.ts'
 

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import { composeEmail } from '../../platform/email/compose.ts'
 import { enqueueEmails } from '../../platform/email/outbox.ts'
 import { enqueuePosts } from './chat/outbox.ts'
-import { findRecipients } from './recipients-store.ts'
+import { findRecipients } from './settings.ts'
 import type { AlertText } from './text.ts'
 
 /** An alert, or its recovery, for the members of an account. */

@@ -3,7 +3,7 @@ import type { TemplateEvent } from '../../../contracts/events.ts'
 import { alertFacts } from '../../../contracts/facts/alerts.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
-import { recordEvents } from '../events/store.ts'
+import { recordEvents } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 

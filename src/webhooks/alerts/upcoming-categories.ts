@@ -7,7 +7,7 @@ import type { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-accounts/health/upcoming-categories.ts'
-import { recordEvents } from '../events/store.ts'
+import { recordEvents } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../../whatsapp-accounts/health/announcements-store.ts'
 import { daysUntil } from '../../whatsapp-accounts/health/findings.ts'
 import { whyInactive } from '../../whatsapp-accounts/whatsapp-account.ts'
-import { recordEvents } from '../events/store.ts'
+import { recordEvents } from '../events.ts'
 import { type AlertChange, reportChanges, type ReportDeps } from './report.ts'
 import { wakeSenders } from './send.ts'
 

@@ -105,11 +105,12 @@ async function createCustomerOf(checkout: string, stage: Stage, upstreamUrl: str
 }
 
 async function addEndpointOf(checkout: string, { deps, accountId }: Customer, url: string) {
-  const { addEndpoint } = await load<typeof import('../../../src/webhooks/endpoints/add.ts')>(
+  const { addEndpoint } = await load<typeof import('../../../src/webhooks/endpoints/change.ts')>(
     checkout,
-    // The second path is used by versions from before the source was grouped by domain.
-    '../../src/webhooks/endpoints/add.ts',
+    // The first two paths are those of older versions.
     '../../src/webhook/add-endpoint.ts',
+    '../../src/webhooks/endpoints/add.ts',
+    '../../src/webhooks/endpoints/change.ts',
   )
   return addEndpoint(deps, accountId, { url })
 }

@@ -7,7 +7,7 @@ import type { Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
 import { startReceiver, type Receiver } from '../start-receiver.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { Customer } from '../customer.ts'
 
 const waitingForDead = 100_000

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { compareArrivals } from '../compare-arrivals.ts'
 import type { Customer } from '../customer.ts'

@@ -1,4 +1,4 @@
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { compare, toRow } from '../compare.ts'
 import { appSecret, createCustomer, type Customer, phoneNumberId } from '../customer.ts'

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { factTexts } from '../../../contracts/facts/catalogue.ts'
 import linguiConfig from '../../../src/dashboard/lingui.config.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
 import { type DashboardBrowser, findAccessibilityViolations, type SignedInVisit } from './support.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAccount } from '../../../src/accounts/account.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { type DashboardBrowser, findAccessibilityViolations, joinAccount, startDashboard } from './support.ts'
 import { exampleSend } from '../../support/example-send.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { MessageDelivery } from '../../../contracts/dashboard/message.ts'
 import type { Delivery } from '../../../contracts/dashboard/webhook.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { Worker } from '../../../src/webhooks/queue/worker.ts'
 import { post, sendOne } from '../../support/callbacks.ts'
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import { listProcedures, type OperatorProcedure } from '../../../contracts/procedure.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { grantOperator, revokeOperator } from '../../../src/users/operators.ts'
 import {
   createPopulatedAccount,

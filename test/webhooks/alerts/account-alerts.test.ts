@@ -9,7 +9,7 @@ import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { announceChanges } from '../../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { addEndpoint } from '../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { listQueuedEvents } from '../../support/queued-events.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 

@@ -5,7 +5,7 @@ import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
 import { setChat } from '../../../src/webhooks/alerts/chat/chat.ts'
 import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-thresholds.ts'
-import { updateAlertRules } from '../../../src/webhooks/alerts/rules/settings.ts'
+import { updateAlertRules } from '../../../src/webhooks/alerts/settings.ts'
 import { listAlerts } from '../../../src/webhooks/alerts/alerts.ts'
 import { cleanUpAlerts } from '../../../src/webhooks/alerts/store.ts'
 import { messagesCallback, post, status } from '../../support/callbacks.ts'

@@ -4,13 +4,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
-import { listDeliveries } from '../../../src/webhooks/deliveries/list.ts'
-import { readPayload } from '../../../src/webhooks/deliveries/payload.ts'
+import { listDeliveries, readPayload, retryDelivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { countRecoverable, recoverStepwise } from '../../../src/webhooks/deliveries/recover.ts'
-import { retryDelivery } from '../../../src/webhooks/deliveries/retry.ts'
 import { findDelivery } from '../../../src/webhooks/deliveries/store.ts'
-import { addEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  type NewEndpoint,
+  removeEndpoint,
+} from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createEndpointDeps, emitEvents, postpone, readWaits } from '../../support/endpoints.ts'

@@ -2,11 +2,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
-import { listDeliveries } from '../../../src/webhooks/deliveries/list.ts'
+import { listDeliveries } from '../../../src/webhooks/deliveries/delivery.ts'
 import { recoverStepwise } from '../../../src/webhooks/deliveries/recover.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
-import { addEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  type NewEndpoint,
+  removeEndpoint,
+} from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { rotateSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { updateEndpoint } from '../../../src/webhooks/endpoints/update.ts'
+import { updateEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import {
   countAllowed,
   type LimitedEndpoint,

@@ -6,7 +6,7 @@ import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts
 import { readAccountHealth } from '../../../src/whatsapp-accounts/health/view.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
 import { announceThresholds } from '../../../src/webhooks/alerts/rules/announce-thresholds.ts'
-import { updateAlertRules } from '../../../src/webhooks/alerts/rules/settings.ts'
+import { updateAlertRules } from '../../../src/webhooks/alerts/settings.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 import { withSettableClock } from '../../support/settable-clock.ts'

@@ -10,10 +10,10 @@ import { announceThresholds } from '../../../../src/webhooks/alerts/rules/announ
 import { setChat } from '../../../../src/webhooks/alerts/chat/chat.ts'
 import { openPost } from '../../../../src/webhooks/alerts/chat/outbox.ts'
 import { sendDueAlerts } from '../../../../src/webhooks/alerts/rules/due.ts'
-import { updateAlertRules } from '../../../../src/webhooks/alerts/rules/settings.ts'
+import { updateAlertRules } from '../../../../src/webhooks/alerts/settings.ts'
 import { cleanUpAlerts } from '../../../../src/webhooks/alerts/store.ts'
 import { announceChanges } from '../../../../src/webhooks/alerts/whatsapp-accounts.ts'
-import { addEndpoint } from '../../../../src/webhooks/endpoints/add.ts'
+import { addEndpoint } from '../../../../src/webhooks/endpoints/change.ts'
 import { signedInOwner } from '../../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../../support/server.ts'
 

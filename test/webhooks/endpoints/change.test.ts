@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addEndpoint, type NewEndpoint } from '../../../src/webhooks/endpoints/add.ts'
-import { disableEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import {
+  addEndpoint,
+  disableEndpoint,
+  type NewEndpoint,
+  updateEndpoint,
+} from '../../../src/webhooks/endpoints/change.ts'
 import { listEndpoints } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { revealSecret } from '../../../src/webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../../src/webhooks/endpoints/test.ts'
-import { updateEndpoint } from '../../../src/webhooks/endpoints/update.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'

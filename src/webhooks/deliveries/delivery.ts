@@ -1,12 +1,25 @@
-import { ServiceError } from '../../../contracts/errors.ts'
+import type { Kysely } from 'kysely'
 import type { Attempt, Delivery, listDeliveries as contract } from '../../../contracts/dashboard/webhook.ts'
-import type { OutputOf } from '../../../contracts/procedure.ts'
+import { ServiceError } from '../../../contracts/errors.ts'
 import { readDeliveryFailure } from '../../../contracts/facts/deliveries.ts'
 import { withFacts } from '../../../contracts/facts/fact.ts'
+import type { OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
+import type { Database } from '../../platform/db/schema.ts'
 import { endpointNotFound } from '../endpoints/endpoint.ts'
-import { findEndpoint } from '../endpoints/store.ts'
-import { type AttemptRow, type DeliveryRow, findAttempts, findDeliveries } from './store.ts'
+import { findEndpoint, lockEndpoint } from '../endpoints/store.ts'
+import {
+  type AttemptRow,
+  type DeliveryKeys,
+  type DeliveryRow,
+  findAttempts,
+  findDeliveries,
+  findOwnDelivery,
+  findPayload,
+  isEventKept,
+  makeDeliveryDue,
+  requeueDelivery,
+} from './store.ts'
 
 export interface DeliveryFilter {
   state?: DeliveryRow['state'] | undefined
@@ -95,4 +108,68 @@ function toAttempt(row: AttemptRow, number: number, withResponse: boolean): Atte
     ...(row.error !== null && withFacts({ error: readDeliveryFailure(row.error) })),
     ...(withResponse && row.response_start !== null && { responseStart: row.response_start }),
   }
+}
+
+/** Returns the request body of a delivery. */
+export async function readPayload(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  deliveryId: string,
+): Promise<{ eventId: string; payload: string }> {
+  const { eventId } = await requireDelivery(db, accountId, deliveryId)
+  const payload = await findPayload(db, accountId, eventId)
+  if (payload === undefined)
+    throw new ServiceError('NOT_FOUND', `The event of ${deliveryId} is older than the retention period.`)
+  return { eventId, payload }
+}
+
+export interface RetriedDelivery {
+  deliveryId: string
+  endpointId: string
+  eventId: string
+  /** A disabled endpoint receives the delivery once it is enabled. */
+  endpointState: 'enabled' | 'disabled'
+}
+
+/** Retries a delivery now: a waiting one becomes due, a finished one is queued again. */
+export async function retryDelivery(
+  deps: Pick<Deps, 'db' | 'announcements'>,
+  { accountId, endpointId, eventId }: DeliveryKeys,
+  deliveryId: string,
+): Promise<RetriedDelivery> {
+  const endpointState = await deps.db.transaction().execute(async (trx) => {
+    // Holds the endpoint's lock, so that a concurrent recovery does not miss the delivery while it is moved.
+    const endpoint = await lockEndpoint(trx, accountId, endpointId)
+    if (!endpoint) throw new ServiceError('SETTING_REFUSED', `Cannot retry ${deliveryId}: its endpoint was removed.`)
+    if (!(await isEventKept(trx, accountId, eventId)))
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `Cannot retry ${deliveryId}: its event is older than the retention period.`,
+      )
+    if (!(await queueNow(trx, accountId, deliveryId))) throw deliveryNotFound(deliveryId)
+    return endpoint.enabled ? 'enabled' : 'disabled'
+  })
+  deps.announcements.announce('deliveries')
+  return { deliveryId, endpointId, eventId, endpointState }
+}
+
+/** Returns the endpoint and event of a delivery of this account. */
+export async function requireDelivery(
+  db: Kysely<Database>,
+  accountId: string,
+  deliveryId: string,
+): Promise<DeliveryKeys> {
+  const keys = await findOwnDelivery(db, accountId, deliveryId)
+  if (!keys) throw deliveryNotFound(deliveryId)
+  return keys
+}
+
+async function queueNow(db: Kysely<Database>, accountId: string, deliveryId: string): Promise<boolean> {
+  return (await makeDeliveryDue(db, accountId, deliveryId)) || (await requeueDelivery(db, accountId, deliveryId))
+}
+
+export function deliveryNotFound(deliveryId: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `Delivery ${JSON.stringify(deliveryId)} was not found.`, {
+    remedy: 'List the deliveries of an endpoint: waybill webhook deliveries <endpoint>',
+  })
 }

@@ -1,10 +1,44 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Deps } from '../../deps.ts'
-import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
-import type { Database, EventsTable } from '../../platform/db/schema.ts'
-import { statement } from '../../platform/db/statement.ts'
-import type { TraceContext, Tracing } from '../../platform/telemetry/tracing.ts'
-import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../../platform/ids.ts'
+import type { EventPage, listEvents as contract } from '../../contracts/api/event.ts'
+import { MessageEvent } from '../../contracts/events.ts'
+import type { InputOf } from '../../contracts/procedure.ts'
+import type { Caller } from '../accounts/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
+import type { Database, EventsTable } from '../platform/db/schema.ts'
+import { statement } from '../platform/db/statement.ts'
+import { encodeIdsInOrder, firstIdAt, spanOfIdsInOrder } from '../platform/ids.ts'
+import type { TraceContext, Tracing } from '../platform/telemetry/tracing.ts'
+
+/**
+ * Events become visible in the order of their IDs (see `recordEvents`), so a reader that continues after its last event
+ * misses none.
+ */
+export async function listEvents(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  input: InputOf<typeof contract>,
+): Promise<EventPage> {
+  const { cursor, limit, from, until, type, messageId } = input
+  const rows = await findEvents(
+    deps.db,
+    caller.accountId,
+    {
+      type,
+      messageId,
+      from: from === undefined ? undefined : new Date(from),
+      until: until === undefined ? undefined : new Date(until),
+      afterId: cursor,
+    },
+    // One extra event shows whether there is a next page.
+    limit + 1,
+  )
+  const items = rows
+    .slice(0, limit)
+    .map((row) => ({ eventId: row.id, event: MessageEvent.parse(JSON.parse(row.payload)) }))
+  const last = items.at(-1)
+  return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
+}
 
 export type EventRow = Selectable<EventsTable>
 
@@ -190,7 +224,7 @@ export interface EventFilter {
 }
 
 /** Returns at most `limit` events of messages in the order in which they were recorded. */
-export async function findEvents(
+async function findEvents(
   db: Kysely<Database>,
   accountId: string,
   filter: EventFilter,

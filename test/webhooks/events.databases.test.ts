@@ -1,15 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createAccount } from '../../../src/accounts/account.ts'
-import type { Deps } from '../../../src/deps.ts'
-import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
-import { readDatabaseClock } from '../../../src/platform/db/clock.ts'
-import { listEvents } from '../../../src/webhooks/events/list.ts'
-import { recordEvents, type UnrecordedEvent } from '../../../src/webhooks/events/store.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import type { Deps } from '../../src/deps.ts'
+import { applyStatuses } from '../../src/messages/status/apply-statuses.ts'
+import { readDatabaseClock } from '../../src/platform/db/clock.ts'
+import { listEvents, recordEvents, type UnrecordedEvent } from '../../src/webhooks/events.ts'
 import { createTestDeps } from '../../accounts/deps.ts'
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { shiftClock, withSettableClock } from '../../support/settable-clock.ts'
+import { openTestDatabase, type TestDatabase } from '../support/database.ts'
+import { shiftClock, withSettableClock } from '../support/settable-clock.ts'
 
 let database: TestDatabase
 let deps: Deps
