@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { TimeZone } from '../../contracts/dashboard/alert.ts'
 import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import type { Account } from '../../contracts/operator/account.ts'
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import { line } from '../../contracts/fields.ts'
+import type { Account } from '../../contracts/operator/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { type AccountRow, changeAccount, findAccount, findAccounts, insertAccount } from './store.ts'
@@ -102,4 +103,35 @@ export async function updateAccount(
 
 function isInRange(value: number, max: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= max
+}
+
+/**
+ * Rejects the API key and every send of the account from the next request on, because account data is not cached.
+ * The owners' own API access setting does not change. Statuses are still received and delivered.
+ */
+export async function suspendAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
+  const row = await db
+    .updateTable('accounts')
+    // A second call keeps the time of the first.
+    .set({ suspended_at: sql<Date>`coalesce(suspended_at, now())` })
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) throw accountNotFound(accountId)
+  return requireAccount(db, accountId)
+}
+
+export async function resumeAccount({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Account> {
+  const row = await db
+    .updateTable('accounts')
+    .set({ suspended_at: null })
+    .where('id', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) throw accountNotFound(accountId)
+  return requireAccount(db, accountId)
+}
+
+export function accountSuspended(): ServiceError {
+  return new ServiceError('API_DISABLED', errorFacts.suspended())
 }

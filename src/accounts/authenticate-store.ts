@@ -5,7 +5,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platfor
 import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Budget } from './rate-limit.ts'
-import { accountSuspended } from './suspend.ts'
+import { accountSuspended } from './account.ts'
 
 export interface CallerQuery {
   /** Hexadecimal. */

@@ -4,7 +4,7 @@ import { hashApiKey, isApiKey } from './api-key.ts'
 import { findCaller } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
 import type { Budget } from './rate-limit.ts'
-import { accountSuspended } from './suspend.ts'
+import { accountSuspended } from './account.ts'
 
 /** The authenticated account. Every query of a procedure is limited to it. */
 export interface Caller {

@@ -2,7 +2,7 @@ import type { ImportMediaRequest, Media, MediaFields } from '../../contracts/api
 import { ServiceError } from '../../contracts/errors.ts'
 import { quotaFacts } from '../../contracts/facts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
-import { openActiveAccount } from '../whatsapp-accounts/active-account.ts'
+import { openActiveAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
 import { toDownloadError } from './download.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { noWhatsAppAccount } from '../whatsapp-accounts/active-account.ts'
+import { noWhatsAppAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import { deactivateRefused } from '../whatsapp-accounts/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'

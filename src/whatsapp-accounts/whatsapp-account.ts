@@ -1,11 +1,12 @@
+import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import { type Sentence, withFacts } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
-import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
-import type { Deps } from '../deps.ts'
 import { requireAccount } from '../accounts/account.ts'
+import type { Deps } from '../deps.ts'
 import { readInactiveReason } from './inactive-reason.ts'
+import { openAccessToken, unreadableToken } from './secrets.ts'
 import { findWhatsAppAccounts, type WhatsAppAccountRow } from './store.ts'
 
 /** Converts a row to the form shown to users, without its secrets. */
@@ -58,4 +59,43 @@ export async function listWhatsAppAccounts(deps: Pick<Deps, 'db'>, accountId: st
   await requireAccount(deps.db, accountId)
   const rows = await findWhatsAppAccounts(deps.db, accountId)
   return rows.map(toWhatsAppAccount)
+}
+
+interface Account {
+  id: string
+  /** Undefined if the account is active. */
+  inactiveReason: Sentence | undefined
+}
+
+/** Returns the WhatsApp account that a request names, or the default one; throws if it cannot be used. */
+export function requireActiveAccount<A extends Account>(account: A | undefined, accountId: string | undefined): A {
+  if (!account) throw noWhatsAppAccount(accountId)
+  if (account.inactiveReason !== undefined)
+    throw new ServiceError(
+      'NO_ACTIVE_ACCOUNT',
+      failureFacts.inactiveAccount({ id: account.id, reason: account.inactiveReason }),
+    )
+  return account
+}
+
+/** `accountId` is the one of the request; undefined if the request did not set it. */
+export function noWhatsAppAccount(accountId: string | undefined): ServiceError {
+  return new ServiceError(
+    'NO_ACTIVE_ACCOUNT',
+    accountId === undefined ? errorFacts.noDefault() : errorFacts.notYourWhatsAppAccount(),
+  )
+}
+
+/** Reads the WhatsApp account that a request names, or the default one, with its token; throws if it cannot be used. */
+export async function openActiveAccount(
+  deps: Pick<Deps, 'db' | 'secrets' | 'log'>,
+  accountId: string,
+  whatsAppAccountId: string | undefined,
+): Promise<{ row: WhatsAppAccountRow; accessToken: string }> {
+  const rows = await findWhatsAppAccounts(deps.db, accountId)
+  const found = rows.find((row) => (whatsAppAccountId === undefined ? row.is_default : row.id === whatsAppAccountId))
+  const row = requireActiveAccount(found && { ...found, inactiveReason: whyInactive(found) }, whatsAppAccountId)
+  const accessToken = openAccessToken(deps, { accountId, whatsAppAccountId: row.id }, row.access_token_encrypted)
+  if (accessToken === undefined) throw new ServiceError('NO_ACTIVE_ACCOUNT', unreadableToken(row.id))
+  return { row, accessToken }
 }

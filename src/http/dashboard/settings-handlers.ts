@@ -18,11 +18,15 @@ import {
 } from '../../whatsapp-accounts/change.ts'
 import { checkNow } from '../../whatsapp-accounts/health/check.ts'
 import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
-import { configureCallback, readCallbackSetUp, subscribeStored } from '../../whatsapp-accounts/connect/subscribe.ts'
+import {
+  configureCallback,
+  readCallbackSetUp,
+  registerNumber,
+  subscribeStored,
+} from '../../whatsapp-accounts/connect/subscribe.ts'
 import { inspectToken } from '../../whatsapp-accounts/connect/token.ts'
-import { registerNumber } from '../../whatsapp-accounts/connect/register.ts'
 import { replaceSecrets } from '../../whatsapp-accounts/update.ts'
-import { testWhatsAppAccount } from '../../whatsapp-accounts/test.ts'
+import { testWhatsAppAccount } from '../../whatsapp-accounts/phone-number.ts'
 import { listWhatsAppAccounts } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { dropContents, getMessageContent } from '../../messages/contents/contents.ts'
 import { getMessageHistory, requireMessage } from '../../messages/queries/read.ts'

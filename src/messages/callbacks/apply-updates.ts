@@ -7,7 +7,7 @@ import {
   scheduleSyncs,
   toAccountChange,
 } from '../../whatsapp-accounts/account-changes.ts'
-import { applyReports } from '../../whatsapp-accounts/health/reports-store.ts'
+import { applyReports } from '../../whatsapp-accounts/health/store.ts'
 import type { CallbackSender } from '../../whatsapp-accounts/callback-senders.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caused } from '../../platform/db/traced.ts'

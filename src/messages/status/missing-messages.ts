@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { timeOfId } from '../../platform/ids.ts'
 import { missingKeptDays } from '../../whatsapp-accounts/health/findings.ts'
-import { logFindings } from '../../whatsapp-accounts/health/log-findings.ts'
+import { logFindings } from '../../whatsapp-accounts/health/facts.ts'
 import type { WhatsAppAccountRef } from '../../whatsapp-accounts/store.ts'
 
 /** Older messages may have been deleted after their retention period, which is at least a day. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contracts/errors.ts'
-import { openActiveAccount } from '../../whatsapp-accounts/active-account.ts'
+import { openActiveAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
 import { findAccount } from '../../accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 

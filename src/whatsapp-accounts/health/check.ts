@@ -6,7 +6,7 @@ import { inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { storePhoneNumber } from '../phone-number.ts'
 import { deactivateRefused } from '../refusals.ts'
 import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountChanges, type WhatsAppAccountRef } from '../store.ts'
-import { logFindings } from './log-findings.ts'
+import { logFindings } from './facts.ts'
 import { toMarketingColumns } from './marketing.ts'
 import { toNumberHealth } from './number.ts'
 import {

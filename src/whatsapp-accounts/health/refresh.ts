@@ -1,16 +1,15 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { connectFacts } from '../../../contracts/facts/connect.ts'
+import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { MetaApp, TokenInfo } from '../../whatsapp/onboarding.ts'
-import { connectFacts } from '../../../contracts/facts/connect.ts'
-import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { explainReadFailure } from '../connect/advice.ts'
 import { type InspectedToken, inspectStored, openStored, type Stored } from '../connect/stored.ts'
 import { readTokenFacts } from '../connect/token.ts'
 import { accessTokenPurpose } from '../secrets.ts'
 import { changeWhatsAppAccount, lockUnchanged, type WhatsAppAccountRef } from '../store.ts'
 import type { CheckDeps } from './check.ts'
-import { claimDueRefreshes } from './refresh-store.ts'
 import { findHealth, type HealthChanges, saveHealth, toProblemColumns } from './store.ts'
 
 /** Records a refresh in the audit log of the account, in the transaction that stores it. */
@@ -114,4 +113,31 @@ async function reportProblem(
   })
   if (isKnown) return
   deps.log.warn({ ...ref, reason: inEnglish(problem) }, 'could not refresh an access token; it stays in use')
+}
+
+/**
+ * Claims accounts whose valid token expires within `days`, so that only one of several nodes refreshes each. The next
+ * attempt is due after `nextSeconds`. Inactive accounts are skipped, because their users must act first. Reads all
+ * accounts.
+ */
+async function claimDueRefreshes(
+  db: Kysely<Database>,
+  { now, days, limit, nextSeconds }: { now: Date; days: number; limit: number; nextSeconds: number },
+): Promise<WhatsAppAccountRef[]> {
+  const { rows } = await sql<WhatsAppAccountRef>`
+    with due as (
+      select h.whatsapp_account_id from whatsapp_account_health h
+      join whatsapp_accounts w on w.id = h.whatsapp_account_id
+      where h.token_expires_at > ${now}::timestamptz
+        and h.token_expires_at < ${now}::timestamptz + ${days} * interval '24 hours'
+        and coalesce(h.token_refresh_due_at <= now(), true)
+        and h.app_id is not null and h.token_problem is null and not w.switched_off and w.inactive_reason is null
+      order by h.token_expires_at limit ${limit}
+      for update of h skip locked
+    )
+    update whatsapp_account_health h set token_refresh_due_at = now() + ${nextSeconds} * interval '1 second'
+    from due
+    where h.whatsapp_account_id = due.whatsapp_account_id
+    returning h.account_id as "accountId", h.whatsapp_account_id as "whatsAppAccountId"`.execute(db)
+  return rows
 }

@@ -11,8 +11,7 @@ import { findProblems } from './findings.ts'
 import { readLimit } from './messaging-limit.ts'
 import { marketingEndpointOf } from './marketing.ts'
 import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
-import { windowAt } from './traffic.ts'
-import { countLastHour, noTraffic } from './traffic-store.ts'
+import { countLastHour, noTraffic, windowAt } from './traffic.ts'
 
 export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
