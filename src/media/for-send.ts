@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender, type MediaSource, unavailable } from './at-whatsapp.ts'
 import { findAtWhatsApp } from './at-whatsapp-store.ts'
 import { findMedia, type MediaRow } from './store.ts'
-import { StoreUnavailableError } from './store/object-store.ts'
+import { StoreUnavailableError } from './object-store.ts'
 import { kindOfType } from './types.ts'
 import { storeUnavailable } from './upload.ts'
 

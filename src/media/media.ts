@@ -5,8 +5,19 @@ import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
-import { forgetAtWhatsApp } from './at-whatsapp-store.ts'
-import { findMedia, hasSameBytes, markDeleted, type MediaRow, removeRow } from './store.ts'
+import { deleteExpiredAtWhatsApp, forgetAtWhatsApp } from './at-whatsapp-store.ts'
+import { removeLeftovers } from './spool.ts'
+import {
+  findMedia,
+  findRemoved,
+  findUnfinished,
+  forgetRemoved,
+  hasSameBytes,
+  markDeleted,
+  markExpired,
+  type MediaRow,
+  removeRow,
+} from './store.ts'
 import { kindOfType } from './types.ts'
 
 export function toMedia(row: MediaRow): Media {
@@ -75,4 +86,45 @@ async function deleteAtWhatsApp(
 
 function mediaNotFound(): ServiceError {
   return new ServiceError('MEDIA_NOT_FOUND', 'mediaId: this account has no file with this ID, or it has expired.')
+}
+
+const batchSize = 100
+/** Longer than any upload takes. */
+const abandonedMilliseconds = 60 * 60_000
+
+/** Deletes expired files, and the leftovers of interrupted uploads. */
+export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
+  const now = deps.now()
+  await markExpired(deps.db, now)
+  await deleteExpiredAtWhatsApp(deps.db, now)
+  await removeLeftovers(deps.media.limits.spoolDir, now)
+  await removeOfAccounts(deps)
+  await removeUnfinished(deps, new Date(now.getTime() - abandonedMilliseconds))
+}
+
+/** Deletes the files of removed accounts. If the store is unavailable, the next run tries again. */
+async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Promise<void> {
+  for (;;) {
+    const removed = await findRemoved(db, batchSize)
+    for (const { id } of removed) {
+      await media.store.delete(id)
+      await forgetRemoved(db, id)
+    }
+    if (removed.length < batchSize) return
+  }
+}
+
+/** A file that cannot be deleted does not block the others; the next run tries it again. */
+async function removeUnfinished(deps: Pick<Deps, 'db' | 'media' | 'log'>, startedBefore: Date): Promise<void> {
+  let after = ''
+  for (;;) {
+    const rows = await findUnfinished(deps.db, { startedBefore, after, limit: batchSize })
+    for (const row of rows) {
+      after = row.id
+      await removeFile(deps, row).catch((error: unknown) =>
+        deps.log.warn({ err: error, accountId: row.account_id, mediaId: row.id }, 'could not delete a stored file'),
+      )
+    }
+    if (rows.length < batchSize) return
+  }
 }

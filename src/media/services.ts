@@ -1,11 +1,9 @@
+import { ServiceError } from '../../contracts/errors.ts'
 import type { MediaConfig, WebhookConfig } from '../platform/config.ts'
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createDownloader, type Downloader } from './download.ts'
 import type { SpoolLimits } from './spool.ts'
-import { createFolderStore } from './store/folder-store.ts'
-import type { ObjectStore } from './store/object-store.ts'
-import { createS3Store } from './store/s3-store.ts'
-import { createUploadSlots, type UploadSlots } from './upload-slots.ts'
+import { createFolderStore, createS3Store, type ObjectStore } from './object-store.ts'
 
 interface SendLimits {
   /** How long a send waits until WhatsApp has its files. */
@@ -41,5 +39,52 @@ export function createMediaServices(
       await downloader.close()
       await store.close()
     },
+  }
+}
+
+interface UploadSlots {
+  /** Returns a function that releases the slot. Throws if none is free. */
+  take(accountId: string): () => void
+}
+
+/** Each upload in progress holds some buffers and a file handle. */
+const maxInProcess = 256
+const retryAfterSeconds = 5
+
+/** Limits the concurrent uploads of each account, and of all accounts together, to this process. */
+function createUploadSlots(maxPerAccount: number): UploadSlots {
+  const uploads = new Map<string, number>()
+  let total = 0
+  return {
+    take: (accountId) => {
+      const held = uploads.get(accountId) ?? 0
+      if (held >= maxPerAccount)
+        throw new ServiceError(
+          'RATE_LIMIT_EXCEEDED',
+          `This account already has ${held} ${held === 1 ? 'upload' : 'uploads'} in progress, which is the limit. Try again in ${retryAfterSeconds} seconds.`,
+          { retryAfterSeconds },
+        )
+      if (total >= maxInProcess)
+        throw new ServiceError('SERVICE_UNAVAILABLE', 'Too many uploads are in progress. Try again in a moment.', {
+          retryAfterSeconds,
+        })
+      uploads.set(accountId, held + 1)
+      total += 1
+      return once(() => {
+        const left = (uploads.get(accountId) ?? 1) - 1
+        if (left === 0) uploads.delete(accountId)
+        else uploads.set(accountId, left)
+        total -= 1
+      })
+    },
+  }
+}
+
+function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    run()
   }
 }

@@ -6,7 +6,7 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import { determineType, type Guess, guessType, headBytes } from './detect-type.ts'
-import { StoreUnavailableError } from './store/object-store.ts'
+import { StoreUnavailableError } from './object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
 
 /** A file that was received completely and may be stored. */

@@ -1,4 +1,5 @@
 import { maxMediaBytes, type MediaKind } from '../../contracts/api/media.ts'
+import { line } from '../../contracts/fields.ts'
 
 /** The media types that WhatsApp takes for the headers of templates (reference 2, section 4), and their extensions. */
 const types: Readonly<Record<string, { kind: MediaKind; extension: string }>> = {
@@ -31,4 +32,27 @@ export function maxBytesOf(type: string): number {
 /** Whole megabytes, rounded up. */
 export function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / (1024 * 1024))
+}
+
+const FileName = line(240)
+
+/** Returns the last part of the path of a URL, if it looks like a filename. */
+export function nameOfLink(link: string): string | undefined {
+  const last = new URL(link).pathname.split('/').at(-1) ?? ''
+  try {
+    return cleanFilename(/\.\w{2,5}$/.test(last) ? decodeURIComponent(last) : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** Filenames are shown to recipients and never used in a path. Returns undefined if nothing readable remains. */
+export function cleanFilename(name: string | undefined): string | undefined {
+  const base = name
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replaceAll(/[\x00-\x1f\x7f]/g, '')
+    .trim()
+    .slice(0, 240)
+  return base !== undefined && /[^.]/.test(base) ? FileName.safeParse(base).data : undefined
 }

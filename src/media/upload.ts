@@ -6,12 +6,11 @@ import { openActiveAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
 import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
 import { toDownloadError } from './download.ts'
-import { nameOfLink } from './filename.ts'
+import { nameOfLink, toMegabytes } from './types.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
 import { finish, type MediaRow, renewSame, reserve } from './store.ts'
-import { StoreUnavailableError } from './store/object-store.ts'
-import { toMegabytes } from './types.ts'
+import { StoreUnavailableError } from './object-store.ts'
 
 /** Downloads a file and stores it, under the upload limits of the account. */
 export async function importMedia(deps: Deps, caller: Caller, input: ImportMediaRequest): Promise<Media> {

@@ -1,16 +1,22 @@
-import type { listTemplates as contract, TemplatePage } from '../../contracts/api/template.ts'
+import type {
+  getTemplate as getTemplateContract,
+  listTemplates as listTemplatesContract,
+  Template,
+  TemplatePage,
+} from '../../contracts/api/template.ts'
 import { invalidField } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
-import { findTemplates } from './store.ts'
+import { findTemplate, findTemplates } from './store.ts'
+import { describeUnknownTemplate } from './suggest.ts'
 import { requireWabaId } from './sync.ts'
 import { toTemplate } from './template.ts'
 
 export async function listTemplates(
   deps: Pick<Deps, 'db'>,
   { accountId }: Caller,
-  input: InputOf<typeof contract>,
+  input: InputOf<typeof listTemplatesContract>,
 ): Promise<TemplatePage> {
   const wabaId = await requireWabaId(deps, accountId, input.accountId)
   const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor)
@@ -31,4 +37,16 @@ export function decodeCursor(cursor: string): { name: string; language: string }
   if (!name || !language || rest.length > 0)
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
   return { name, language }
+}
+
+export async function getTemplate(
+  deps: Pick<Deps, 'db'>,
+  { accountId }: Caller,
+  input: InputOf<typeof getTemplateContract>,
+): Promise<Template> {
+  const wabaId = await requireWabaId(deps, accountId, input.accountId)
+  const row = await findTemplate(deps.db, { accountId, wabaId, name: input.name, language: input.language })
+  if (!row)
+    throw await describeUnknownTemplate(deps.db, { accountId, wabaId, name: input.name, language: input.language })
+  return toTemplate(row)
 }

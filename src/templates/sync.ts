@@ -1,10 +1,11 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
-import { noWhatsAppAccount } from '../whatsapp-accounts/whatsapp-account.ts'
+import type { Deps } from '../deps.ts'
+import { workOnDue } from '../platform/work-on-due.ts'
 import { deactivateRefused } from '../whatsapp-accounts/refusals.ts'
 import { describeUnreadableToken, openAccessToken } from '../whatsapp-accounts/secrets.ts'
-import { findWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'
-import type { Deps } from '../deps.ts'
+import { claimDueSyncs, findWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'
+import { noWhatsAppAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { ListedTemplate } from '../whatsapp/template-management.ts'
 import { findWabaId } from './store.ts'
 import { type Listing, storeListing } from './sync-store.ts'
@@ -124,4 +125,34 @@ export async function requireWabaId(
   const wabaId = await findWabaId(deps.db, accountId, whatsAppAccountId)
   if (wabaId !== undefined) return wabaId
   throw noWhatsAppAccount(whatsAppAccountId)
+}
+
+/** WhatsApp allows 200 such calls per hour and WABA (reference, section 5); a sync takes a few. */
+const nextSeconds = 30 * 60
+const maxClaimed = 20
+/** Enough for 20,000 WABAs of one process, if WhatsApp takes a second for a sync. */
+const wabasAtOnce = 16
+
+type PeriodicSyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'>
+
+/**
+ * Syncs the templates of the WABAs that are due, in case a callback was lost. Returns the number of synced
+ * WABAs.
+ */
+export async function syncDueTemplates(deps: PeriodicSyncDeps, stopping?: AbortSignal): Promise<number> {
+  const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
+  return (await workOnDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba), stopping)).length
+}
+
+/** Never fails, so that one unreadable WABA does not block the others. */
+async function syncOne(
+  deps: PeriodicSyncDeps,
+  { accountId, wabaId }: { accountId: string; wabaId: string },
+): Promise<void> {
+  try {
+    const outcome = await syncWaba(deps, accountId, wabaId)
+    if (!outcome.ok) deps.log.warn({ accountId, wabaId, reason: outcome.reason }, 'could not sync templates')
+  } catch (error) {
+    deps.log.warn({ err: error, accountId, wabaId }, 'could not sync the templates of a WABA')
+  }
 }

@@ -18,7 +18,7 @@ import type { Database, EventsTable, RecipientIdentitiesTable, SavedViewsTable }
 import type { TemplateRow } from '../../templates/store.ts'
 import { toTemplate } from '../../templates/template.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
-import { exportAudit } from '../../users/audit/export.ts'
+import { exportAudit } from '../../users/audit/audit.ts'
 import { findMembers } from '../../users/store.ts'
 import { getAlertSettings } from '../../webhooks/alerts/settings.ts'
 import { toDelivery } from '../../webhooks/deliveries/delivery.ts'

@@ -1,7 +1,7 @@
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import type { TemplateFile } from '../../../contracts/templates/file.ts'
 import { describeTemplateProblem, findTemplateProblems } from '../../../contracts/templates/rules.ts'
-import { isSameTemplate } from '../../templates/changes/compare.ts'
+import { isSameTemplate } from '../../templates/changes/submit.ts'
 
 /** What a push does with one template. */
 export type PushStep =

@@ -13,12 +13,10 @@ import {
   listSuppressions,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
-import { createTemplate } from '../../templates/changes/create.ts'
+import { createTemplate, duplicateTemplate } from '../../templates/changes/create.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
-import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
-import { getTemplate } from '../../templates/get.ts'
-import { listTemplates } from '../../templates/list.ts'
+import { getTemplate, listTemplates } from '../../templates/list.ts'
 import { listEvents } from '../../webhooks/events.ts'
 import type { ApiCall } from './authorize.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'

@@ -4,7 +4,7 @@ import { ImportMediaRequest, type Media, MediaFields, uploadMedia } from '../../
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
-import { cleanFilename } from '../../media/filename.ts'
+import { cleanFilename } from '../../media/types.ts'
 import { storeUpload, uploadLink } from '../../media/upload.ts'
 import { spool } from '../../media/spool.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'

@@ -6,7 +6,7 @@ import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { defaultStallMilliseconds, notInTime, type SpooledFile } from '../../media/spool.ts'
-import { StoreUnavailableError } from '../../media/store/object-store.ts'
+import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 
 /** How long the rest of a body is read and discarded before the connection is closed. */

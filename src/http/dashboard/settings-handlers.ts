@@ -44,16 +44,15 @@ import {
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
 import { deleteView, listViews, renameView, saveView } from '../../messages/views.ts'
-import { createTemplate } from '../../templates/changes/create.ts'
+import { createTemplate, duplicateTemplate } from '../../templates/changes/create.ts'
 import { getTemplateDefinition } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
-import { duplicateTemplate } from '../../templates/changes/duplicate.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
 import { listOwnTemplates } from '../../templates/list-own.ts'
 import { listTemplateProblems } from '../../templates/problems.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { audited, listAudit } from '../../users/audit/audit.ts'
-import { sendTestEmail } from '../../users/test-email.ts'
+import { sendTestEmail } from '../../users/emails.ts'
 import { removeChat, setChat, testChat } from '../../webhooks/alerts/chat/chat.ts'
 import { acknowledgeAlert, listAlerts } from '../../webhooks/alerts/alerts.ts'
 import {

@@ -1,5 +1,5 @@
 import { componentLimits, type DocumentFile, type MessageHeader } from '../../../contracts/api/components.ts'
-import { nameOfLink } from '../../media/filename.ts'
+import { nameOfLink } from '../../media/types.ts'
 import { isPublicHost } from '../../webhooks/endpoints/address.ts'
 import type { MediaReference, OutgoingHeader } from '../../whatsapp/whatsapp.ts'
 import type { HeaderPart } from './parts.ts'

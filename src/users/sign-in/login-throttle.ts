@@ -130,3 +130,20 @@ export async function shiftAttempts(db: Kysely<Database>, seconds: number): Prom
     update owner_sign_in_rates set "lastRequest" = "lastRequest" - 1000 * ${seconds}::float8
     where "lastRequest" > 1000 * extract(epoch from now() + interval '2 minutes')`.execute(db)
 }
+
+/** Deletes expired sessions, links, codes and attempt counts, in all accounts. */
+export async function deleteExpiredSignIns(db: Kysely<Database>): Promise<void> {
+  for (const table of ['owner_sessions', 'owner_verifications'] as const)
+    await sql`delete from ${sql.table(table)} where "expiresAt" < now()`.execute(db)
+  await db
+    .deleteFrom('owner_invitations')
+    .where('expires_at', '<', sql<Date>`now()`)
+    .execute()
+  await db
+    .deleteFrom('owner_tries')
+    .where('ends_at', '<', sql<Date>`now()`)
+    .execute()
+  await sql`
+    delete from owner_sign_in_rates
+    where "lastRequest" < 1000 * extract(epoch from now() - interval '1 day')`.execute(db)
+}

@@ -1,15 +1,14 @@
-import { withFacts } from '../../../contracts/facts/fact.ts'
-import { changes } from '../../../contracts/facts/changes.ts'
 import { type Kysely, sql } from 'kysely'
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
+import { changes, devices } from '../../../contracts/facts/changes.ts'
+import { type Sentence, withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { recordOwnChange } from '../audit/audit.ts'
 import type { SignedIn } from './better-auth.ts'
-import { describeDevice } from './device.ts'
 
 /** An exact time is not worth a write per request. */
 const seenEveryMilliseconds = 5 * 60_000
@@ -94,4 +93,31 @@ export async function revokeOtherSessions(
     .execute()
   await recordOwnChange(deps, user, { what: changes.endOtherSessions(), address, outcome: 'done' })
   return rows.length
+}
+
+/** The first match counts, because a browser also names the browsers that it derives from. */
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:HeadlessChrome|Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+]
+
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+/** Returns a name such as `Firefox on Linux` for a `User-Agent` header, which anybody can forge. */
+export function describeDevice(userAgent: string): Sentence {
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
+  if (browser !== undefined && system !== undefined) return devices.both({ browser, system })
+  return browser ?? system ?? devices.unknown()
 }

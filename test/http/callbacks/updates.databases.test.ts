@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
-import { syncDueTemplates } from '../../../src/templates/periodic-sync.ts'
-import { syncTemplates } from '../../../src/templates/sync.ts'
+import { syncDueTemplates, syncTemplates } from '../../../src/templates/sync.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'

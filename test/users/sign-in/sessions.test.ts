@@ -1,7 +1,7 @@
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/users/audit/audit.ts'
-import { describeDevice } from '../../../src/users/sign-in/device.ts'
+import { describeDevice } from '../../../src/users/sign-in/sessions.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'
 import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'

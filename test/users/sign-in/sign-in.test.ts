@@ -3,8 +3,11 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { acceptInvitation, inviteUser } from '../../../src/users/invitation.ts'
 import { createUserAuth } from '../../../src/users/sign-in/better-auth.ts'
-import { deleteExpiredSignIns } from '../../../src/users/sign-in/delete-expired.ts'
-import { passwordAttempts, passwordAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
+import {
+  deleteExpiredSignIns,
+  passwordAttempts,
+  passwordAttemptsPerAddress,
+} from '../../../src/users/sign-in/login-throttle.ts'
 import { scryptHashing } from '../../../src/users/sign-in/password-hashing.ts'
 import { signedInOwner, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkDueAccounts } from '../../../src/whatsapp-accounts/health/check.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
-import { syncDueTemplates } from '../../../src/templates/periodic-sync.ts'
+import { syncDueTemplates } from '../../../src/templates/sync.ts'
 import { sendOne } from '../../support/callbacks.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 

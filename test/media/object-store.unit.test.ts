@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createS3Store } from '../../../src/media/store/s3-store.ts'
-import { StoreUnavailableError } from '../../../src/media/store/object-store.ts'
-import { startFileServer } from '../../support/media-files.ts'
+import { createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
+import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
 const region = 'eu-central-1'
