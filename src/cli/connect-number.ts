@@ -18,7 +18,7 @@ import { getMessage } from '../messages/queries/read.ts'
 import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list-own.ts'
 import { syncTemplates } from '../templates/sync.ts'
-import { waybill } from './program.ts'
+import { waybill } from './failure.ts'
 
 /** Everything that is needed to connect a number. */
 export interface ConnectInput {

@@ -25,7 +25,7 @@ import { describeProxies } from '../platform/proxy.ts'
 import type { SecretBox } from '../platform/secrets.ts'
 import { listStoredSecrets } from './rekey-all.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
-import { waybill } from './program.ts'
+import { waybill } from './failure.ts'
 
 export interface Finding {
   check: string

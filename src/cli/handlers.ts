@@ -17,7 +17,7 @@ import { mailInvitation } from '../users/invite-member.ts'
 import { grantOperator, listOperators, revokeOperator } from '../users/operators.ts'
 import { findMembers } from '../users/store.ts'
 import { addWhatsAppAccount } from '../whatsapp-accounts/add.ts'
-import { submitTemplateFile } from './template-files/submit.ts'
+import { submitTemplateFile } from './template-files/plan.ts'
 
 type Handlers<Group extends keyof CommandContracts> = HandlersOf<CommandContracts[Group], SettingsCall>
 

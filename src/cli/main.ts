@@ -1,18 +1,19 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createLogger } from '../platform/log.ts'
-import type { Command, User } from './command.ts'
+import type { Command, Question, User } from './command.ts'
 import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { move } from './commands/move.ts'
 import { openapi } from './commands/openapi.ts'
 import { sandbox } from './commands/sandbox.ts'
-import { templatePull } from './commands/template-pull.ts'
 import { serve } from './commands/serve.ts'
+import { templatePull } from './commands/template-pull.ts'
 import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { describeUnknownCommand, formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
 import { type Ending, OutputError, withOutputCheck } from './output.ts'
-import { askAt, findTerminal } from './questions.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { parseLine } from './syntax.ts'
 
@@ -81,4 +82,34 @@ async function printLines(lines: string): Promise<void> {
 function print(text: string): Ending {
   console.log(text)
   return { exitCode: 0 }
+}
+
+/** Where questions are asked. */
+export interface Terminal {
+  input: NodeJS.ReadableStream
+  output: NodeJS.WritableStream
+}
+
+export function findTerminal(): Terminal | undefined {
+  const { stdin: input, stderr: output } = process
+  return input.isTTY && output.isTTY ? { input, output } : undefined
+}
+
+/** An empty answer is the preset, and so is a missing terminal. A secret is not echoed. */
+export async function askAt(terminal: Terminal | undefined, question: Question): Promise<string | undefined> {
+  const { text, isSecret = false, preset, isOptional = false } = question
+  if (!terminal || (preset !== undefined && !isOptional)) return preset
+  const { input, output } = terminal
+  output.write(`${text} `)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input, output: isSecret ? silent : output, terminal: isSecret })
+  // `question` never settles if the input ends.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+  try {
+    const answer = (await Promise.race([lines.question(''), ended])).trim()
+    return answer === '' ? preset : answer
+  } finally {
+    lines.close()
+    if (isSecret) output.write('\n')
+  }
 }

@@ -5,15 +5,14 @@ import { type Config, readConfig } from '../platform/config.ts'
 import { listPendingMigrations, migrate } from '../platform/db/migrate/migrate.ts'
 import { rejectPooler } from '../platform/db/connect/pooler.ts'
 import { rejectUnusableSettings } from '../platform/db/connect/session.ts'
-import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
+import { rejectUnfinishedMove } from './move/marker.ts'
 import { createLogger } from '../platform/log.ts'
 import type { CommandResult, DataCommand, User } from './command.ts'
 import { runOnServer } from './control/client.ts'
 import { acquireDataFolder } from './control/data-folder.ts'
-import type { ControlReply } from './control/messages.ts'
-import { ReportedError } from './failure.ts'
+import type { ControlReply } from './control/protocol.ts'
+import { ReportedError, waybill } from './failure.ts'
 import { formatLine, type Line } from './syntax.ts'
-import { waybill } from './program.ts'
 
 export interface DataRun {
   command: DataCommand

@@ -9,14 +9,13 @@ import { describeProgress, type MigrationProgress } from '../platform/db/migrate
 import { migrate } from '../platform/db/migrate/migrate.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
-import { rejectUnfinishedMove } from '../platform/db/embedded/unfinished-move.ts'
+import { rejectUnfinishedMove } from './move/marker.ts'
 import { acquireDataFolder, describeLockHolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
-import { chooseControlSocket } from './control/socket.ts'
+import { chooseControlSocket } from './control/protocol.ts'
 import { joinSupervisor, type Member } from './processes/member.ts'
 import { collectWhenIdle } from './processes/idle-collection.ts'
-import { hasLargeMemory } from './processes/memory.ts'
-import { endStart } from './processes/start-limits.ts'
+import { endStart, hasLargeMemory } from './processes/start-limits.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {

@@ -5,8 +5,7 @@ import { audited } from '../../users/audit/audit.ts'
 import { exportAccount } from '../account-data/export.ts'
 import { hasData, removeAccount, removeAuditLog } from '../account-data/remove.ts'
 import { dataCommand, printed } from '../command.ts'
-import { UsageError } from '../failure.ts'
-import { waybill } from '../program.ts'
+import { UsageError, waybill } from '../failure.ts'
 
 export const accountExport = dataCommand({
   name: 'account export',

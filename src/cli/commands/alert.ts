@@ -13,10 +13,9 @@ import {
   updateAlertRules,
 } from '../../../contracts/dashboard/alert.ts'
 import { contractCommand } from '../contract-command.ts'
-import { UsageError } from '../failure.ts'
+import { UsageError, waybill } from '../failure.ts'
 import { formatTable } from '../help.ts'
 import { type Line, parseDuration } from '../syntax.ts'
-import { waybill } from '../program.ts'
 
 const off = 'off'
 

@@ -9,9 +9,8 @@ import {
 import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
 import { maxRateCardBytes } from '../../messages/costs/rate-card.ts'
 import { contractCommand } from '../contract-command.ts'
-import { UsageError } from '../failure.ts'
+import { UsageError, waybill } from '../failure.ts'
 import { formatTable } from '../help.ts'
-import { waybill } from '../program.ts'
 
 export const ratesCommands = [
   contractCommand(importRates, {

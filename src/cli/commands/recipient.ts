@@ -8,8 +8,7 @@ import { rewriteTables } from '../../platform/db/rewrite.ts'
 import { audited } from '../../users/audit/audit.ts'
 import { exportRecipient, listNamesOf } from '../account-data/export-recipient.ts'
 import { auditedForOperator, dataCommand, printed } from '../command.ts'
-import { UsageError } from '../failure.ts'
-import { waybill } from '../program.ts'
+import { UsageError, waybill } from '../failure.ts'
 
 export const recipientErase = dataCommand({
   name: 'recipient erase',

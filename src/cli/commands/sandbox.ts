@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { sendMessage } from '../../../contracts/api/message.ts'
 import { type Config, readConfig } from '../../platform/config.ts'
 import { maskNumber } from '../../platform/log.ts'
+import { callbackPath } from '../../whatsapp/callbacks/subscription.ts'
 import type { CallbackTarget } from '../../whatsapp/simulator/messages/reporter.ts'
 import type { Simulator } from '../../whatsapp/simulator/simulator.ts'
 import { localCommand, printed } from '../command.ts'
-import { writeWelcome } from '../sandbox/welcome.ts'
-import { callbackPath } from '../../whatsapp/callbacks/subscription.ts'
+import type { Demo, DemoNumber } from '../sandbox-demo.ts'
 
 /** Ignored variables, so that the sandbox never uses real data or the real WhatsApp. */
 const ignored = ['DATABASE_URL', 'DATABASE_URL_FILE', 'GRAPH_API_URL', 'META_APP_SECRET', 'META_APP_SECRET_FILE']
@@ -27,7 +28,7 @@ export const sandbox = localCommand({
     const appSecret = randomBytes(16).toString('hex')
     try {
       const { runServer } = await import('../run-server.ts')
-      const { prepareDemo, sendFirstMessage } = await import('../sandbox/demo.ts')
+      const { prepareDemo, sendFirstMessage } = await import('../sandbox-demo.ts')
       await runServer(configure(environment, simulator, appSecret), {
         command: 'sandbox',
         whenListening: async ({ deps }, url) => {
@@ -76,4 +77,56 @@ function writeReport({ status, message }: Parameters<NonNullable<CallbackTarget[
 function inWords(names: readonly string[]): string {
   if (names.length < 3) return names.join(' and ')
   return `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`
+}
+
+/** How clients of the Cloud API reach the simulated WhatsApp. */
+export interface CloudApi extends DemoNumber {
+  /** Base URL, without a version. */
+  url: string
+}
+
+/** Returns the text that `npm start` prints: everything needed to send a first message. */
+function writeWelcome(url: string, demo: Demo, cloudApi: CloudApi): string {
+  return [
+    `Waybill is running at ${url} with a simulated WhatsApp. No messages are sent.`,
+    `Open the dashboard, signed in as the owner of a demo account (the link works once):\n\n  ${url}${demo.signInPath}`,
+    describeKey(demo),
+    `Send a message:\n\n${writeCurl(url, demo.apiKey ?? 'YOUR_API_KEY')}`,
+    [
+      `Dashboard    ${url}/settings/`,
+      `Docs         ${url}/docs`,
+      `OpenAPI      ${url}/openapi.json`,
+      `Webhooks     npm run waybill -- webhook add ${demo.accountId} --url http://127.0.0.1:4000/`,
+      'Commands     npm run waybill -- --help',
+    ].join('\n'),
+    describeCloudApi(cloudApi),
+    'Press Ctrl+C to stop. The data is kept.',
+  ].join('\n\n')
+}
+
+function describeCloudApi({ url, phoneNumberId, wabaId, accessToken }: CloudApi): string {
+  return `Simulated Cloud API, for programs that call WhatsApp themselves:
+
+  Base URL           ${url}
+  Access token       ${accessToken}
+  Phone number ID    ${phoneNumberId}
+  WABA ID            ${wabaId}`
+}
+
+function describeKey({ accountId, apiKey, keyStart }: Demo): string {
+  if (apiKey !== undefined) return `API key of the demo account ${accountId}, shown only once:\n\n  ${apiKey}`
+  const regenerate = `npm run waybill -- key regenerate ${accountId}`
+  return keyStart === undefined
+    ? `The demo account ${accountId} has no API key. Generate one: ${regenerate}`
+    : `The API key of the demo account ${accountId} starts with ${keyStart}… and was shown when it was generated.\nTo replace it, run in another terminal: ${regenerate}`
+}
+
+function writeCurl(url: string, apiKey: string): string {
+  return [
+    `  curl -X POST ${url}${sendMessage.path}`,
+    `-H 'X-API-Key: ${apiKey}'`,
+    `-H 'Content-Type: application/json'`,
+    `-H 'Idempotency-Key: order-1042-shipped'`,
+    `-d '${JSON.stringify(sendMessage.example.input)}'`,
+  ].join(' \\\n    ')
 }

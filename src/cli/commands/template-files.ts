@@ -8,8 +8,7 @@ import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { dataCommand, type User } from '../command.ts'
 import { printTemplateFile, readTemplateFolder } from '../template-files/file.ts'
-import { planPush, type PushPlan, type PushStep } from '../template-files/plan.ts'
-import { submitTemplateFile } from '../template-files/submit.ts'
+import { planPush, type PushPlan, type PushStep, submitTemplateFile } from '../template-files/plan.ts'
 
 const target = {
   'whatsapp-account': { value: 'WA', help: 'Templates of this WhatsApp account instead of the default one' },

@@ -6,7 +6,7 @@ import { createTemplate, listTemplates, updateTemplate } from '../../../contract
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
 import { readTemplateFile } from '../template-files/file.ts'
-import { waybill } from '../program.ts'
+import { waybill } from '../failure.ts'
 
 const target = {
   'whatsapp-account': {

@@ -1,10 +1,12 @@
-import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
-import { Timestamp } from '../../../contracts/fields.ts'
+import { describeEndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
 import {
   addEndpoint,
+  type Attempt,
+  type Delivery,
   deliveryStates,
   disableEndpoint,
   enableEndpoint,
+  type Endpoint,
   listDeliveries,
   listEndpoints,
   recoverDeliveries,
@@ -14,11 +16,15 @@ import {
   testEndpoint,
   updateEndpoint,
 } from '../../../contracts/dashboard/webhook.ts'
+import { defaultEventTypes, eventTypes } from '../../../contracts/events.ts'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
+import { Timestamp } from '../../../contracts/fields.ts'
+import type { DeliveryPage } from '../../webhooks/deliveries/delivery.ts'
+import type { EndpointTest } from '../../webhooks/endpoints/test.ts'
 import { contractCommand } from '../contract-command.ts'
-import { UsageError } from '../failure.ts'
+import { UsageError, waybill } from '../failure.ts'
+import { formatPairs, formatTable } from '../help.ts'
 import { parseDuration, readDuration } from '../syntax.ts'
-import { describeEndpoint, describeTest, formatDeliveries, formatEndpoints } from '../webhook-text.ts'
-import { waybill } from '../program.ts'
 
 const events = { value: 'TYPES', isList: true } as const
 const header = { value: "'NAME: VALUE'", field: 'headers', secret: true, read: parseHeader } as const
@@ -234,4 +240,89 @@ function parseSince(text: string, now: Date): string {
 
 function countDeliveries(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+}
+
+const shownCharacters = 100
+
+function formatEndpoints(accountId: string, items: Endpoint[]): string {
+  if (items.length === 0) return `${accountId} has no endpoints. To add one, see: ${waybill} webhook add --help`
+  return items.map(describeEndpoint).join('\n\n')
+}
+
+function describeEndpoint(endpoint: Endpoint): string {
+  return formatPairs([
+    ['Endpoint', endpoint.endpointId],
+    ['URL', endpoint.url],
+    ['Description', endpoint.description],
+    ['Events', endpoint.events.join(', ')],
+    ['State', describeState(endpoint)],
+    ['Problem', endpoint.failure && inEnglish(describeEndpointFailure(endpoint.failure, (at) => at))],
+    ['Waiting', String(endpoint.waiting)],
+    ['Delivered', endpoint.lastDeliveredAt ?? 'no recent deliveries'],
+    ['Old secret', endpoint.previousSecretUntil && `also signs until ${endpoint.previousSecretUntil}`],
+    ['Headers', endpoint.hasHeaders ? 'custom headers are set' : undefined],
+    ['Limits', describeLimits(endpoint)],
+  ])
+}
+
+function describeLimits({ maxPerSecond, maxConcurrent }: Endpoint): string | undefined {
+  const limits = [
+    ...(maxPerSecond === undefined ? [] : [`${maxPerSecond} per second`]),
+    ...(maxConcurrent === undefined ? [] : [`${maxConcurrent} concurrent`]),
+  ]
+  return limits.length === 0 ? undefined : limits.join(', ')
+}
+
+function describeState({ state, reason, failingSince }: Endpoint): string {
+  if (state === 'disabled') return `disabled: ${reason ?? 'reason unknown'}`
+  return failingSince === undefined ? 'enabled' : `enabled; every attempt has failed since ${failingSince}`
+}
+
+function describeTest(test: EndpointTest): string {
+  const { delivered, error, statusCode, durationMilliseconds, responseStart } = test
+  const outcome = delivered ? `Delivered: HTTP ${statusCode}` : `Not delivered: ${error}`
+  const response = responseStart === undefined || responseStart === '' ? '' : `\nResponse: ${quote(responseStart)}`
+  return `${outcome}, after ${durationMilliseconds} ms.${response}`
+}
+
+function formatDeliveries(endpointId: string, { items, nextCursor }: DeliveryPage): string {
+  if (items.length === 0) return `No matching deliveries to ${endpointId}.`
+  const blocks = items.map(describeDelivery).join('\n\n')
+  return nextCursor === undefined ? blocks : `${blocks}\n\nMore: --cursor ${nextCursor}`
+}
+
+function describeDelivery(delivery: Delivery): string {
+  const { type, messageId, attempts } = delivery
+  const heading = formatPairs([
+    ['Delivery', delivery.deliveryId],
+    [
+      'Event',
+      `${delivery.eventId} (${type === undefined ? 'no longer stored' : `${type}${messageId === undefined ? '' : ` of ${messageId}`}`})`,
+    ],
+    ['State', describeDeliveryState(delivery)],
+  ])
+  return attempts.length === 0 ? heading : `${heading}\n${formatAttempts(attempts).replace(/^/gm, '  ')}`
+}
+
+function describeDeliveryState({ state, finishedAt, nextAttemptAt }: Delivery): string {
+  if (state !== 'waiting') return `${state} at ${finishedAt}`
+  return nextAttemptAt === undefined ? 'waiting: the endpoint is disabled' : `next attempt at ${nextAttemptAt}`
+}
+
+function formatAttempts(attempts: Attempt[]): string {
+  return formatTable(
+    ['ATTEMPT', 'AT', 'TOOK', 'OUTCOME', 'RESPONSE'],
+    attempts.map((attempt) => [
+      String(attempt.number),
+      attempt.startedAt,
+      `${attempt.durationMilliseconds} ms`,
+      attempt.error ?? `HTTP ${attempt.statusCode}`,
+      attempt.responseStart ? quote(attempt.responseStart) : '',
+    ]),
+  )
+}
+
+/** Shortens text from another server to a single line. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)
 }

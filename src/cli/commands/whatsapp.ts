@@ -15,7 +15,7 @@ import { addWhatsAppAccount } from '../../../contracts/operator/whatsapp-account
 import { callbackUrlOf } from '../../whatsapp-accounts/connect/subscribe.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
-import { waybill } from '../program.ts'
+import { waybill } from '../failure.ts'
 
 export const whatsappCommands = [
   contractCommand(addWhatsAppAccount, {

@@ -4,8 +4,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { User } from '../command.ts'
 import { readLines } from '../input.ts'
 import { OutputError } from '../output.ts'
-import { type Answer, type ControlReply, FromServer, type Request } from './messages.ts'
-import { isTrustworthy } from './socket.ts'
+import { type Answer, type ControlReply, FromServer, isTrustworthy, type Request } from './protocol.ts'
 
 /** Runs a command in a running server. Returns undefined if no server is listening; then nothing was executed. */
 export async function runOnServer(

@@ -8,8 +8,7 @@ import { dataCommands, findCommand } from '../commands.ts'
 import { describeFailure, UsageError } from '../failure.ts'
 import { readLines } from '../input.ts'
 import { parseLine } from '../syntax.ts'
-import { Answer, type ControlReply, type FromServer, Request } from './messages.ts'
-import type { ControlSocket } from './socket.ts'
+import { Answer, type ControlReply, type ControlSocket, type FromServer, Request } from './protocol.ts'
 
 /** A command line is short and must arrive quickly. */
 const requestTimeoutMilliseconds = 10_000

@@ -1,6 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
+import { ServiceError } from '../../../contracts/errors.ts'
+import type { Database } from '../../platform/db/schema.ts'
 
 /** The file in the data folder that marks its database as moved or being moved. It contains no secret. */
 const MoveMarker = z.object({
@@ -48,4 +51,17 @@ export function describeMove(dataDir: string): string | undefined {
   return state === 'moved'
     ? `The database in ${dataDir} was moved to ${target}. Set DATABASE_URL to use it there. To use the old data again, delete ${markerFile(dataDir)}. They lack everything that was sent since the move.`
     : `The database in ${dataDir} is being moved to ${target}. Run waybill move again to continue, or waybill move --cancel to use it here again.`
+}
+
+/** Exists in a database while `waybill move` fills it. */
+export const moveTable = 'waybill_move'
+
+/** A server must not use a database that holds only part of the data. */
+export async function rejectUnfinishedMove(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass(${moveTable}) is not null as exists`.execute(db)
+  if (rows[0]?.exists)
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'The database is the target of an unfinished move. Run waybill move again on the machine of the embedded database.',
+    )
 }

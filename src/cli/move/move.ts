@@ -7,15 +7,14 @@ import { startJournals } from '../../http/ops/journal.ts'
 import type { Config } from '../../platform/config.ts'
 import type { DatabaseUrl } from '../../platform/database-url.ts'
 import { openDatabase, withoutTimeout } from '../../platform/db/database.ts'
+import { type MoveMarker, moveTable, readMoveMarker, removeMoveMarker, writeMoveMarker } from './marker.ts'
+import { countBlocks, findLeafTables } from '../../platform/db/leaf-tables.ts'
 import { listPendingMigrations, migrate } from '../../platform/db/migrate/migrate.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { createLogger } from '../../platform/log.ts'
-import { listStoredSecrets } from '../rekey-all.ts'
 import { oldestServerVersion, readServerVersion } from '../operator-store.ts'
-import { type CopyProgress, copyTable } from './copy.ts'
-import { type MoveMarker, readMoveMarker, removeMoveMarker, writeMoveMarker } from './marker.ts'
-import { copyPartitions, copySequences, listMovedTables, readContent } from './tables.ts'
-import { beginMove, endMove, findMoveId } from './target.ts'
+import { listStoredSecrets } from '../rekey-all.ts'
+import { copyPartitions, copySequences, listMovedTables, type MovedTable, readContent } from './tables.ts'
 
 export interface MoveResult {
   /** Host, port and database name. */
@@ -158,4 +157,138 @@ async function countSecrets({ deps: { secrets } }: App, target: Kysely<Database>
   const stored = await listStoredSecrets(target)
   for (const { ciphertext, purpose } of stored) secrets.decrypt(ciphertext, purpose)
   return stored.length
+}
+
+/** Maximum number of blocks of a page: about half a megabyte of rows. */
+const maxPageBlocks = 64
+
+interface CopyProgress {
+  table: string
+  rows: number
+}
+
+/**
+ * Copies the rows of a table, page by page. Nothing writes to the source during a move, so rows keep their positions.
+ * Each page is inserted in one transaction with the progress, so a repeated move continues after the last page.
+ */
+async function copyTable(
+  source: Kysely<Database>,
+  target: Kysely<Database>,
+  table: MovedTable,
+  report: (progress: CopyProgress) => void,
+): Promise<void> {
+  let rows = 0
+  for (const { name: leaf } of await findLeafTables(source, table.name)) {
+    const blocks = await countBlocks(source, leaf)
+    const pageBlocks = await choosePageSize(source, leaf)
+    for (let block = await readProgress(target, leaf); block < blocks; block += pageBlocks) {
+      const page = await readPage(source, { leaf, columns: table.columns, from: block, until: block + pageBlocks })
+      await target.transaction().execute(async (trx) => {
+        if (page.rows > 0) rows += await insertPage(trx, table, page.json)
+        await saveProgress(trx, leaf, block + pageBlocks)
+      })
+      report({ table: table.name, rows })
+    }
+  }
+}
+
+/** Pages of tables with long values have fewer blocks, because long values are stored outside the blocks of their rows. */
+async function choosePageSize(source: Kysely<Database>, leaf: string): Promise<number> {
+  const { rows } = await sql<{ ratio: number }>`
+    select pg_table_size(${leaf}::regclass)::float8 / greatest(pg_relation_size(${leaf}::regclass), 1)::float8 as ratio`.execute(
+    source,
+  )
+  return Math.max(1, Math.floor(maxPageBlocks / Math.max(1, rows[0]?.ratio ?? 1)))
+}
+
+/** Reads rows as JSON text, which preserves every type exactly and is never parsed here. */
+async function readPage(
+  source: Kysely<Database>,
+  { leaf, columns, from, until }: { leaf: string; columns: readonly string[]; from: number; until: number },
+): Promise<{ rows: number; json: string }> {
+  const row = sql.join(columns.map((column) => sql.ref(column)))
+  const { rows } = await sql<{ rows: number; json: string }>`
+    select count(*)::integer as rows, coalesce(json_agg(page)::text, '[]') as json
+    from (
+      select ${row} from ${sql.table(leaf)}
+      where ctid >= ${`(${from},0)`}::tid and ctid < ${`(${until},0)`}::tid
+    ) page`.execute(source)
+  return rows[0] ?? { rows: 0, json: '[]' }
+}
+
+async function insertPage(trx: Kysely<Database>, { name, columns }: MovedTable, json: string): Promise<number> {
+  const list = sql.join(columns.map((column) => sql.ref(column)))
+  const { numAffectedRows } = await sql`
+    insert into ${sql.table(name)} (${list})
+    select ${list} from json_populate_recordset(null::${sql.table(name)}, ${json}::json)`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Tables with rows that a migration, or a server that was started on it, inserts into an empty database. */
+const singletons = new Set([
+  'overdue_progress',
+  'database_clock',
+  'message_counts_start',
+  'server_processes',
+  'background_jobs',
+])
+
+/** Returns the ID of the unfinished move into this database; undefined if there is none. */
+async function findMoveId(target: Kysely<Database>): Promise<string | undefined> {
+  const { rows: tables } = await sql<{ exists: boolean }>`
+    select to_regclass(${moveTable}) is not null as exists`.execute(target)
+  if (!tables[0]?.exists) return undefined
+  const { rows } = await sql<{ move_id: string }>`select distinct move_id from ${sql.table(moveTable)}`.execute(target)
+  return rows[0]?.move_id
+}
+
+/**
+ * Begins a move in a migrated database without data. The tables are locked while they are checked and emptied, so that
+ * nothing else fills them in between.
+ */
+async function beginMove(target: Kysely<Database>, moveId: string): Promise<void> {
+  const tables = await listMovedTables(target)
+  await target.transaction().execute(async (trx) => {
+    for (const { name } of tables) await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(trx)
+    const nonEmpty = await findTablesWithRows(trx, tables)
+    if (nonEmpty.length > 0)
+      throw new ServiceError(
+        'SETTING_REFUSED',
+        `The target database already holds data (in ${nonEmpty.join(', ')}). Create an empty database, and name it with --to.`,
+      )
+    await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(trx)
+    await sql`create table ${sql.table(moveTable)} (
+      leaf text primary key, move_id text not null, next_block bigint not null
+    )`.execute(trx)
+    // The row with an empty name holds the ID of the move.
+    await sql`insert into ${sql.table(moveTable)} values ('', ${moveId}, 0)`.execute(trx)
+  })
+}
+
+async function findTablesWithRows(trx: Kysely<Database>, tables: readonly MovedTable[]): Promise<string[]> {
+  const found: string[] = []
+  for (const { name } of tables.filter((table) => !singletons.has(table.name))) {
+    const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
+    if (rows.length > 0) found.push(name)
+  }
+  return found
+}
+
+/** Returns the first block of a partition that was not copied yet. */
+async function readProgress(target: Kysely<Database>, leaf: string): Promise<number> {
+  const { rows } = await sql<{ next: number }>`
+    select next_block::float8 as next from ${sql.table(moveTable)} where leaf = ${leaf}`.execute(target)
+  return rows[0]?.next ?? 0
+}
+
+async function saveProgress(trx: Kysely<Database>, leaf: string, nextBlock: number): Promise<void> {
+  await sql`
+    insert into ${sql.table(moveTable)} (leaf, move_id, next_block)
+    select ${leaf}, move_id, ${nextBlock} from ${sql.table(moveTable)} where leaf = ''
+    on conflict (leaf) do update set next_block = excluded.next_block`.execute(trx)
+}
+
+/** Lets servers use the target. */
+async function endMove(target: Kysely<Database>): Promise<void> {
+  await sql`drop table if exists ${sql.table(moveTable)}`.execute(target)
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askAt } from '../../../src/cli/questions.ts'
+import { askAt } from '../../../src/cli/main.ts'
 import { whatsappConnect } from '../../../src/cli/commands/whatsapp-connect.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import type { CommandResult, Question } from '../../../src/cli/command.ts'
