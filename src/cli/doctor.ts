@@ -16,8 +16,12 @@ import { isAppSecret } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
 import { listPendingMigrations } from '../platform/db/migrate/migrate.ts'
 import { findEmbeddedDatabase } from '../platform/db/database.ts'
-import { PoolerError, rejectPooler } from '../platform/db/connect/pooler.ts'
-import { DatabaseSettingError, rejectUnusableSettings } from '../platform/db/connect/session.ts'
+import {
+  DatabaseSettingError,
+  PoolerError,
+  rejectPooler,
+  rejectUnusableSettings,
+} from '../platform/db/connect/session.ts'
 import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { JournalFile } from '../platform/journal/file.ts'
-import { type JournalLocation, splitJournal } from '../platform/journal/location.ts'
+import { JournalFile, type JournalLocation, splitJournal } from '../platform/journal/file.ts'
 import { type Replay, type ReplayTimes, startReplay } from '../platform/journal/replay.ts'
 import type { Logger } from '../platform/log.ts'
 import type { JournalEntry, SendJournal } from './journal.ts'

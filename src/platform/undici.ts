@@ -1,7 +1,6 @@
-/**
- * The parts of undici that a server uses, imported from their own files: its index also loads `fetch`, WebSocket, caches
- * and mocks, which are a megabyte of source and 80 more modules.
- */
+import { request as requestByHttp } from 'node:http'
+import { request as requestByHttps } from 'node:https'
+import { isIP, type Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { buildConnector as undiciConnector, Dispatcher } from 'undici'
 import request from 'undici/lib/api/api-request.js'
@@ -11,7 +10,11 @@ import symbols from 'undici/lib/core/symbols.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { authorizeAtProxy, findProxy, type ProxySettings } from './proxy.ts'
-import { openTunnel } from './tunnel.ts'
+
+/**
+ * The parts of undici that a server uses, imported from their own files: its index also loads `fetch`, WebSocket, caches
+ * and mocks, which are a megabyte of source and 80 more modules.
+ */
 
 export { buildConnector, errors }
 
@@ -97,4 +100,50 @@ export function requestThrough(
   options: Dispatcher.RequestOptions,
 ): Promise<Dispatcher.ResponseData> {
   return request.call(dispatcher, options)
+}
+
+/** The proxy cannot be reached, or did not connect to the server. Nothing was sent to the server. */
+export class ProxyError extends Error {
+  readonly code = 'WAYBILL_PROXY_FAILED'
+  /** What the proxy responded; undefined if it did not. */
+  readonly status: number | undefined
+  constructor(status?: number) {
+    super(status === undefined ? 'the proxy cannot be reached' : `the proxy responded HTTP ${status}`)
+    this.name = 'ProxyError'
+    this.status = status
+  }
+}
+
+/** Opens a connection to a server through a proxy (RFC 9110, 9.3.6). If `host` is a name, the proxy resolves it. */
+export function openTunnel(
+  proxy: URL,
+  { host, port }: { host: string; port: string | number },
+  timeoutMilliseconds: number,
+): Promise<Socket> {
+  const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+  return new Promise((resolve, reject) => {
+    const request = (proxy.protocol === 'https:' ? requestByHttps : requestByHttp)({
+      hostname: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: proxy.port,
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority, ...authorizeAtProxy(proxy) },
+      agent: false,
+    })
+    const timer = setTimeout(() => request.destroy(new Error('no response in time')), timeoutMilliseconds)
+    request.once('connect', (response, socket: Socket, head) => {
+      clearTimeout(timer)
+      if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) {
+        if (head.length > 0) socket.unshift(head)
+        return resolve(socket.setNoDelay(true))
+      }
+      socket.on('error', () => {}).destroy()
+      reject(new ProxyError(response.statusCode))
+    })
+    request.on('error', () => {
+      clearTimeout(timer)
+      reject(new ProxyError())
+    })
+    request.end()
+  })
 }

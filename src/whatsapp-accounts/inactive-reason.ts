@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type Fact, inEnglish, type Sentence } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
-import { readFactColumn, toFactColumn } from '../platform/db/fact-column.ts'
+import { readFactColumn, toFactColumn } from '../platform/db/columns.ts'
 import type { WhatsAppAccountsTable } from '../platform/db/schema.ts'
 import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
 

@@ -137,7 +137,7 @@ const searching = [
   'src/media/at-whatsapp.ts',
   // Of PostgreSQL, PgBouncer, pg and PGlite, where they have no code.
   'src/platform/db/connect/connect-failure.ts',
-  'src/platform/db/connect/pooler.ts',
+  'src/platform/db/connect/session.ts',
   'src/platform/db/errors.ts',
   // Of the version before, which stored no fact.
   'src/whatsapp-accounts/inactive-reason.ts',

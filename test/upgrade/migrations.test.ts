@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { baselineName } from '../../src/platform/db/migrate/applied.ts'
-import { allMigrations } from '../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, baselineName } from '../../src/platform/db/migrate/migrate.ts'
 import type { Migration, Migrations } from '../../src/platform/db/migrate/migration.ts'
 import { findProblems } from './beside.ts'
 

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
-import { retryLocked } from '../../platform/db/retry-locked.ts'
+import { retryLocked } from '../../platform/db/locks.ts'
 import type { ApiRequestsTable, Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { firstRequestIdAt, timeOfId } from '../../platform/ids.ts'

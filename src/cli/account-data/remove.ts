@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { countBlocks, findLeafTables, type LeafTable } from '../../platform/db/leaf-tables.ts'
-import { retryLocked } from '../../platform/db/retry-locked.ts'
-import { awaitRunningWrites } from '../../platform/db/running-writes.ts'
+import { awaitRunningWrites, retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { deleteUserWithoutRole } from '../../users/store.ts'
 

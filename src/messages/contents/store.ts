@@ -1,6 +1,6 @@
 import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
-import { retryLocked } from '../../platform/db/retry-locked.ts'
+import { retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { firstIdAt } from '../../platform/ids.ts'
 

@@ -4,13 +4,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import { lockFile } from '../db/embedded/data-folder.ts'
 import type { Logger } from '../log.ts'
 import {
+  journalFile,
   type JournalHeader,
   type JournalKind,
   type JournalLocation,
-  journalFile,
   journalLockFile,
   parseHeader,
-} from './location.ts'
+} from './file.ts'
 
 export interface ReplayTimes {
   /** Interval between scans for journals of dead processes. */

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import { inEnglish, type Sentence } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
-import { readFactColumn, toFactColumn } from '../../platform/db/fact-column.ts'
+import { readFactColumn, toFactColumn } from '../../platform/db/columns.ts'
 import type { Database, WhatsAppAccountHealthTable } from '../../platform/db/schema.ts'
 import type { ReportedChange } from '../account-changes.ts'
 import { type Advice, describeAdvice } from '../connect/advice.ts'

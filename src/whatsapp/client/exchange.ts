@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { parseRetryAfter } from '../../platform/retry-after.ts'
 import type { Tracing } from '../../platform/telemetry/tracing.ts'
-import { ProxyError } from '../../platform/tunnel.ts'
-import { errors } from '../../platform/undici.ts'
+import { errors, ProxyError } from '../../platform/undici.ts'
 
 export interface GraphRequest {
   method: 'GET' | 'POST' | 'DELETE'

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { findColumnTypes, findLeafTables } from '../leaf-tables.ts'
 import type { Database } from '../schema.ts'
-import { limitLockWait } from './lock-wait.ts'
 
 const batchRows = 1_000
 const pauseMilliseconds = 100
@@ -128,4 +127,18 @@ async function inShortTransaction(db: Kysely<Database>, statement: string): Prom
     await limitLockWait(trx)
     await sql.raw(statement).execute(trx)
   })
+}
+
+const maxMilliseconds = 250
+
+/**
+ * Limits how long the statements of a transaction wait for a lock. While one waits for a table, all other statements on
+ * that table wait behind it. It always gives up before PostgreSQL looks for deadlocks: if it waits for a process that
+ * waits for it, the process goes on.
+ */
+export async function limitLockWait(trx: Kysely<Database>): Promise<void> {
+  await sql`
+    select set_config(
+      'lock_timeout', greatest(1, least(${maxMilliseconds}::integer, setting::integer / 2))::text, true
+    ) from pg_settings where name = 'deadlock_timeout'`.execute(trx)
 }
