@@ -1,6 +1,6 @@
 import type { ListSecrets } from '../accounts/rekey.ts'
 import { listWhatsAppAccountSecrets } from '../whatsapp-accounts/secrets.ts'
-import { listHashKeys } from '../messages/suppressions/recipient-hash.ts'
+import { listHashKeys } from '../messages/suppressions/number-key.ts'
 import { listEmailSecrets } from '../platform/email/outbox.ts'
 import { listAuditKeys } from '../users/audit/chain.ts'
 import { listAuthSecrets } from '../users/sign-in/secret.ts'

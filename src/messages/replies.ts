@@ -12,8 +12,7 @@ import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '.
 import { messageColumns, type StoredMessage, toMessageFacts } from './message.ts'
 import { learnIdentities } from './recipients/learn.ts'
 import type { Move, Sighting } from './recipients/plan.ts'
-import { readChoice } from './suppressions/keywords.ts'
-import { applyRecipientChoices, type RecipientChoice } from './suppressions/recipient-choices.ts'
+import { applyRecipientChoices, readChoice, type RecipientChoice } from './suppressions/recipient-choices.ts'
 
 /** Our number that a user wrote to. */
 interface Addressee {

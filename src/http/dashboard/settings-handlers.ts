@@ -36,7 +36,7 @@ import { estimateCost } from '../../messages/costs/estimate.ts'
 import { getOverview } from '../../messages/queries/overview.ts'
 import { resolveMessage } from '../../messages/status/outcome-unknown.ts'
 import { sendAgain, sendFromDashboard } from '../../messages/send/send-from-dashboard.ts'
-import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/settings.ts'
+import { getSuppressionSettings, setSuppressedCategories } from '../../messages/suppressions/check.ts'
 import {
   addSuppression,
   importSuppressions,

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { writeTemplateFileSchema } from '../../../contracts/templates/file.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import { serveAsset } from './asset.ts'
-import { registerGuides } from './site/guides.ts'
+import { registerGuides } from './site/site.ts'
 import { layOutReference } from './site/layout.ts'
 
 const html = 'text/html; charset=utf-8'

@@ -3,8 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Carry } from '../recipients/plan.ts'
 import { restoreErased } from './erased-store.ts'
-import { mergeDecisions } from './merge-decisions.ts'
-import { findHashKey } from './recipient-hash.ts'
+import { findHashKey } from './number-key.ts'
 import type { SuppressionRow } from './store.ts'
 
 /**
@@ -74,4 +73,26 @@ async function write(trx: Kysely<Database>, key: string, row: SuppressionRow | u
   }
   const [accountId = '', numberKey = ''] = key.split(' ')
   await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', numberKey).execute()
+}
+
+export type Decision = Pick<
+  SuppressionRow,
+  'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages' | 'added_by'
+>
+
+/**
+ * The decision about a person of whom two were stored, under two names: the older one, with the later one applied to it
+ * by the rules of `decide_suppressions` (choices-store.ts).
+ */
+export function mergeDecisions(one: Decision, other: Decision): Decision {
+  const [older, later] = one.changed_at <= other.changed_at ? [one, other] : [other, one]
+  if (!later.suppressed) return older.suppressed && !optInApplies(older, later) ? older : later
+  if (!older.suppressed) return later
+  return { ...later, since: older.since, all_messages: older.all_messages || later.all_messages }
+}
+
+/** Users can remove every entry. START reverts STOP, but not a choice made in WhatsApp. */
+function optInApplies(optOut: Decision, optIn: Decision): boolean {
+  if (optIn.reason === 'manual' || optIn.reason === optOut.reason) return true
+  return optIn.reason === 'preference' && (optOut.reason === 'reply' || optOut.reason === 'rejected')
 }

@@ -1,9 +1,11 @@
+import { suppressedCategories, type SuppressedCategory } from '../../../contracts/dashboard/suppression.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { failureFacts } from '../../../contracts/facts/errors.ts'
 import { recipientFacts } from '../../../contracts/facts/recipients.ts'
+import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
 import { isUserId } from '../recipients/plan.ts'
-import { getCachedHashKey } from './recipient-hash.ts'
+import { getCachedHashKey } from './number-key.ts'
 import { findSuppression } from './store.ts'
 
 /** The category that is always suppressed. A template of unknown category counts as MARKETING. */
@@ -34,4 +36,42 @@ export async function assertNotSuppressed(
   throw new ServiceError('RECIPIENT_SUPPRESSED', failureFacts.field({ field, problem }), {
     fields: { [field]: problem },
   })
+}
+
+export interface SuppressionSettings {
+  /** Template categories that are not sent to suppressed recipients. */
+  categories: SuppressedCategory[]
+}
+
+export async function getSuppressionSettings(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+): Promise<SuppressionSettings> {
+  await requireAccount(db, accountId)
+  const row = await db
+    .selectFrom('suppression_settings')
+    .select('categories')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return { categories: inOrder(row?.categories ?? []) }
+}
+
+export async function setSuppressedCategories(
+  deps: Pick<Deps, 'db'>,
+  accountId: string,
+  given: readonly SuppressedCategory[],
+): Promise<SuppressionSettings> {
+  await requireAccount(deps.db, accountId)
+  const categories = inOrder(given)
+  await deps.db
+    .insertInto('suppression_settings')
+    .values({ account_id: accountId, categories })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ categories }))
+    .execute()
+  return { categories }
+}
+
+/** MARKETING is always included, because someone who opted out must not get advertising. */
+function inOrder(categories: readonly string[]): SuppressedCategory[] {
+  return suppressedCategories.filter((known) => known === alwaysSuppressedCategory || categories.includes(known))
 }

@@ -7,8 +7,7 @@ import { statement } from '../../platform/db/statement.ts'
 import { isUserId, type StoredIdentity } from '../recipients/plan.ts'
 import { findIdentities, lockRecipients } from '../recipients/store.ts'
 import { restoreErased } from './erased-store.ts'
-import { toNumberKey } from './number-key.ts'
-import { findHashKey } from './recipient-hash.ts'
+import { findHashKey, toNumberKey } from './number-key.ts'
 
 /** A decision about one recipient, by the recipient or by a user of the account. */
 export interface Choice {

@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { lockRecipients } from '../recipients/store.ts'
-import { storedKeysOf } from './number-key.ts'
-import { type HashKey, hashNumberKey } from './recipient-hash.ts'
+import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
 import type { SuppressionRow } from './store.ts'
 
 /**

@@ -2,9 +2,11 @@ import type { Kysely } from 'kysely'
 import type { recipientReasons } from '../../../contracts/api/suppression.ts'
 import type { RecipientEvent } from '../../../contracts/events.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
+import { optInWords, optOutWords } from '../../../contracts/opt-out-words.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
+import type { UserReply } from '../../whatsapp/callbacks/read-reply.ts'
 import type { RecordedMessage } from '../message.ts'
 import { type AppliedChoice, applyChoices, type Choice } from './choices-store.ts'
 
@@ -72,4 +74,33 @@ function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice
   }
   // The column contains the ID of the event's subject.
   return { accountId, type: event.type, messageId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
+}
+
+const choices = new Map<string, 'out' | 'in'>([
+  ...Object.values(optOutWords).flatMap((words) => words.map((word) => [word, 'out'] as const)),
+  ...Object.values(optInWords).flatMap((words) => words.map((word) => [word, 'in'] as const)),
+])
+
+/** No keyword is longer, so longer texts are skipped. */
+const maxCharacters = 40
+
+/**
+ * Returns the opt-out or opt-in of a reply; undefined if it is neither. Flows are ignored, because they contain form answers; so are
+ * shared numbers.
+ */
+export function readChoice({ kind, text, payload }: Pick<UserReply, 'kind' | 'text' | 'payload'>) {
+  if (kind === 'flow' || kind === 'contact') return undefined
+  return findChoice(text) ?? (kind === 'button' ? findChoice(payload) : undefined)
+}
+
+function findChoice(text: string | undefined): 'out' | 'in' | undefined {
+  if (text === undefined || text.length > maxCharacters) return undefined
+  // Keyboards capitalize the first letter, and some people end with a full stop.
+  return choices.get(
+    text
+      .normalize('NFC')
+      .trim()
+      .toLowerCase()
+      .replace(/[.!]+$/, ''),
+  )
 }

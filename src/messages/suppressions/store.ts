@@ -5,8 +5,7 @@ import { batched } from '../../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../../platform/db/columns.ts'
 import type { Database, SuppressionsTable } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { storedKeysOf } from './number-key.ts'
-import { type HashKey, hashNumberKey } from './recipient-hash.ts'
+import { type HashKey, hashNumberKey, storedKeysOf } from './number-key.ts'
 
 export type SuppressionRow = Selectable<SuppressionsTable>
 

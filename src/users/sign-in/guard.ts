@@ -1,22 +1,24 @@
-import { changes } from '../../../contracts/facts/changes.ts'
-import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api'
+import { changes } from '../../../contracts/facts/changes.ts'
+import type { Fact } from '../../../contracts/facts/fact.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { AuditDeps } from '../audit/append.ts'
-import { deleteOtherSessions, deleteVerifications } from '../store.ts'
+import { recordOwnChange } from '../audit/audit.ts'
+import { normalizeEmail } from '../member.ts'
+import { deleteOtherSessions, deleteVerifications, findUserByEmail } from '../store.ts'
+import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
   codeAttempts,
   type Lockout,
+  lockoutEntryAttempts,
   sameCodeAttempts,
   signInAttemptsPerAddress,
+  takeAttempt,
   takePasswordAttempt,
   takeRequest,
-  takeAttempt,
 } from './login-throttle.ts'
-import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import { addressHeader, browserCookieName, codePath, codePaths, oidcProviderId } from './paths.ts'
-import { recordLockout, recordSignIn, type SignInOutcome } from './record.ts'
 
 const signInPath = '/sign-in/email'
 const browserTokenBytes = 32
@@ -191,4 +193,42 @@ function readText(body: unknown, name: string): string {
 
 function hasTrue(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && Reflect.get(value, name) === true
+}
+
+export type SignInOutcome = 'done' | 'refused' | 'locked'
+
+export interface SignIn {
+  /** The address as entered. */
+  email: string
+  address: string
+  what: Fact
+  outcome: SignInOutcome
+}
+
+/**
+ * Records a sign-in in the audit log of each of the user's accounts. A sign-in with an unknown address belongs to no
+ * account. It is only logged, without the address, because people sometimes type their password into that field.
+ */
+async function recordSignIn(deps: AuditDeps, { email: typed, address, what, outcome }: SignIn): Promise<void> {
+  const email = normalizeEmail(typed)
+  // PostgreSQL rejects NUL, and no address contains it.
+  const user = email.includes('\0') ? undefined : await findUserByEmail(deps.db, email)
+  if (!user) {
+    deps.log.info({ address, outcome }, 'rejected a sign-in with an unknown email address')
+    return
+  }
+  const entry = { what, address, outcome: outcome === 'done' ? ('done' as const) : ('refused' as const) }
+  await recordOwnChange(deps, { userId: user.id, email }, entry)
+}
+
+/** Records each lockout once, up to a limit per user. Returns whether the lockout is new. */
+async function recordLockout(
+  deps: AuditDeps,
+  { email, address }: Pick<SignIn, 'email' | 'address'>,
+  { isFirst }: Lockout,
+): Promise<boolean> {
+  if (!isFirst) return false
+  if (await takeAttempt(deps, lockoutEntryAttempts, email)) return true
+  await recordSignIn(deps, { email, address, what: changes.signIn.lockedOut(), outcome: 'locked' })
+  return true
 }

@@ -8,7 +8,7 @@ import { saveHealth, toAdviceColumns } from '../health/store.ts'
 import { findWhatsAppAccount, type WhatsAppAccountRef, type WhatsAppAccountRow } from '../store.ts'
 import { requireWhatsAppAccount } from '../whatsapp-account.ts'
 import { type Advice, explainCallbackFailure, explainReadFailure } from './advice.ts'
-import { findAppSecret, inspectStored, openStored, saveForToken, type Stored } from './stored.ts'
+import { findAppSecret, inspectStored, openStored, saveForToken, type Stored } from './token.ts'
 
 type StepDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log' | 'now' | 'callbacks' | 'publicUrl'>
 

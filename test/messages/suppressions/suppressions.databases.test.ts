@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { eraseRecipient } from '../../../src/messages/erasure/erase.ts'
-import { setSuppressedCategories } from '../../../src/messages/suppressions/settings.ts'
+import { setSuppressedCategories } from '../../../src/messages/suppressions/check.ts'
 import { post, report, sendOne, status } from '../../support/callbacks.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { signedInOwner } from '../../support/user.ts'
@@ -15,7 +15,7 @@ import {
   text,
   userMessage,
 } from '../../support/replies.ts'
-import { findHashKey } from '../../../src/messages/suppressions/recipient-hash.ts'
+import { findHashKey } from '../../../src/messages/suppressions/number-key.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
