@@ -1,11 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
-import { sayFact } from '../language/facts.ts'
-// Their times are shown in the time zone of the reader.
-import '../../../contracts/facts/recipients.ts'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
+import '../../../contracts/facts/recipients.ts'
+import { sayFact } from '../language/facts.ts'
 import { SignInError } from '../session/auth-request.ts'
-import { UploadError } from './upload-error.ts'
+
+// Their times are shown in the time zone of the reader.
 
 /** An error as it is shown to the user. */
 export interface Failure {
@@ -67,4 +67,17 @@ export function showInForm(form: FormLike, error: unknown): string | undefined {
   const known = Object.entries(fields).filter(([name]) => (name.split('.')[0] ?? '') in form.getValues())
   form.setErrors(Object.fromEntries(known))
   return known.length > 0 && known.length === Object.keys(fields).length ? undefined : message
+}
+
+/** In a separate file, so that pages without an upload do not load the upload contract. */
+
+/** An upload error with a message for the user. */
+export class UploadError extends Error {
+  readonly code: ErrorCode | undefined
+
+  constructor(message: string, code?: ErrorCode) {
+    super(message)
+    this.name = 'UploadError'
+    this.code = code
+  }
 }

@@ -3,8 +3,7 @@ import { t } from '@lingui/core/macro'
 import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import type { SampleFormat } from '../../../contracts/templates/samples.ts'
-import { toSentence } from './failure.ts'
-import { UploadError } from './upload-error.ts'
+import { toSentence, UploadError } from './failure.ts'
 
 interface SampleUpload {
   accountId: string

@@ -1,11 +1,14 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { IconBuildingOff } from '@tabler/icons-react'
-import { Navigate, Outlet, useParams } from 'react-router'
-import { AccountContext, useUser } from '../session/session.ts'
+import { Alert, Box, Button, Group, Text } from '@mantine/core'
+import { IconBuildingOff, IconEye, IconPlayerPause } from '@tabler/icons-react'
+import { Navigate, Outlet, useNavigate, useParams } from 'react-router'
+import { operatorApi } from '../api/client.ts'
+import { useChange } from '../api/use-change.ts'
+import { AccountContext, useAccount, useUser } from '../session/session.ts'
+import { LogTime } from '../ui/date-time.tsx'
 import { PageHeader } from '../ui/page.tsx'
 import { EmptyState } from '../ui/placeholders.tsx'
-import { AccountBanners } from './account-banners.tsx'
 import { NotFoundPage } from './fallback-pages.tsx'
 import { SendingBanner } from './sending-banner.tsx'
 
@@ -40,5 +43,54 @@ export function FirstAccountPage() {
         <Trans>Ask your administrator to invite {email} to an account.</Trans>
       </EmptyState>
     </>
+  )
+}
+
+/** Warnings about the account that every page shows. */
+function AccountBanners() {
+  const { viewedUntil, suspendedAt } = useAccount()
+  return (
+    <>
+      {viewedUntil !== undefined && <OperatorBanner until={viewedUntil} />}
+      {suspendedAt !== undefined && <SuspendedBanner since={suspendedAt} />}
+    </>
+  )
+}
+
+function OperatorBanner({ until }: { until: string }) {
+  const { accountId, name } = useAccount()
+  const navigate = useNavigate()
+  const close = useChange({
+    change: () => operatorApi.account.closeView.mutate({ accountId }),
+    invalidates: [],
+    onDone: () => void navigate('/console'),
+  })
+  return (
+    <Box role="note" aria-label={t`Operator view`} mb="lg">
+      <Alert color="blue" icon={<IconEye />} title={t`You are viewing ${name} as an operator`}>
+        <Group justify="space-between" gap="sm">
+          <Text size="sm">
+            <Trans>
+              Read-only until <LogTime at={until} />. The audit log shows its members that you opened it.
+            </Trans>
+          </Text>
+          <Button size="xs" variant="default" loading={close.isPending} onClick={() => close.mutate()}>
+            <Trans>Stop viewing</Trans>
+          </Button>
+        </Group>
+      </Alert>
+    </Box>
+  )
+}
+
+function SuspendedBanner({ since }: { since: string }) {
+  return (
+    <Alert color="red" icon={<IconPlayerPause />} title={t`This account is suspended`} role="alert" mb="lg">
+      <Text size="sm">
+        <Trans>
+          Nothing can be sent since <LogTime at={since} />. Ask the operator of this server to resume the account.
+        </Trans>
+      </Text>
+    </Alert>
   )
 }

@@ -3,19 +3,18 @@ import { Trans } from '@lingui/react/macro'
 import { AppShell, Badge, Box, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertCircle, IconAlertTriangle, IconExternalLink } from '@tabler/icons-react'
-import { type ReactNode, useDeferredValue, useEffect, useRef } from 'react'
-import { NavLink as RouterLink, Outlet, useLocation, useParams } from 'react-router'
+import { type ReactNode, useDeferredValue, useEffect, useLayoutEffect, useRef } from 'react'
+import { NavigationType, NavLink as RouterLink, Outlet, useLocation, useNavigationType, useParams } from 'react-router'
 import { translate } from '../language/i18n.ts'
 import { countOpenAlerts, useAlerts } from '../pages/alerts/use-alerts.ts'
 import { useTemplateProblems } from '../pages/templates/use-template-problems.ts'
 import { toSetUpState } from '../pages/whatsapp-accounts/checklist.ts'
 import { useHealth } from '../pages/whatsapp-accounts/use-health.ts'
-import { SessionContext, useUser, useSessionQuery } from '../session/session.ts'
+import { SessionContext, useSessionQuery, useUser } from '../session/session.ts'
 import { UnavailablePage, WholePageSkeleton } from './fallback-pages.tsx'
 import { Header, headerHeight } from './header.tsx'
 import { helpPages, pageGroups } from './pages.ts'
 import { ribbonHeight } from './sandbox-ribbon.tsx'
-import { useScrollPosition } from './use-scroll-position.ts'
 
 /** The layout of every page that requires a session. */
 export function SignedInLayout() {
@@ -162,4 +161,40 @@ function SkipLink() {
       <Trans>Skip to content</Trans>
     </a>
   )
+}
+
+/**
+ * Shows a page that is opened from its top, and one that the user goes back to where it was left. The browser would keep
+ * the position of the page before. Filters and drawers are in the search of the URL, and leave the position as it is.
+ */
+function useScrollPosition(): void {
+  const { pathname, key, hash } = useLocation()
+  const isReturn = useNavigationType() === NavigationType.Pop
+  const positions = useRef(new Map<string, number>())
+  const shown = useRef({ pathname, key })
+
+  useLayoutEffect(() => {
+    const { pathname: previous } = shown.current
+    shown.current = { pathname, key }
+    if (previous === pathname) return
+    if (isReturn) window.scrollTo(0, positions.current.get(key) ?? 0)
+    else if (hash === '') window.scrollTo(0, 0)
+  }, [pathname, key, hash, isReturn])
+
+  useEffect(() => {
+    const keep = () => positions.current.set(shown.current.key, window.scrollY)
+    // The browser restores the position of a reloaded page only.
+    const setMode = (mode: ScrollRestoration) => {
+      history.scrollRestoration = mode
+    }
+    const leave = () => setMode('auto')
+    setMode('manual')
+    window.addEventListener('scroll', keep, { passive: true })
+    window.addEventListener('pagehide', leave)
+    return () => {
+      window.removeEventListener('scroll', keep)
+      window.removeEventListener('pagehide', leave)
+      leave()
+    }
+  }, [])
 }

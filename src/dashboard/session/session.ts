@@ -1,9 +1,12 @@
 import { msg } from '@lingui/core/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, use } from 'react'
+import { useNavigate } from 'react-router'
 import type { Role } from '../../../contracts/procedure.ts'
-import { isRetryable, readFailure } from '../api/failure.ts'
 import { api } from '../api/client.ts'
+import { isRetryable, readFailure } from '../api/failure.ts'
+import { notifyFailure } from '../api/use-change.ts'
+import { signOut } from './sign-in.ts'
 
 type Session = Awaited<ReturnType<typeof api.session.get.query>>
 
@@ -67,3 +70,19 @@ export function useAccount(): Account {
 }
 
 export const viewersHint = msg`Viewers have read-only access`
+
+/** Ends the session and clears cached account data. */
+export function useSignOut(): (to?: string) => Promise<void> {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  return async (to = '/sign-in') => {
+    try {
+      await signOut()
+    } catch (error) {
+      notifyFailure(error)
+      return
+    }
+    await navigate(to)
+    queryClient.clear()
+  }
+}

@@ -1,5 +1,12 @@
 import { t } from '@lingui/core/macro'
-import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core'
+import {
+  NumberInput,
+  type NumberInputProps,
+  PasswordInput,
+  type PasswordInputProps,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core'
 
 /** A field for passwords and other secrets. Mantine does not set `aria-invalid` on this one. */
 export function PasswordField(props: PasswordInputProps) {
@@ -36,4 +43,9 @@ export function checkCode(typed: string): string | null {
 /** A `ref` that focuses the element when it appears. */
 export function takeFocus(element: HTMLElement | null): void {
   element?.focus()
+}
+
+/** A field for a whole number that keeps the input: the form rejects an invalid number instead of replacing it. */
+export function WholeNumberField(props: NumberInputProps) {
+  return <NumberInput clampBehavior="none" trimLeadingZeroesOnBlur={false} inputMode="numeric" {...props} />
 }

@@ -5,7 +5,7 @@ import type { Message } from '../../../../contracts/api/message.ts'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import type { Role } from '../../../../contracts/procedure.ts'
 import { accountPages, helpPages } from '../pages.ts'
-import { showRecipient } from '../../ui/recipient.ts'
+import { showRecipient } from '../../ui/phone-number.ts'
 
 interface Account {
   accountId: string

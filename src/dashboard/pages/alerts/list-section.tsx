@@ -18,8 +18,7 @@ import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { listWithoutAlert } from '../overview/attention.ts'
-import { AttentionList } from '../overview/attention-section.tsx'
-import { useAttention } from '../overview/use-attention.ts'
+import { AttentionList, useAttention } from '../overview/attention-section.tsx'
 import { alertsKey, useAlerts } from './use-alerts.ts'
 
 export function ListSection() {

@@ -18,7 +18,7 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
-import { WholeNumberField } from '../../ui/whole-number-field.tsx'
+import { WholeNumberField } from '../../ui/fields.tsx'
 import { alertsKey } from './use-alerts.ts'
 
 /** Loaded separately, because the list of time zones is large. */

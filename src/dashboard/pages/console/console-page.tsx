@@ -1,18 +1,18 @@
-import { t } from '@lingui/core/macro'
+import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button } from '@mantine/core'
+import { Button, Paper, SimpleGrid, Table, Text } from '@mantine/core'
 import { IconLogout, IconShieldLock } from '@tabler/icons-react'
 import { Link } from 'react-router'
+import { formatNumber } from '../../language/format.ts'
 import { NotFoundPage } from '../../layout/fallback-pages.tsx'
-import { useUser } from '../../session/session.ts'
-import { useSignOut } from '../../session/use-sign-out.ts'
-import { PageHeader } from '../../ui/page.tsx'
-import { EmptyState } from '../../ui/placeholders.tsx'
+import { useSignOut, useUser } from '../../session/session.ts'
+import { PageHeader, Section } from '../../ui/page.tsx'
+import { EmptyState, ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
+import { describeDuration } from '../../ui/time.ts'
 import { AccountsSection } from './accounts-section.tsx'
 import { CreateAccountButton } from './create-account.tsx'
 import { ProcessesSection } from './processes-section.tsx'
-import { ServerFacts } from './server-facts.tsx'
-import { SlowEndpointsSection } from './slow-endpoints-section.tsx'
+import { describeBytes, useServerFacts, useSlowEndpoints } from './use-console.ts'
 
 /** All accounts of the server, for operators. The server enforces access. */
 export function ConsolePage() {
@@ -79,5 +79,134 @@ function CodeNeeded() {
         password and a code.
       </Trans>
     </EmptyState>
+  )
+}
+
+function SlowEndpointsSection() {
+  const slow = useSlowEndpoints()
+  return (
+    <Section title={t`Slowest endpoints`} description={t`Webhook endpoints by average response time, last hour.`}>
+      {slow.isPending && <LoadingSkeleton lines={3} />}
+      {slow.isError && !slow.data && <ErrorAlert error={slow.error} onRetry={() => slow.refetch()} />}
+      {slow.data?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          <Trans>No deliveries in the last hour.</Trans>
+        </Text>
+      )}
+      {slow.data && slow.data.length > 0 && (
+        <Table.ScrollContainer type="native" minWidth={560} tabIndex={0}>
+          <Table verticalSpacing="xs" fz="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>
+                  <Trans>Endpoint</Trans>
+                </Table.Th>
+                <Table.Th>
+                  <Trans>Account</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Average</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Slowest</Trans>
+                </Table.Th>
+                <Table.Th ta="right">
+                  <Trans>Attempts</Trans>
+                </Table.Th>
+                <Table.Th ta="right">{t({ message: 'Failed', context: 'number of attempts' })}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {slow.data.map((endpoint) => (
+                <Table.Tr key={endpoint.endpointId}>
+                  <Table.Td title={endpoint.endpointId}>{endpoint.host}</Table.Td>
+                  <Table.Td>{endpoint.accountName}</Table.Td>
+                  <Table.Td ta="right">{describeDuration(endpoint.averageMilliseconds)}</Table.Td>
+                  <Table.Td ta="right">{describeDuration(endpoint.slowestMilliseconds)}</Table.Td>
+                  <Table.Td ta="right">{formatNumber(endpoint.attempts)}</Table.Td>
+                  <Table.Td ta="right">{formatNumber(endpoint.failed)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Section>
+  )
+}
+
+/** A worker claims a delivery within a second of its due time. */
+const lateSeconds = 60
+
+interface Fact {
+  name: string
+  value: string
+  detail: string
+  isBad?: boolean
+}
+
+/** The key figures of the server. */
+function ServerFacts() {
+  const facts = useServerFacts()
+  if (facts.isError && !facts.data) return <ErrorAlert error={facts.error} onRetry={() => facts.refetch()} />
+  if (!facts.data) return <LoadingSkeleton lines={3} />
+  const { database, accounts, queue, pending } = facts.data
+  const shown: Fact[] = [
+    {
+      name: t`Accounts`,
+      value: formatNumber(accounts.total),
+      detail: accounts.suspended === 0 ? t`None suspended` : t`${formatNumber(accounts.suspended)} suspended`,
+    },
+    {
+      name: t`Delivery lag`,
+      value: queue.lagSeconds < 1 ? t`None` : describeDuration(1000 * queue.lagSeconds),
+      detail: plural(queue.waiting, { one: '# delivery waits', other: '# deliveries wait' }),
+      isBad: queue.lagSeconds > lateSeconds,
+    },
+    {
+      name: t`Failing endpoints`,
+      value: formatNumber(queue.failingEndpoints),
+      detail: t`Last attempt failed`,
+      isBad: queue.failingEndpoints > 0,
+    },
+    {
+      name: t`Outcome unknown`,
+      value: formatNumber(pending.count),
+      detail:
+        pending.count === 0
+          ? t`No message`
+          : t`Oldest for ${describeDuration(1000 * Math.round(pending.oldestSeconds))}`,
+      isBad: pending.count > 0,
+    },
+    {
+      name: t`Database`,
+      value: describeBytes(database.bytes),
+      detail: `${database.embedded ? t`Embedded` : 'PostgreSQL'} ${database.postgresVersion}`,
+    },
+  ]
+  return (
+    <SimpleGrid component="dl" cols={{ base: 2, md: 5 }} spacing="sm" m={0} mb="lg">
+      {shown.map(({ name, value, detail, isBad = false }) => (
+        <Paper key={name} withBorder p="md">
+          <Text component="dt" size="sm" c="dimmed" fw={500}>
+            {name}
+          </Text>
+          <Text
+            component="dd"
+            m={0}
+            mt={2}
+            fz={22}
+            fw={650}
+            c={isBad ? 'var(--mantine-color-error)' : undefined}
+            style={{ fontVariantNumeric: 'tabular-nums' }}
+          >
+            {value}
+          </Text>
+          <Text component="dd" m={0} size="xs" c="dimmed">
+            {detail}
+          </Text>
+        </Paper>
+      ))}
+    </SimpleGrid>
   )
 }

@@ -2,7 +2,7 @@ import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { msg } from '@lingui/core/macro'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
-import { toRecipientField } from '../../ui/recipient.ts'
+import { toRecipientField } from '../../ui/phone-number.ts'
 
 /** Time ranges by their name in the URL: calendar days in the reader's time zone, and periods that end now. */
 export const ranges = {

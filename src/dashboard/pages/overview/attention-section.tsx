@@ -5,9 +5,11 @@ import { IconAlertCircle, IconAlertTriangle, IconCircleCheck } from '@tabler/ico
 import { Link } from 'react-router'
 import type { Overview } from '../../../../contracts/dashboard/overview.ts'
 import { useAccount } from '../../session/session.ts'
+import { useAlerts } from '../alerts/use-alerts.ts'
+import { useTemplateProblems } from '../templates/use-template-problems.ts'
+import { useHealth } from '../whatsapp-accounts/use-health.ts'
 import { type AttentionItem, listAttention } from './attention.ts'
 import styles from './overview.module.css'
-import { useAttention } from './use-attention.ts'
 
 /** Lists what needs attention, or states that nothing does. Empty if the data could not be loaded. */
 export function AttentionSection({ overview }: { overview: Overview }) {
@@ -55,4 +57,18 @@ export function AttentionList({ items }: { items: readonly AttentionItem[] }) {
 function ToneIcon({ tone }: Pick<AttentionItem, 'tone'>) {
   const Icon = tone === 'bad' ? IconAlertCircle : IconAlertTriangle
   return <Icon size={16} aria-hidden className={styles['attentionIcon'] ?? ''} data-tone={tone} />
+}
+
+/** The data that shows what needs attention; undefined while it loads, or if a part could not be loaded. */
+export function useAttention(accountId: string) {
+  const alerts = useAlerts(accountId)
+  const health = useHealth(accountId)
+  const templates = useTemplateProblems(accountId)
+  return {
+    isPending: alerts.isPending || health.isPending || templates.isPending,
+    sources:
+      alerts.data && health.data && templates.data
+        ? { alerts: alerts.data.items, health: health.data, templates: templates.data }
+        : undefined,
+  }
 }

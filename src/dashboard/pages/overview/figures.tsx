@@ -2,26 +2,25 @@ import { t } from '@lingui/core/macro'
 import { Anchor, Box, Paper, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { translate } from '../../language/i18n.ts'
 import type { Funnel, Overview } from '../../../../contracts/dashboard/overview.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
-import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { Explained } from '../../ui/explained.tsx'
+import { type MessageFilters, noFilters, writeFilters } from '../messages/message-filters.ts'
 import { type Change, compare } from './change.ts'
 import styles from './overview.module.css'
 import { describeRange } from './period.ts'
-import { Sparkline } from './sparkline.tsx'
 import {
   countInTransit,
   type DayCounts,
   describeAverage,
   describeCount,
   describeShare,
+  listUnknown,
   type Segment,
   type Stage,
   stageNames,
   stages,
-  listUnknown,
   toLogRange,
 } from './statistics.ts'
 
@@ -171,4 +170,31 @@ export function Bar({ segment, share }: { segment: Segment; share: number }) {
       <div data-segment={segment} style={{ width: `${share * 100}%`, minWidth: share > 0 ? 3 : 0 }} />
     </div>
   )
+}
+
+const [width, height] = [100, 24]
+
+/** A trend line without a scale. The chart below has one. */
+function Sparkline({ values, segment }: { values: readonly number[]; segment: Segment }) {
+  const top = Math.max(1, ...values)
+  const step = values.length > 1 ? width / (values.length - 1) : width
+  const points = values.map(
+    (value, index) => `${round(index * step)},${round(height - (value / top) * (height - 2) - 1)}`,
+  )
+  return (
+    <svg
+      className={styles['sparkline']}
+      data-line={segment}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      aria-hidden
+    >
+      <polygon points={`0,${height} ${points.join(' ')} ${width},${height}`} />
+      <polyline points={points.join(' ')} />
+    </svg>
+  )
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
 }

@@ -4,7 +4,7 @@ import { Anchor, Box, Group, Paper, Progress, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
 import { useAccount } from '../../session/session.ts'
-import { describeAddressed } from '../whatsapp-accounts/describe-addressed.ts'
+import { describeAddressed } from '../whatsapp-accounts/describe.ts'
 import { useHealth } from '../whatsapp-accounts/use-health.ts'
 import { nameNumber } from '../../ui/phone-number.ts'
 

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Group, Paper, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Message } from '../../../../contracts/api/message.ts'
@@ -10,25 +10,23 @@ import { useAccount } from '../../session/session.ts'
 import { DateTime } from '../../ui/date-time.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { showRecipient } from '../../ui/phone-number.ts'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
-import { showRecipient } from '../../ui/recipient.ts'
 import { GettingStarted } from '../getting-started/getting-started.tsx'
 import { noFilters, writeFilters } from '../messages/message-filters.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
-import { AttentionSection } from './attention-section.tsx'
+import { AttentionSection, useAttention } from './attention-section.tsx'
 import { BreakdownSection } from './breakdown-section.tsx'
 import { CostSection } from './cost-section.tsx'
 import { DailySection } from './daily-section.tsx'
 import { FailuresSection } from './failures-section.tsx'
 import { Figures } from './figures.tsx'
 import { MessagingLimitSection } from './messaging-limit-section.tsx'
-import { OverviewSkeleton } from './overview-skeleton.tsx'
 import styles from './overview.module.css'
-import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
 import { PeriodControls } from './period-controls.tsx'
-import { toLogRange } from './statistics.ts'
+import { describeRange, readSelection, type Selection, toInput, writeSelection } from './period.ts'
+import { stages, toLogRange } from './statistics.ts'
 import { TimeToDeliveredSection } from './time-to-delivered-section.tsx'
-import { useAttention } from './use-attention.ts'
 
 export function OverviewPage() {
   const { accountId } = useAccount()
@@ -168,5 +166,41 @@ function LatestMessage({ message: { messageId, to, status, template, createdAt }
         <DateTime at={createdAt} />
       </Group>
     </li>
+  )
+}
+
+/** A skeleton with the layout of the page. */
+function OverviewSkeleton() {
+  return (
+    <Box role="status" className={styles['body']}>
+      <VisuallyHidden>
+        <Trans>Loading</Trans>
+      </VisuallyHidden>
+      <Box className={styles['figures']}>
+        {stages.map((stage) => (
+          <Paper key={stage} radius={0} className={styles['figure']}>
+            <Skeleton height={14} width="55%" />
+            <Skeleton height={26} width="45%" mt={8} />
+            <Skeleton height={11} width="75%" mt={8} />
+            <Skeleton height={11} width="60%" mt={8} />
+            <Skeleton height={28} mt={10} />
+          </Paper>
+        ))}
+      </Box>
+      <SectionSkeleton height={350} />
+      <Box className={styles['columns']}>
+        <SectionSkeleton height={260} />
+        <SectionSkeleton height={260} />
+      </Box>
+    </Box>
+  )
+}
+
+function SectionSkeleton({ height }: { height: number }) {
+  return (
+    <Paper withBorder p={{ base: 'md', sm: 'lg' }} mb="lg">
+      <Skeleton height={18} width="35%" mb="lg" />
+      <Skeleton height={height} />
+    </Paper>
   )
 }

@@ -1,21 +1,22 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import { translate } from '../../language/i18n.ts'
 import type { PendingInvitation } from '../../../../contracts/dashboard/member.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess, useChange } from '../../api/use-change.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { useSignInOptions } from '../../session/sign-in.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
+import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
-import { InvitationLink } from './invitation-link.tsx'
 import { PersonList, PersonRow } from './person-row.tsx'
 import { peopleKey, roleNames, useInvitations } from './use-people.ts'
 
@@ -127,4 +128,25 @@ function NewLink({ email, link, onClose }: { email: string; link: string; onClos
       </Group>
     </Stack>
   )
+}
+
+/** A link to pass on, with a warning if nobody else can open it. */
+export function InvitationLink({ link }: { link: string }) {
+  return (
+    <>
+      <CopyField label={t`Invitation link`} value={link} />
+      {isLocal(link) && (
+        <Alert color="yellow" icon={<IconAlertTriangle />}>
+          <Trans>
+            This link works only on the computer that runs this server. Ask the person who runs it to set its public
+            address (WAYBILL_PUBLIC_URL), then invite again.
+          </Trans>
+        </Alert>
+      )}
+    </>
+  )
+}
+
+function isLocal(link: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(link).hostname)
 }

@@ -9,7 +9,7 @@ import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
-import { InvitationLink } from './invitation-link.tsx'
+import { InvitationLink } from './invitations-section.tsx'
 import { peopleKey } from './use-people.ts'
 
 interface InviteModalProps {

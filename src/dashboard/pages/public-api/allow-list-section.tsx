@@ -11,8 +11,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { LabelBadge, StatusBadge } from '../../ui/badges.tsx'
 import { Section } from '../../ui/page.tsx'
-import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
-import { useRecentUse } from './use-recent-use.ts'
+import { type ApiAccess, apiAccessKey, useRecentUse } from './use-api-access.ts'
 
 /** Saves each change immediately, and asks first if it would lock out the user or allow everyone. */
 export function AllowListSection({ allowList, you }: Pick<ApiAccess, 'allowList' | 'you'>) {

@@ -14,7 +14,7 @@ import { ChangeButton } from '../../ui/change-button.tsx'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
 import { checkWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
-import { WholeNumberField } from '../../ui/whole-number-field.tsx'
+import { WholeNumberField } from '../../ui/fields.tsx'
 import { apiAccessKey } from './use-api-access.ts'
 
 const defaultDays = 30

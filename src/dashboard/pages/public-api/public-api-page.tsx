@@ -21,8 +21,7 @@ import { ClientsSection } from './clients-section.tsx'
 import { KeySection } from './key-section.tsx'
 import { MessageContentsSection } from './message-contents-section.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
-import { type ApiAccess, apiAccessKey, useApiAccess } from './use-api-access.ts'
-import { useRecentUse } from './use-recent-use.ts'
+import { type ApiAccess, apiAccessKey, useApiAccess, useRecentUse } from './use-api-access.ts'
 
 export function PublicApiPage() {
   const access = useApiAccess()

@@ -19,3 +19,16 @@ export function useApiAccess() {
     refetchInterval: refreshMilliseconds,
   })
 }
+
+const recentUseMilliseconds = 60_000
+
+/** The use of the API in the last day; undefined until it is loaded. */
+export function useRecentUse() {
+  const { accountId } = useAccount()
+  const { data } = useQuery({
+    queryKey: ['recent-use', accountId],
+    queryFn: ({ signal }) => api.publicApi.recentUse.query({ accountId }, { signal }),
+    refetchInterval: recentUseMilliseconds,
+  })
+  return data
+}

@@ -1,15 +1,24 @@
-import { type MessageDescriptor } from '@lingui/core'
+import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
+import { Autocomplete, Box, Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { translate } from '../../language/i18n.ts'
 import { type RequestOutcome, requestOutcomes } from '../../../../contracts/dashboard/request.ts'
+import { errors } from '../../../../contracts/errors.ts'
+import { translate } from '../../language/i18n.ts'
 import { CollapsibleFilters } from '../../ui/collapsible-filters.tsx'
-import { ErrorCodeField } from './error-code-field.tsx'
-import { countFilters, isFiltered, noFilters, type RequestFilters, timeRanges, toTimeRange } from './request-filters.ts'
+import {
+  completeCode,
+  countFilters,
+  isErrorCode,
+  isFiltered,
+  noFilters,
+  type RequestFilters,
+  timeRanges,
+  toTimeRange,
+} from './request-filters.ts'
 
 export const outcomeNames = {
   succeeded: msg`Succeeded`,
@@ -126,6 +135,59 @@ function AppliedField({ label, hideLabel, placeholder, icon, value, onApply }: A
       }}
       onKeyDown={(event) => {
         if (event.key === 'Enter') apply.flush()
+      }}
+    />
+  )
+}
+
+interface ErrorCodeFieldProps {
+  /** The applied code. */
+  value: string
+  /** Codes of the account's requests, which are suggested first. */
+  frequent: readonly string[]
+  onApply: (code: string) => void
+}
+
+/** Suggests the API's error codes. Part of a code is enough. */
+function ErrorCodeField({ value, frequent, onApply }: ErrorCodeFieldProps) {
+  const codes = [...new Set([...frequent, ...Object.keys(errors)])]
+  const [text, setText] = useState(value)
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    setText(value)
+  }
+  const typed = text.trim().toUpperCase()
+  const isValid = isErrorCode(typed)
+  const apply = (code: string) => {
+    setText(code)
+    if (code !== value) onApply(code)
+  }
+  return (
+    <Autocomplete
+      label={t`Error code`}
+      placeholder="VALIDATION_ERROR"
+      value={text}
+      data={codes}
+      limit={20}
+      selectFirstOptionOnChange
+      error={!isValid && t`Enter a code such as VALIDATION_ERROR.`}
+      maxLength={64}
+      autoComplete="off"
+      spellCheck={false}
+      filter={({ options, search }) =>
+        options.filter((option) => 'value' in option && (search === value || option.value.includes(typed)))
+      }
+      onChange={(next) => {
+        setText(next)
+        if (next === '' || codes.includes(next)) apply(next)
+      }}
+      onKeyDown={(event) => {
+        // Otherwise, Enter selects the first option.
+        if (event.key === 'Enter' && isValid && !codes.some((code) => code.includes(typed))) apply(typed)
+      }}
+      onBlur={() => {
+        if (isValid) apply(completeCode(typed, codes))
       }}
     />
   )

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { Anchor, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { ApiRequestDetails } from '../../../../contracts/dashboard/request.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
@@ -10,10 +11,10 @@ import { CodeBlock, Copyable, CopyButton } from '../../ui/copy.tsx'
 import { LogTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { quoteForShell } from '../../ui/quote-for-shell.ts'
 import { DetailsSkeleton } from '../../ui/skeletons.tsx'
 import { describeDuration } from '../../ui/time.ts'
 import { HttpStatus } from './requests-table.tsx'
-import { toCurl } from './to-curl.ts'
 
 interface RequestDrawerProps {
   /** The opened request. */
@@ -123,4 +124,28 @@ function Body({ title, text }: { title: string; text: string }) {
       <CodeBlock label={title} code={text} />
     </div>
   )
+}
+
+/** The request as a curl command. Redacted values stay redacted; the key is a shell variable. */
+function toCurl({ requestId, method, path, request }: ApiRequestDetails, origin: string): string {
+  const key = '-H "X-API-Key: $WAYBILL_API_KEY"'
+  if (method === 'GET') return ['curl -G ' + quoteForShell(origin + path), key, ...listQuery(request)].join(' \\\n  ')
+  return [
+    `curl -X ${method} ${quoteForShell(origin + path)}`,
+    key,
+    ...(path === sendMessage.path ? [`-H "Idempotency-Key: again-${requestId}"`] : []),
+    ...(request === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${quoteForShell(request)}`]),
+  ].join(' \\\n  ')
+}
+
+/** Queries are stored as JSON. A truncated one is not valid JSON and is omitted. */
+function listQuery(request: string | undefined): string[] {
+  try {
+    const query: unknown = JSON.parse(request ?? '{}')
+    return Object.entries(query ?? {}).map(([name, value]) =>
+      ['--data-urlencode', quoteForShell(`${name}=${String(value)}`)].join(' '),
+    )
+  } catch {
+    return []
+  }
 }

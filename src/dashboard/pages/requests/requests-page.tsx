@@ -1,12 +1,15 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
+import { Button, Group, Text } from '@mantine/core'
 import { IconArrowsExchange } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useSearchParams } from 'react-router'
-import { formatList } from '../../language/format.ts'
-import { translate } from '../../language/i18n.ts'
+import type { RequestSummary } from '../../../../contracts/dashboard/request.ts'
 import { api } from '../../api/client.ts'
 import { logPageSize, useLog } from '../../api/use-log.ts'
+import { formatList, formatNumber } from '../../language/format.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
 import { PageHeader } from '../../ui/page.tsx'
@@ -25,8 +28,6 @@ import {
   writeFilters,
 } from './request-filters.ts'
 import { RequestsTable } from './requests-table.tsx'
-import { Summary } from './summary.tsx'
-import { useQuery } from '@tanstack/react-query'
 
 export function RequestsPage() {
   const { accountId } = useAccount()
@@ -136,4 +137,36 @@ function useSummary(filters: RequestFilters) {
     refetchInterval: refreshMilliseconds,
   })
   return data
+}
+
+interface SummaryProps {
+  summary: RequestSummary
+  /** Number of requests in the table, which can be newer than the count. */
+  shown: number
+  /** The error code that is filtered by. */
+  errorCode: string
+  onFilter: (errorCode: string) => void
+}
+
+/** The number of matching requests, and their error codes as filter buttons. */
+function Summary({ summary: { count, isComplete, errorCodes }, shown, errorCode, onFilter }: SummaryProps) {
+  const requests = plural(Math.max(count, shown), { one: '# request', other: '# requests' })
+  return (
+    <Group gap="xs" mb="xs" mih={30}>
+      <Text size="sm" c="dimmed" role="status">
+        {isComplete ? requests : t`At least ${requests}`}
+      </Text>
+      {errorCodes.map(({ errorCode: code, count: failed }) => (
+        <Button
+          key={code}
+          size="compact-xs"
+          variant={code === errorCode ? 'filled' : 'default'}
+          aria-pressed={code === errorCode}
+          onClick={() => onFilter(code === errorCode ? '' : code)}
+        >
+          {code} {formatNumber(failed)}
+        </Button>
+      ))}
+    </Group>
+  )
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { erasedRecipient } from '../../../../contracts/fields.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
-import { toRecipientField } from '../../ui/recipient.ts'
+import { toRecipientField } from '../../ui/phone-number.ts'
 
 /** The query key of the list; a search appends its number. */
 export function suppressionsKey(accountId: string) {

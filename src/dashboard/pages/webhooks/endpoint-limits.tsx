@@ -2,9 +2,10 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { endpointLimits } from '../../../../contracts/dashboard/webhook.ts'
 import { formatNumber } from '../../language/format.ts'
-import { WholeNumberField } from '../../ui/whole-number-field.tsx'
-import { limitRanges, type LimitValues } from './limit-values.ts'
+import { WholeNumberField } from '../../ui/fields.tsx'
+import { checkWholeNumber, type NumberRange, readWholeNumber, type TypedNumber } from '../../ui/whole-number.ts'
 
 interface EndpointLimitsProps {
   form: Pick<UseFormReturnType<LimitValues>, 'getInputProps'>
@@ -38,4 +39,29 @@ function LimitField({ label, name, form }: EndpointLimitsProps & { label: string
       {...form.getInputProps(name)}
     />
   )
+}
+
+/** An empty field means no limit. */
+export interface LimitValues {
+  maxPerSecond: TypedNumber
+  maxConcurrent: TypedNumber
+}
+
+const limitRanges = {
+  maxPerSecond: { min: 1, max: endpointLimits.maxPerSecond },
+  maxConcurrent: { min: 1, max: endpointLimits.maxConcurrent },
+} satisfies Record<keyof LimitValues, NumberRange>
+
+/** Form validation of the limits. */
+export const limitChecks = {
+  maxPerSecond: (typed: TypedNumber) => (typed === '' ? null : checkWholeNumber(typed, limitRanges.maxPerSecond)),
+  maxConcurrent: (typed: TypedNumber) => (typed === '' ? null : checkWholeNumber(typed, limitRanges.maxConcurrent)),
+}
+
+/** Reads the limits from validated fields; undefined means no limit. */
+export function readLimits({ maxPerSecond, maxConcurrent }: LimitValues) {
+  return {
+    maxPerSecond: readWholeNumber(maxPerSecond, limitRanges.maxPerSecond),
+    maxConcurrent: readWholeNumber(maxConcurrent, limitRanges.maxConcurrent),
+  }
 }

@@ -1,26 +1,24 @@
-import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Alert, Button, Checkbox, Group, Modal, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { keepPreviousData, skipToken, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { keepPreviousData, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
+import { dayMilliseconds } from '../../../../contracts/time.ts'
+import { api } from '../../api/client.ts'
+import { readFailure } from '../../api/failure.ts'
 import { say } from '../../language/facts.ts'
 import { formatList } from '../../language/format.ts'
-import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
-import { readFailure } from '../../api/failure.ts'
-import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useFailures } from './activity-section.tsx'
 import { toSentence } from './delivery-list.tsx'
-import { describeFailure } from './describe-failure.ts'
+import { describeFailure, webhooksKey } from './use-endpoints.ts'
 import { isFailing } from './endpoint.tsx'
 import { describeCount, describeSince } from './statistics.ts'
 import { TestBeforehand } from './test-event.tsx'
-import { type Redelivery, type RedeliveryChoice, useRedelivery } from './use-redelivery.ts'
-import { webhooksKey } from './use-endpoints.ts'
 
 /** The selection value for all errors. */
 const everything = ''
@@ -251,4 +249,57 @@ function progressOf({ kind, since, until, reachedAt }: Redelivery): number {
   const whole = Date.parse(until) - Date.parse(since)
   const share = (Date.parse(reachedAt) - Date.parse(since)) / whole
   return Number.isFinite(share) ? Math.min(100, Math.max(0, share * 100)) : 0
+}
+
+interface RedeliveryChoice {
+  since: string
+  /** Only deliveries that failed with this error. */
+  error?: string
+  includeWaiting: boolean
+}
+
+interface Redelivery {
+  kind: 'running' | 'stopped' | 'done' | 'failed'
+  since: string
+  /** The start of the redelivery, up to which events are checked. */
+  until: string
+  reachedAt: string
+  recovered: number
+  error?: unknown
+}
+
+/** Redelivers part by part while the dialog is open. Queued deliveries stay queued if it is interrupted. */
+function useRedelivery(endpointId: string) {
+  const { accountId } = useAccount()
+  const queryClient = useQueryClient()
+  const [redelivery, setRedelivery] = useState<Redelivery>()
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+
+  const begin = async (choice: RedeliveryChoice) => {
+    running.current?.abort()
+    const { signal } = (running.current = new AbortController())
+    const { since } = choice
+    const until = new Date().toISOString()
+    let state: Redelivery = { kind: 'running', since, until, reachedAt: since, recovered: 0 }
+    const show = (changes: Partial<Redelivery>) => {
+      state = { ...state, ...changes }
+      setRedelivery(state)
+    }
+    show({})
+    try {
+      let next: string | undefined
+      do {
+        // The server finishes the current part even after a stop, so it is counted.
+        const part = await api.webhook.recover.mutate({ accountId, endpointId, ...choice, ...(next && { next }) })
+        next = part.next
+        show({ recovered: state.recovered + part.recovered, reachedAt: part.reachedAt })
+      } while (next !== undefined && !signal.aborted)
+      show({ kind: next === undefined ? 'done' : 'stopped' })
+    } catch (error) {
+      show({ kind: 'failed', error })
+    }
+    await queryClient.invalidateQueries({ queryKey: webhooksKey(accountId) })
+  }
+  return { redelivery, begin, stop: () => running.current?.abort() }
 }

@@ -11,7 +11,7 @@ import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { useSync } from '../templates/use-templates.ts'
-import { AccessTokenField, AppSecretField } from './replace-secrets-modal.tsx'
+import { AccessTokenField, AppSecretField } from './replace-secrets.tsx'
 import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface AddModalProps {

@@ -8,7 +8,7 @@ import { say } from '../../language/facts.ts'
 import { api } from '../../api/client.ts'
 import { useAccount } from '../../session/session.ts'
 import { CallbackValues } from './callback-values.tsx'
-import { ReplaceSecretsButton } from './replace-secrets-button.tsx'
+import { ReplaceSecretsButton } from './replace-secrets.tsx'
 import { ActionStep, Step, type StepContext } from './step.tsx'
 import { healthKey } from './use-health.ts'
 

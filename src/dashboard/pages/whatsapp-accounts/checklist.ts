@@ -1,5 +1,5 @@
 import type { WhatsAppAccountHealth } from '../../../../contracts/api/account.ts'
-import type { FindingWithFacts } from './describe-finding.ts'
+import type { FindingWithFacts } from './describe.ts'
 import { awaitsRegistration, isRegistered } from '../../../../contracts/dashboard/number-status.ts'
 import { codesOf, type StepName, stepNames } from './step-names.ts'
 

@@ -13,7 +13,7 @@ import { notifyFailureMessage, notifySuccess, useChange } from '../../../api/use
 import { useAccount, useUser } from '../../../session/session.ts'
 import { CostEstimateText } from '../../../ui/cost-estimate.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../../ui/placeholders.tsx'
-import { showRecipient } from '../../../ui/recipient.ts'
+import { showRecipient } from '../../../ui/phone-number.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { placeProblems } from '../../templates/place-problems.ts'
 import { listValueFields, type TemplateValues, toRequestValues } from '../../templates/template-values.ts'

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { translate } from '../../../language/i18n.ts'
 import { type AuthenticationDefinition, templateLimits } from '../../../../../contracts/templates/definition.ts'
 import type { TypedNumber } from '../../../ui/whole-number.ts'
-import { WholeNumberField } from '../../../ui/whole-number-field.tsx'
+import { WholeNumberField } from '../../../ui/fields.tsx'
 import { countOf, type ErrorOf } from './fields.tsx'
 
 const kinds = [

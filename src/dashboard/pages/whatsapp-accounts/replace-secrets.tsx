@@ -2,16 +2,19 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, type PasswordInputProps, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
+import { useDisclosure } from '@mantine/hooks'
+import { type ReactNode, useState } from 'react'
 import type { WhatsAppAccount } from '../../../../contracts/dashboard/whatsapp-account.ts'
-import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
+import { showInForm } from '../../api/failure.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useAccount } from '../../session/session.ts'
+import { ChangeButton } from '../../ui/change-button.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { ActivateButton } from './notice.tsx'
 import { healthKey } from './use-health.ts'
-import { whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
+import { useWhatsAppAccounts, whatsAppAccountsKey } from './use-whatsapp-accounts.ts'
 
 interface ReplaceSecretsModalProps extends ReplaceSecretsProps {
   opened: boolean
@@ -128,4 +131,40 @@ export function AppSecretField(props: PasswordInputProps) {
       {...props}
     />
   )
+}
+
+interface ReplaceSecretsButtonProps {
+  whatsAppAccountId: string
+  /** Whether this is the action that the user must take now. */
+  isUrgent?: boolean
+  /** Whether WhatsApp rejects the account. It can be activated again once the cause is fixed. */
+  isRejected?: boolean
+  children: ReactNode
+}
+
+/** Replaces the token or app secret, and offers to activate an inactive account. */
+export function ReplaceSecretsButton({
+  whatsAppAccountId,
+  isUrgent = true,
+  isRejected = false,
+  children,
+}: ReplaceSecretsButtonProps) {
+  const [opened, { open, close }] = useDisclosure()
+  const account = useWhatsAppAccounts().data?.find((one) => one.whatsAppAccountId === whatsAppAccountId)
+  if (!account) return null
+  return (
+    <Group gap="xs">
+      <ChangeButton size="xs" variant={isUrgent ? 'filled' : 'default'} onClick={open}>
+        {children}
+      </ChangeButton>
+      {isRejected && <ActivateButton account={account} onActivated={() => {}} />}
+      <ReplaceSecretsModal account={account} opened={opened} onClose={close} onReplaced={() => {}} />
+    </Group>
+  )
+}
+
+/** Activates an account that a user deactivated. */
+export function ActivateAccount({ whatsAppAccountId }: { whatsAppAccountId: string }) {
+  const account = useWhatsAppAccounts().data?.find((one) => one.whatsAppAccountId === whatsAppAccountId)
+  return account ? <ActivateButton account={account} onActivated={() => {}} /> : null
 }
