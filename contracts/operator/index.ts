@@ -1,9 +1,16 @@
 import type { CommandProcedure, ProcedureTree } from '../procedure.ts'
 import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from './account.ts'
-import { deleteMedia, getMedia } from './media.ts'
-import { getMessage, listMessages } from './message.ts'
+import {
+  addWhatsAppAccount,
+  createTemplate,
+  deleteMedia,
+  getMedia,
+  getMessage,
+  listMessages,
+  listTemplates,
+  updateTemplate,
+} from './of-account.ts'
 import { getRates, importRates, listRates, removeRates } from './rates.ts'
-import { createTemplate, listTemplates, updateTemplate } from './template.ts'
 import {
   grantOperator,
   inviteMember,
@@ -13,7 +20,6 @@ import {
   resetPassword,
   revokeOperator,
 } from './user.ts'
-import { addWhatsAppAccount } from './whatsapp-account.ts'
 
 /** The procedures that only the command line serves. Its other commands call procedures of the dashboard. */
 export const commandContracts = {

@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts'
 import { recordDisplacementIn } from '../http/displacement.ts'
 import { getMessage } from '../messages/queries/read.ts'
 import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
-import { listOwnTemplates } from '../templates/list-own.ts'
+import { listOwnTemplates } from '../templates/list.ts'
 import { syncTemplates } from '../templates/sync.ts'
 import { waybill } from './failure.ts'
 

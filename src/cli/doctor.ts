@@ -22,7 +22,7 @@ import {
   rejectPooler,
   rejectUnusableSettings,
 } from '../platform/db/connect/session.ts'
-import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
+import { DatabasePasswordError } from '../platform/db/connect/passwords.ts'
 import { MailError } from '../platform/email/transport.ts'
 import { isDatabaseUnavailable } from '../platform/db/errors.ts'
 import { describeProxies } from '../platform/proxy.ts'

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { ConfigError } from '../platform/config.ts'
 import { findConnectProblem } from '../platform/db/connect/connect-failure.ts'
-import { DatabasePasswordError } from '../platform/db/connect/password-file.ts'
+import { DatabasePasswordError } from '../platform/db/connect/passwords.ts'
 import { DatabaseSettingError, PoolerError } from '../platform/db/connect/session.ts'
 import { isDatabaseUnavailable, isLockTimeout } from '../platform/db/errors.ts'
 import { maskPersonalData } from '../platform/log.ts'

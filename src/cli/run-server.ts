@@ -5,8 +5,7 @@ import { type Drain, type ProcessRole, type Serving, startServing } from '../htt
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { describeProgress, type MigrationProgress } from '../platform/db/migrate/migration.ts'
-import { migrate } from '../platform/db/migrate/migrate.ts'
+import { describeProgress, migrate, type MigrationProgress } from '../platform/db/migrate/migrate.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
 import { rejectUnfinishedMove } from './move/marker.ts'

@@ -1,14 +1,16 @@
+import type { z } from 'zod'
 import type {
   getTemplate as getTemplateContract,
   listTemplates as listTemplatesContract,
   Template,
   TemplatePage,
 } from '../../contracts/api/template.ts'
+import type { listTemplates as contract } from '../../contracts/dashboard/template.ts'
 import { invalidField } from '../../contracts/errors.ts'
 import type { InputOf } from '../../contracts/procedure.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
-import { findTemplate, findTemplates } from './store.ts'
+import { findLastSync, findTemplate, findTemplates, findWabaId, type TemplateRow } from './store.ts'
 import { describeUnknownTemplate } from './suggest.ts'
 import { requireWabaId } from './sync.ts'
 import { toTemplate } from './template.ts'
@@ -28,11 +30,11 @@ export async function listTemplates(
 }
 
 /** A cursor identifies the last template seen as `name.language`; neither can contain a dot. */
-export function encodeCursor({ name, language }: { name: string; language: string }): string {
+function encodeCursor({ name, language }: { name: string; language: string }): string {
   return `${name}.${language}`
 }
 
-export function decodeCursor(cursor: string): { name: string; language: string } {
+function decodeCursor(cursor: string): { name: string; language: string } {
   const [name, language, ...rest] = cursor.split('.')
   if (!name || !language || rest.length > 0)
     throw invalidField('cursor', 'must be the nextCursor of the previous page. Leave it out for the first page.')
@@ -49,4 +51,39 @@ export async function getTemplate(
   if (!row)
     throw await describeUnknownTemplate(deps.db, { accountId, wabaId, name: input.name, language: input.language })
   return toTemplate(row)
+}
+
+/** Returns the templates as shown to users. Without a WhatsApp account there are none. */
+export async function listOwnTemplates(
+  { db }: Pick<Deps, 'db'>,
+  { accountId, whatsAppAccountId, status, cursor, limit }: z.output<(typeof contract)['input']>,
+): Promise<z.output<(typeof contract)['output']>> {
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const wabaId = await findWabaId(db, accountId, whatsAppAccountId)
+  if (wabaId === undefined) return { items: [] }
+  const rows = await findTemplates(db, { accountId, wabaId, status, after, limit: limit + 1 })
+  const syncedAt = await findLastSync(db, accountId, wabaId)
+  const items = rows.slice(0, limit).map(toOwnTemplate)
+  const last = items.at(-1)
+  return {
+    items,
+    ...(rows.length > limit && last && { nextCursor: encodeCursor(last) }),
+    ...(syncedAt && { syncedAt: syncedAt.toISOString() }),
+  }
+}
+
+function toOwnTemplate(row: TemplateRow): z.output<(typeof contract)['output']>['items'][number] {
+  return {
+    ...toTemplate(row),
+    ...(row.quality_score !== null && { qualityScore: row.quality_score }),
+    // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
+    ...(row.rejected_reason !== null && row.rejected_reason !== 'NONE' && { rejectedReason: row.rejected_reason }),
+    ...(row.upcoming_category !== null && {
+      upcomingCategory: {
+        category: row.upcoming_category,
+        ...(row.category_changes_at && { takesEffectAt: row.category_changes_at.toISOString() }),
+        ...(row.upcoming_cost && { cost: row.upcoming_cost }),
+      },
+    }),
+  }
 }

@@ -1,11 +1,13 @@
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
 import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
-import { ServiceError } from '../../contracts/errors.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
+import { ServiceError } from '../../contracts/errors.ts'
+import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
-import { toReasonColumns } from './inactive-reason.ts'
+import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
+import { scheduleCheck } from './health/store.ts'
+import { rejectedWith, toReasonColumns } from './inactive-reason.ts'
 import {
   changeWhatsAppAccount,
   clearDefault,
@@ -14,6 +16,7 @@ import {
   findWhatsAppAccount,
   findWhatsAppAccounts,
   lockAccount,
+  markRejected,
   type WhatsAppAccountRef,
   type WhatsAppAccountRow,
 } from './store.ts'
@@ -126,4 +129,17 @@ function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow
     throw new ServiceError('SETTING_REFUSED', failureFacts.otherDefaultFirst({ id: row.id }), {
       remedy: `For example: waybill whatsapp set-default ${other.id}`,
     })
+}
+
+/**
+ * Deactivates an account whose token WhatsApp rejected, until a user fixes it. Does nothing if the token was replaced
+ * in the meantime. An earlier reason is kept.
+ */
+export async function deactivateRefused(
+  { db }: Pick<Deps, 'db'>,
+  rejected: Pick<WhatsAppAccountRow, 'account_id' | 'id' | 'access_token_encrypted'>,
+  error: WhatsAppError,
+): Promise<void> {
+  if (!(await markRejected(db, rejected, rejectedWith(error)))) return
+  await scheduleCheck(db, { accountId: rejected.account_id, whatsAppAccountId: rejected.id })
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { allMigrations, baselineName } from '../../src/platform/db/migrate/migrate.ts'
-import type { Migration, Migrations } from '../../src/platform/db/migrate/migration.ts'
+import { allMigrations, baselineName, type Migration, type Migrations } from '../../src/platform/db/migrate/migrate.ts'
 import { findProblems } from './beside.ts'
 
 function runs(...statements: string[]): Migration {

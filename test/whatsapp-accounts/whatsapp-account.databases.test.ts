@@ -4,11 +4,11 @@ import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import {
   activateWhatsAppAccount,
+  deactivateRefused,
   deactivateWhatsAppAccount,
   removeWhatsAppAccount,
   setDefaultWhatsAppAccount,
 } from '../../src/whatsapp-accounts/change.ts'
-import { deactivateRefused } from '../../src/whatsapp-accounts/refusals.ts'
 import { accessTokenPurpose, appSecretPurpose } from '../../src/whatsapp-accounts/secrets.ts'
 import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
 import { listWhatsAppAccounts } from '../../src/whatsapp-accounts/whatsapp-account.ts'

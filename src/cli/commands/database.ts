@@ -1,7 +1,6 @@
 import { rekey as rekeySecrets } from '../../accounts/rekey.ts'
 import { rekeyContents, type RekeyedContents } from '../../messages/contents/contents.ts'
-import { migrate as migrateDatabase } from '../../platform/db/migrate/migrate.ts'
-import { describeProgress } from '../../platform/db/migrate/migration.ts'
+import { describeProgress, migrate as migrateDatabase } from '../../platform/db/migrate/migrate.ts'
 import { dataCommand } from '../command.ts'
 import { listStoredSecrets } from '../rekey-all.ts'
 

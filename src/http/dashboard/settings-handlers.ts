@@ -48,7 +48,7 @@ import { createTemplate, duplicateTemplate } from '../../templates/changes/creat
 import { getTemplateDefinition } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { updateTemplate } from '../../templates/changes/update.ts'
-import { listOwnTemplates } from '../../templates/list-own.ts'
+import { listOwnTemplates } from '../../templates/list.ts'
 import { listTemplateProblems } from '../../templates/problems.ts'
 import { syncTemplates } from '../../templates/sync.ts'
 import { audited, listAudit } from '../../users/audit/audit.ts'

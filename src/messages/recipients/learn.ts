@@ -1,8 +1,10 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
-import { carrySuppressions } from '../suppressions/carry-store.ts'
-import { keysOf, type Move, planIdentities, type Sighting } from './plan.ts'
+import { restoreErased } from '../suppressions/erased-store.ts'
+import { findHashKey } from '../suppressions/number-key.ts'
+import type { SuppressionRow } from '../suppressions/store.ts'
+import { type Carry, keysOf, type Move, planIdentities, type Sighting } from './plan.ts'
 import { findIdentities, lockRecipients, writeIdentities } from './store.ts'
 
 /**
@@ -32,4 +34,95 @@ export async function learnIdentities(
 
 function isEmpty({ changed, removed, carries }: ReturnType<typeof planIdentities>): boolean {
   return changed.length + removed.length + carries.length === 0
+}
+
+/**
+ * Moves or copies suppressions from one name of a person to another, in order. Requires the lock of the account's
+ * recipients (recipients/store.ts).
+ */
+async function carrySuppressions(
+  trx: Kysely<Database>,
+  carries: readonly Carry[],
+  deps: Pick<Deps, 'newId' | 'secrets'>,
+): Promise<void> {
+  if (carries.length === 0) return
+  const names = carries.flatMap(({ accountId, from, to, shown }) => [
+    { accountId, recipient: from },
+    { accountId, recipient: shown === to ? to : shown },
+  ])
+  await restoreErased(trx, await findHashKey(trx, deps.secrets), names)
+  const rows = new Map((await lockRows(trx, carries)).map((row) => [keyOf(row.account_id, row.number_key), row]))
+  if (rows.size === 0) return
+  const changed = new Set<string>()
+  for (const { accountId, from, to, kind, shown } of carries) {
+    const source = rows.get(keyOf(accountId, from))
+    if (!source || from === to) continue
+    const target = rows.get(keyOf(accountId, to))
+    const merged = target ? mergeDecisions(target, source) : { ...source, id: deps.newId('sup') }
+    rows.set(keyOf(accountId, to), {
+      ...merged,
+      account_id: accountId,
+      number_key: to,
+      to_number: target?.to_number ?? shown,
+      id: target?.id ?? merged.id,
+    })
+    changed.add(keyOf(accountId, to))
+    if (kind === 'copy') continue
+    rows.delete(keyOf(accountId, from))
+    changed.add(keyOf(accountId, from))
+  }
+  for (const key of [...changed].sort()) await write(trx, key, rows.get(key))
+}
+
+function keyOf(accountId: string, numberKey: string): string {
+  return `${accountId} ${numberKey}`
+}
+
+function lockRows(trx: Kysely<Database>, carries: readonly Carry[]): Promise<SuppressionRow[]> {
+  const accountIds = carries.flatMap(({ accountId }) => [accountId, accountId])
+  const keys = carries.flatMap(({ from, to }) => [from, to])
+  return trx
+    .selectFrom('suppressions')
+    .selectAll()
+    .where(sql<boolean>`(account_id, number_key) in (select * from unnest(${accountIds}::text[], ${keys}::text[]))`)
+    .orderBy('account_id')
+    .orderBy('number_key')
+    .forUpdate()
+    .execute()
+}
+
+/** Few names have a suppression, so rows are written one by one. */
+async function write(trx: Kysely<Database>, key: string, row: SuppressionRow | undefined): Promise<void> {
+  if (row) {
+    await trx
+      .insertInto('suppressions')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['account_id', 'number_key']).doUpdateSet(row))
+      .execute()
+    return
+  }
+  const [accountId = '', numberKey = ''] = key.split(' ')
+  await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', numberKey).execute()
+}
+
+export type Decision = Pick<
+  SuppressionRow,
+  'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages' | 'added_by'
+>
+
+/**
+ * The decision about a person of whom two were stored, under two names: the older one, with the later one applied to it
+ * by the rules of `decide_suppressions` (choices-store.ts).
+ */
+export function mergeDecisions(one: Decision, other: Decision): Decision {
+  const [older, later] = one.changed_at <= other.changed_at ? [one, other] : [other, one]
+  if (!later.suppressed) return older.suppressed && !optInApplies(older, later) ? older : later
+  if (!older.suppressed) return later
+  return { ...later, since: older.since, all_messages: older.all_messages || later.all_messages }
+}
+
+/** Users can remove every entry. START reverts STOP, but not a choice made in WhatsApp. */
+function optInApplies(optOut: Decision, optIn: Decision): boolean {
+  if (optIn.reason === 'manual' || optIn.reason === optOut.reason) return true
+  return optIn.reason === 'preference' && (optOut.reason === 'reply' || optOut.reason === 'rejected')
 }

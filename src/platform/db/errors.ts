@@ -1,6 +1,6 @@
 import { NotStartedError } from '../batch.ts'
 import { findConnectProblem } from './connect/connect-failure.ts'
-import { DatabasePasswordError } from './connect/password-file.ts'
+import { DatabasePasswordError } from './connect/passwords.ts'
 
 /** PostgreSQL error classes for temporary failures: connection failures, out of resources, shutting down. */
 const unavailableStates = [/^08/, /^53/, /^57P0[1-5]$/, /^57014$/, /^58030$/, /^25006$/]

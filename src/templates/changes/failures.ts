@@ -1,7 +1,7 @@
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import { templateRefusals } from '../../../contracts/facts/template-refusals.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { deactivateRefused } from '../../whatsapp-accounts/refusals.ts'
+import { deactivateRefused } from '../../whatsapp-accounts/change.ts'
 import type { Deps } from '../../deps.ts'
 import { isThrottling } from '../../whatsapp/error-codes.ts'
 import type { ReadOutcome } from '../../whatsapp/read-outcome.ts'

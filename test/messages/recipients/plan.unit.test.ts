@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Move, planIdentities, type Sighting, type StoredIdentity } from '../../../src/messages/recipients/plan.ts'
-import { type Decision, mergeDecisions } from '../../../src/messages/suppressions/carry-store.ts'
+import { type Decision, mergeDecisions } from '../../../src/messages/recipients/learn.ts'
 import { spellingsOf, storedKeysOf, toNumberKey } from '../../../src/messages/suppressions/number-key.ts'
 
 const accountId = 'acc_1'

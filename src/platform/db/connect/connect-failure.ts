@@ -1,5 +1,5 @@
 import { NoWritableHostError } from './hosts.ts'
-import { DatabasePasswordError, type ConnectionTarget } from './password-file.ts'
+import { type ConnectionTarget, DatabasePasswordError } from './passwords.ts'
 
 /** Why a connection could not be opened, and what to do about it. */
 export interface ConnectProblem {

@@ -3,8 +3,7 @@ import type { PostgresConfig } from '../../config.ts'
 import type { Host } from '../../database-url.ts'
 import { recordConnectFailure } from './connect-failure.ts'
 import { ReadOnlyServerError, WritableHost } from './hosts.ts'
-import { PasswordCommand } from './password-command.ts'
-import { type ConnectionTarget, readPasswordFile } from './password-file.ts'
+import { type ConnectionTarget, PasswordCommand, readPasswordFile } from './passwords.ts'
 import { readTls } from './tls.ts'
 
 /** Where new connections get their password if the URL has none. PGPASSWORD takes precedence. */

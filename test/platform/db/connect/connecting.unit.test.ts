@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../../src/platform/config.ts'
-import { PasswordCommand } from '../../../../src/platform/db/connect/password-command.ts'
-import { findPassword } from '../../../../src/platform/db/connect/password-file.ts'
+import { findPassword, PasswordCommand } from '../../../../src/platform/db/connect/passwords.ts'
 import { decideVerification, readTls } from '../../../../src/platform/db/connect/tls.ts'
 
 const secretKey = Buffer.alloc(32, 7).toString('base64')

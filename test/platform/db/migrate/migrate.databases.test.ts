@@ -4,8 +4,13 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../../src/platform/db/database.ts'
 import { updateMessageCounts } from '../../../../src/platform/db/message-counts.ts'
-import type { Migration, MigrationProgress } from '../../../../src/platform/db/migrate/migration.ts'
-import { allMigrations, listPendingMigrations, migrate } from '../../../../src/platform/db/migrate/migrate.ts'
+import {
+  allMigrations,
+  listPendingMigrations,
+  migrate,
+  type Migration,
+  type MigrationProgress,
+} from '../../../../src/platform/db/migrate/migrate.ts'
 import * as baseline from '../../../../src/platform/db/migrations/0032-baseline.ts'
 import { listCatalog } from '../../../support/catalog.ts'
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'

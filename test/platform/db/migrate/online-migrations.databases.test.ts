@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { createIndexOnline, fillInBatches } from '../../../../src/platform/db/migrate/online.ts'
-import type { Migrations } from '../../../../src/platform/db/migrate/migration.ts'
-import { allMigrations, migrate } from '../../../../src/platform/db/migrate/migrate.ts'
+import { allMigrations, migrate, type Migrations } from '../../../../src/platform/db/migrate/migrate.ts'
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts'
 
 let database: TestDatabase
