@@ -14,7 +14,8 @@ import { startControlServer } from './control/server.ts'
 import { chooseControlSocket } from './control/protocol.ts'
 import { joinSupervisor, type Member } from './processes/member.ts'
 import { collectWhenIdle } from './processes/idle-collection.ts'
-import { endStart, hasLargeMemory } from './processes/start-limits.ts'
+import { hasLargeMemory } from './processes/memory.ts'
+import { endStart } from './processes/start-limits.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {

@@ -2,7 +2,7 @@ import { compare, type Comparison } from './compare.ts'
 import { createCustomer, type Customer } from './customer.ts'
 import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
-import type { Sides } from './summarize.ts'
+import type { Sides } from './row.ts'
 
 /** Waybill and the baseline, each with its own database but the same upstream. */
 export interface AgainstBaseline extends AsyncDisposable {

@@ -9,13 +9,11 @@ import { compare, toRow } from './compare.ts'
 import { compareDeliveries } from './compare-deliveries.ts'
 import { appSecret, phoneNumberId } from './customer.ts'
 import { endpointUrls } from './deliverer.ts'
-import { load } from './load-module.ts'
-import type { Row } from './row.ts'
+import { load, root, startProcess } from './start-process.ts'
+import { type Row, type Sides, summarize } from './row.ts'
 import type { Stage } from './stage.ts'
-import { root, startProcess } from './start-process.ts'
 import { startReceiver } from './start-receiver.ts'
-import { type Sides, summarize } from './summarize.ts'
-import type { Target } from './target.ts'
+import type { Target } from './run-load.ts'
 
 const sendConnections = [64, 128, 256]
 const callbackLoads = [

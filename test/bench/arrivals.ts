@@ -8,8 +8,8 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeCallbacks } from './callbacks.ts'
 import { assertServed, openConnection } from './connection.ts'
-import { listen } from './listen.ts'
-import type { ArrivalOptions, ArrivalResult } from './measure-arrivals.ts'
+import { listen } from './socket-server.ts'
+import type { ArrivalOptions, ArrivalResult } from './run-load.ts'
 import { numbered } from './numbered-ids.ts'
 
 /** More than can be in progress at this rate. */
@@ -22,7 +22,7 @@ let allArrived = Promise.withResolvers<void>()
 let expected = 0
 
 async function handle(request: IncomingMessage): Promise<string> {
-  // Only measure-arrivals.ts starts this process, so requests are its own or webhooks.
+  // Only run-load.ts starts this process, so requests are its own or webhooks.
   const body = await json(request)
   if (request.url === '/measure') return JSON.stringify(await measure(body as ArrivalOptions))
   noteArrival((body as { data: { messageId: string } }).data.messageId)

@@ -1,8 +1,8 @@
 /** Process: `POST /<count>` makes that many signed POSTs to the URLs given as arguments. */
 import { createServer } from 'node:http'
 import { webhooks } from '../../contracts/webhooks.ts'
-import { listen } from './listen.ts'
-import { createSignedPost, secret } from './signed-post.ts'
+import { listen } from './socket-server.ts'
+import { createSignedPost, secret } from './callbacks.ts'
 
 const urls = process.argv.slice(2)
 /** The concurrency that Waybill's worker allows for eight endpoints. */

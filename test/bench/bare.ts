@@ -1,7 +1,7 @@
 /** Process: the minimum cost of a Node.js server. Reads the JSON body and returns the response of the route. */
 import { createServer } from 'node:http'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { listen } from './listen.ts'
+import { listen } from './socket-server.ts'
 
 const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
   const chunks: Buffer[] = []

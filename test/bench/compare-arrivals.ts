@@ -1,11 +1,10 @@
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { appSecret, createCustomer, type Customer, phoneNumberId } from './customer.ts'
-import { type ArrivalResult, measureArrivals } from './measure-arrivals.ts'
+import { type ArrivalResult, measureArrivals } from './run-load.ts'
 import { storeNumberedMessages } from './numbered-messages.ts'
-import type { Row } from './row.ts'
+import { type Row, type Sides, summarize } from './row.ts'
 import type { Stage } from './stage.ts'
 import { startProcess } from './start-process.ts'
-import { type Sides, summarize } from './summarize.ts'
 
 /** A rate that leaves the machine idle, to measure latency instead of queueing. */
 const statusesPerSecond = 100

@@ -1,8 +1,7 @@
 import type { Deliverer } from './deliverer.ts'
-import type { Row } from './row.ts'
+import { type Row, type Sides, summarize } from './row.ts'
 import type { Stage } from './stage.ts'
 import type { Receiver } from './start-receiver.ts'
-import { summarize, type Sides } from './summarize.ts'
 
 export interface DeliveryRounds {
   /** The number of deliveries per round. */

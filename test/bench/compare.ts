@@ -1,7 +1,5 @@
-import type { Goal, Row } from './row.ts'
-import { runLoad, type LoadOptions, type LoadResult } from './run-load.ts'
-import { summarize, type Sides } from './summarize.ts'
-import type { Target } from './target.ts'
+import { type Goal, type Row, type Sides, summarize } from './row.ts'
+import { type LoadOptions, type LoadResult, runLoad, type Target } from './run-load.ts'
 
 export interface Rounds {
   count: number

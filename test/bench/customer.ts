@@ -11,7 +11,7 @@ import { createLogger } from '../../src/platform/log.ts'
 import { syncTemplates } from '../../src/templates/sync.ts'
 import { example } from './example.ts'
 import type { Stage } from './stage.ts'
-import type { RepeatedRequest } from './target.ts'
+import type { RepeatedRequest } from './run-load.ts'
 
 /** A migrated database with one customer without a rate limit. */
 export interface Customer extends AsyncDisposable {

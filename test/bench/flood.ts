@@ -16,7 +16,7 @@ export interface FloodOptions {
   name?: string | undefined
 }
 
-// Written by attack.ts, the only file that starts this process.
+// Written by overload.ts, the only file that starts this process.
 const { url, door, headers, connections, name } = JSON.parse(process.argv[2] ?? '') as FloodOptions
 const { hostname, port } = new URL(url)
 const requests = listWorstRequests(door)

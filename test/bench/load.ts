@@ -7,9 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeCallbacks } from './callbacks.ts'
 import { assertServed, openConnection, type Connection } from './connection.ts'
-import { repeatRequest } from './repeated-request.ts'
-import type { LoadOptions, LoadResult } from './run-load.ts'
-import type { Target } from './target.ts'
+import { type LoadOptions, type LoadResult, repeatRequest, type Target } from './run-load.ts'
 
 // Written by run-load.ts, the only file that starts this process.
 const options = JSON.parse(process.argv[2] ?? '') as LoadOptions

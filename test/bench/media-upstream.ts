@@ -1,6 +1,6 @@
 /** Process: a stand-in for the Graph API that accepts files of any size and keeps none. */
 import { createServer } from 'node:http'
-import { listen } from './listen.ts'
+import { listen } from './socket-server.ts'
 
 let count = 0
 

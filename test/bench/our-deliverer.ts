@@ -6,8 +6,7 @@ import type { Deliverer } from './deliverer.ts'
 import { numberDigits, numberedIdStart } from './numbered-ids.ts'
 import { openForFilling } from './open-for-filling.ts'
 import type { Stage } from './stage.ts'
-import { startProcess } from './start-process.ts'
-import { until } from './until.ts'
+import { startProcess, until } from './start-process.ts'
 
 /** Waybill's worker alone in its process. `prepare` adds data before it starts. */
 export async function startOurDeliverer(

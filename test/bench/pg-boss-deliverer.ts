@@ -2,10 +2,9 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { webhooks } from '../../contracts/webhooks.ts'
 import type { Deliverer } from './deliverer.ts'
-import type { Webhook } from './signed-post.ts'
+import type { Webhook } from './callbacks.ts'
 import type { Stage } from './stage.ts'
-import { startProcess } from './start-process.ts'
-import { until } from './until.ts'
+import { startProcess, until } from './start-process.ts'
 
 export const queue = 'webhooks'
 

@@ -4,9 +4,9 @@
  */
 import { PgBoss, type JobResult } from 'pg-boss'
 import { createServer } from 'node:http'
-import { listen } from './listen.ts'
+import { listen } from './socket-server.ts'
 import { queue } from './pg-boss-deliverer.ts'
-import { createSignedPost, secret, type Webhook } from './signed-post.ts'
+import { createSignedPost, secret, type Webhook } from './callbacks.ts'
 
 const post = createSignedPost(secret)
 const boss = new PgBoss({ connectionString: process.env['DATABASE_URL'] ?? '', max: 16, schedule: false })

@@ -3,8 +3,7 @@
  * argument, and counts arrivals by the first path segment. It never responds under `/dead`. `/expect/<part>/<count>`
  * starts a count, and `/arrivals/<part>` responds when it is reached.
  */
-import { listen } from './listen.ts'
-import { createSocketServer } from './socket-server.ts'
+import { createSocketServer, listen } from './socket-server.ts'
 
 const delayMilliseconds = Number(process.argv[2] ?? 0)
 

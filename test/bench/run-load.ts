@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Target } from './target.ts'
+import { request } from 'undici'
+import { varying } from './example.ts'
+import type { NumberedMessages } from './numbered-ids.ts'
+import { writeRequest } from './write-request.ts'
 
 export interface LoadOptions {
   /** The connections are divided evenly between the targets. */
@@ -31,4 +34,72 @@ const script = path.join(import.meta.dirname, 'load.ts')
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)])
   return JSON.parse(stdout) as LoadResult
+}
+
+/** The requests that the load generator sends to a server. */
+export type Target = RepeatedRequest | Callbacks
+
+/** One repeated request with different digits each time. */
+export interface RepeatedRequest {
+  url: string
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Signed WhatsApp callbacks in which every status is new. */
+export interface Callbacks {
+  url: string
+  appSecret: string
+  phoneNumberId: string
+  messages: NumberedMessages
+  statusesPerCallback: number
+  /** How many callbacks were already sent. */
+  sent: number
+}
+
+/** Returns the same bytes each time except for the digits, which are replaced in place. */
+export function repeatRequest({ url, path, headers, body }: RepeatedRequest): () => Buffer {
+  const request = writeRequest({ url, path, headers, body })
+  const positions = findVarying(request)
+  return () => {
+    writeNextNumber(request, positions)
+    return request
+  }
+}
+
+function findVarying(request: Buffer): number[] {
+  const positions: number[] = []
+  for (let at = request.indexOf(varying); at !== -1; at = request.indexOf(varying, at + 1)) positions.push(at)
+  return positions
+}
+
+const numbers = 10 ** varying.length
+/** Shares no factor with `numbers`, so that every number appears once, in no obvious order, before any repeats. */
+const step = 7_368_787
+let number = Date.now() % numbers
+
+function writeNextNumber(request: Buffer, positions: number[]): void {
+  number = (number + step) % numbers
+  for (let index = varying.length - 1, rest = number; index >= 0; index--, rest = Math.trunc(rest / 10))
+    for (const position of positions) request[position + index] = 48 + (rest % 10)
+}
+
+export interface ArrivalOptions {
+  /** One status per callback and no more callbacks than messages. */
+  callbacks: Callbacks
+  perSecond: number
+  count: number
+}
+
+/** Milliseconds from sending a status to receiving its webhook. */
+export interface ArrivalResult {
+  p50: number
+  p99: number
+}
+
+/** `url`: the address of an `arrivals.ts` process, which receives the webhooks. */
+export async function measureArrivals(url: string, options: ArrivalOptions): Promise<ArrivalResult> {
+  const { body } = await request(`${url}/measure`, { method: 'POST', body: JSON.stringify(options) })
+  return (await body.json()) as ArrivalResult
 }

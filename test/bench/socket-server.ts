@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 
 export interface SocketRequest {
@@ -44,4 +45,13 @@ function write(socket: Socket, json: string): void {
   socket.write(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nconnection: keep-alive\r\n\r\n${json}`,
   )
+}
+
+/** Listens on a free port and prints the address for the parent process. */
+export async function listen(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
+  console.log(`listens on http://127.0.0.1:${address.port}`)
 }

@@ -1,7 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 
@@ -51,5 +56,37 @@ export async function startProcess(
       child.kill('SIGINT')
       await exited
     },
+  }
+}
+
+/** The resident memory of a process, as an operator sees it. */
+export async function readResidentBytes(pid: number): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])
+  return Number(stdout) * 1024
+}
+
+/** The most resident memory that a process has taken so far; Linux only. */
+export async function readPeakBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+/** Loads a module from a checkout, whose code fits its own schema. Tries the given paths in order. */
+export function load<Module>(checkout: string, ...files: string[]): Promise<Module> {
+  const candidates = files.map((file) => path.resolve(checkout, 'test/bench', file))
+  const found = candidates.find((candidate) => existsSync(candidate))
+  if (found === undefined) throw new Error(`${checkout} contains none of ${files.join(', ')}`)
+  return import(pathToFileURL(found).href) as Promise<Module>
+}
+
+const everyMilliseconds = 20
+const atMostMilliseconds = 60_000
+
+/** Polls until the condition is true; throws on a timeout. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const startedAt = performance.now()
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > atMostMilliseconds) throw new Error('the condition was not met in time')
+    await delay(everyMilliseconds)
   }
 }

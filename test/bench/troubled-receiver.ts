@@ -3,7 +3,7 @@
  * never under `/dead`.
  */
 import { createServer } from 'node:http'
-import { listen } from './listen.ts'
+import { listen } from './socket-server.ts'
 
 const slowMilliseconds = 2_000
 

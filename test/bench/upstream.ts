@@ -3,8 +3,7 @@
  * given as argument, and lists one template. A second argument delays its answers to reads.
  */
 import { example, templateComponents } from './example.ts'
-import { listen } from './listen.ts'
-import { createSocketServer } from './socket-server.ts'
+import { createSocketServer, listen } from './socket-server.ts'
 
 const [sendMilliseconds = 0, readMilliseconds = 0] = process.argv.slice(2).map(Number)
 let count = 0

@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
-import { runHere } from './run-here.ts'
+import { runHere } from './run-command.ts'
 
 const entry = path.resolve(import.meta.dirname, '../../src/cli/waybill.js')
 /** Optimized compilation of the embedded database would take longer than most of these processes run. */

@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts'
 import { clients } from './clients.ts'
 import { type Row, writeTable } from './matrix.ts'
 import { checks, prepareScenario } from './scenario.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { listMissing, run } from './tools.ts'
 
 let server: TestServer

@@ -4,7 +4,7 @@ import { findTemplateProblems } from '../../contracts/templates/rules.ts'
 import type { StoredComponent } from '../../src/platform/db/schema.ts'
 import { toComponents as toSentComponents } from '../../src/whatsapp/client/components.ts'
 import { toComponents, toDefinition, toParameterFormat } from '../../src/whatsapp/template-components.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { copyProgram, listMissing, pythonCommand, run } from './tools.ts'
 
 /** Waybill and pywa build the same components, of messages and of new templates. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../src/whatsapp/simulator/simulator.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { copyProgram, installPackages, listMissing, pythonCommand, run } from './tools.ts'
 
 /** Third-party clients of the Cloud API work with the simulator as they do with Meta. */

@@ -9,7 +9,7 @@ import { WhatsAppAccountId, MessageId } from '../../contracts/fields.ts'
 import { updateAccount } from '../../src/accounts/account.ts'
 import { encodeId, type IdPrefix } from '../../src/platform/ids.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { document, listMissing, pythonCommand, run as runCommand } from './tools.ts'
 
 /**

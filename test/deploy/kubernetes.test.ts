@@ -7,7 +7,7 @@ import { z } from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import { secretVariables } from '../../src/platform/config.ts'
 import { listMissing, run } from '../clients/tools.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { goCommand, kubernetesValidate } from './tools.ts'
 
 const deploy = path.resolve(import.meta.dirname, '../../deploy')

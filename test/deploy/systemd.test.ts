@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listMissing, run } from '../clients/tools.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 
 const units = path.resolve(import.meta.dirname, '../../deploy/systemd')
 const installed = '/opt/waybill/node_modules/.bin/waybill'

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 import { freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
-import { reportMissing } from '../support/required-programs.ts'
+import { reportMissing } from '../support/process.ts'
 import { eventually } from '../support/eventually.ts'
 
 const pgbouncer = findPgBouncer()

@@ -5,10 +5,10 @@ import { inviteUser } from '../../src/users/invitation.ts'
 import { grantOperator } from '../../src/users/operators.ts'
 import { Worker } from '../../src/webhooks/queue/worker.ts'
 import { type DashboardBrowser, joinAccount, password, signIn, startDashboard } from '../browser/dashboard/support.ts'
-import { totp } from '../support/totp.ts'
+import { totp } from '../support/user.ts'
 import { stopClock } from './clock.ts'
 import { createCustomerEndpoints } from './customer-endpoints.ts'
-import { createRandom, createRandomBytes } from './random.ts'
+import { createRandom, createRandomBytes } from './sales.ts'
 import { now, opened, openShop, type Shop } from './shop.ts'
 
 export interface ShopDashboard {

@@ -6,9 +6,16 @@ import { z } from 'zod'
 import packageJson from '../../src/client/package.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/postgres.ts'
-import { installToolchains, type Toolchains, typescriptVersions, type TypeScriptVersion } from './compilers.ts'
+import {
+  installToolchains,
+  measureMegabytes,
+  repository,
+  run,
+  type Toolchains,
+  type TypeScriptVersion,
+  typescriptVersions,
+} from './run.ts'
 import { compareDocumented } from '../support/documented-sizes.ts'
-import { measureMegabytes, repository, run } from './run.ts'
 import { type Server, startServer } from './server.ts'
 
 const Packed = z.tuple([

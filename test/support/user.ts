@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { DashboardErrorData } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
@@ -107,4 +108,20 @@ function keep(jar: Map<string, string>, cookie: string): void {
 function toResponse<T>({ statusCode, text }: TestResponse): SettingsResponse<T> {
   const body = JSON.parse(text)
   return { statusCode, data: body.result?.data, error: body.error }
+}
+
+/**
+ * The code that an authenticator app shows now or after the given number of steps (RFC 6238 with SHA-1, six digits,
+ * thirty seconds).
+ */
+export function totp(base32: string, steps = 0): string {
+  const bits = [...base32.replace(/=+$/, '')]
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('')
+  const key = Buffer.from(bits.match(/.{8}/g)?.map((byte) => parseInt(byte, 2)) ?? [])
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
+  const digest = createHmac('sha1', key).update(counter).digest()
+  const offset = (digest.at(-1) ?? 0) & 0xf
+  return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
 }

@@ -10,9 +10,8 @@ import { appSecret, createCustomer, phoneNumberId } from '../bench/customer.ts'
 import { varying } from '../bench/example.ts'
 import { queueDeliveries } from '../bench/our-deliverer.ts'
 import { openStage } from '../bench/stage.ts'
-import { startProcess } from '../bench/start-process.ts'
+import { startProcess, until } from '../bench/start-process.ts'
 import { startReceiver } from '../bench/start-receiver.ts'
-import { until } from '../bench/until.ts'
 import { startTraced } from './traced-process.ts'
 
 await using stage = await openStage({ quick: true, databaseUrl: process.env['DATABASE_URL'] })

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { resetPassword } from '../../src/users/change-member.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
-import { type ForgedOidcProvider, startForgedOidcProvider } from '../support/forged-oidc-provider.ts'
+import { type ForgedOidcProvider, startForgedOidcProvider } from '../support/oidc-provider.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { signedInOwner, type TestOwner } from '../support/user.ts'
 

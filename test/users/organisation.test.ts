@@ -7,10 +7,9 @@ import { inviteUser } from '../../src/users/invitation.ts'
 import { grantOperator } from '../../src/users/operators.ts'
 import { type CookieBrowser, openCookieBrowser } from '../support/cookie-browser.ts'
 import { startOidcProvider, type TestOidcProvider } from '../support/oidc-provider.ts'
-import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
+import { signedInOwner, type TestOwner, totp, visitor } from '../support/user.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { startSmtpServer } from '../support/smtp.ts'
-import { totp } from '../support/totp.ts'
 import { eventually } from '../support/eventually.ts'
 
 let provider: TestOidcProvider

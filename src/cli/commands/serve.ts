@@ -5,7 +5,7 @@ import { type DatabaseConfig, readConfig } from '../../platform/config.ts'
 import { createLogger } from '../../platform/log.ts'
 import { localCommand, printed } from '../command.ts'
 import { UsageError } from '../failure.ts'
-import { hasLargeMemory, largeMemoryFlags, memorySizes, restartWithLargeMemory } from '../processes/start-limits.ts'
+import { hasLargeMemory, largeMemoryFlags, memorySizes, restartWithLargeMemory } from '../processes/memory.ts'
 import { supervise } from '../processes/supervise.ts'
 
 export const serve = localCommand({

@@ -1,11 +1,16 @@
 import { findPostmaster, readPostgresCpuTime } from '../cpu-time.ts'
-import type { Row } from '../row.ts'
+import { type Row, type Sides, summarize } from '../row.ts'
 import { root } from '../start-process.ts'
 import type { Stage } from '../stage.ts'
-import { type Sides, summarize } from '../summarize.ts'
 import type { ProbedProcess } from './probed-process.ts'
-import { type Measured, openDeliveries, openSends, openStatuses } from './measured.ts'
-import { canCountSystemCalls, countSystemCalls } from './system-calls.ts'
+import {
+  canCountSystemCalls,
+  countSystemCalls,
+  type Measured,
+  openDeliveries,
+  openSends,
+  openStatuses,
+} from './measured.ts'
 
 /** The cost of one item. */
 interface Cost {

@@ -1,11 +1,14 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { appSecret, createCustomer, phoneNumberId } from '../customer.ts'
 import { endpointUrls } from '../deliverer.ts'
-import { load } from '../load-module.ts'
 import { runLoad } from '../run-load.ts'
 import type { Stage } from '../stage.ts'
-import { startProcess } from '../start-process.ts'
+import { load, startProcess, until } from '../start-process.ts'
 import { startReceiver } from '../start-receiver.ts'
-import { until } from '../until.ts'
 import { type ProbedProcess, startProbed } from './probed-process.ts'
 
 /** A server process of one version and its work. */
@@ -127,4 +130,67 @@ async function opened(
   const measured = await open(resources)
   const kept = resources.move()
   return { ...measured, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+export function canCountSystemCalls(): boolean {
+  return spawnSync('strace', ['-V']).status === 0
+}
+
+/** Counts the system calls of all threads of a process while `work` runs. They are slow meanwhile. */
+export async function countSystemCalls(pid: number, work: () => Promise<void>): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-strace-'))
+  try {
+    const report = path.join(folder, 'report')
+    const strace = spawn('strace', ['-c', '-f', '-o', report, '-p', String(pid)], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const ended = once(strace, 'exit')
+    // Its first output says that it is attached, or why it is not.
+    const [output] = (await once(strace.stderr, 'data')) as [Buffer]
+    if (!output.includes('attached')) throw new Error(`strace cannot attach: ${output.toString()}`)
+    await work()
+    strace.kill('SIGINT')
+    await ended
+    return readTotal(await readFile(report, 'utf8'))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Reads the last line, such as `100.00    0.123456           3     41234       310 total`. */
+function readTotal(report: string): number {
+  const total = report.split('\n').find((line) => line.endsWith(' total'))
+  const calls = total?.trim().split(/\s+/)[3]
+  if (calls === undefined) throw new Error(`strace reported no total:\n${report}`)
+  return Number(calls)
+}
+
+const bind = 'B'.charCodeAt(0)
+const query = 'Q'.charCodeAt(0)
+const headerBytes = 5
+
+/** The name of statements that are not prepared. */
+const unnamed = '(unnamed)'
+
+/**
+ * Names the statements that a client runs in these messages of PostgreSQL's protocol: each Bind message runs a prepared
+ * statement, and each Query message runs its text. `pg` writes whole messages.
+ */
+export function readStatements(messages: Buffer): string[] {
+  const names: string[] = []
+  for (let at = 0; at + headerBytes <= messages.length; at += 1 + messages.readInt32BE(at + 1)) {
+    if (messages[at] === query) names.push(firstWord(readText(messages, at + headerBytes)))
+    if (messages[at] !== bind) continue
+    const nameAt = messages.indexOf(0, at + headerBytes) + 1
+    names.push(readText(messages, nameAt) || unnamed)
+  }
+  return names
+}
+
+function readText(messages: Buffer, at: number): string {
+  return messages.toString('utf8', at, messages.indexOf(0, at))
+}
+
+function firstWord(statement: string): string {
+  return statement.trim().split(/\s/, 1)[0] ?? ''
 }

@@ -5,7 +5,7 @@
 import { Socket } from 'node:net'
 import { GCProfiler, getHeapStatistics } from 'node:v8'
 import type { ProbeAnswer, ProbeQuestion } from './probed-process.ts'
-import { readStatements } from './wire.ts'
+import { readStatements } from './measured.ts'
 
 interface Started {
   profiler: GCProfiler

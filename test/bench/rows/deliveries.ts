@@ -1,12 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAccount } from '../../../src/accounts/account.ts'
+import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
+import { endpointUrls, startBareDeliverer } from '../deliverer.ts'
 import type { Benchmark } from '../benchmark.ts'
+import { compareArrivals } from '../compare-arrivals.ts'
 import { compareDeliveries } from '../compare-deliveries.ts'
-import { endpointUrls } from '../deliverer.ts'
-import { startOurDeliverer } from '../our-deliverer.ts'
+import type { Customer } from '../customer.ts'
+import { queueDeliveries, startOurDeliverer } from '../our-deliverer.ts'
 import { startPgBossDeliverer } from '../pg-boss-deliverer.ts'
 import type { Goal, Row } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
-import { startReceiver } from '../start-receiver.ts'
+import { type Receiver, startReceiver } from '../start-receiver.ts'
 
 const receivers: { milliseconds: number; measure: string; goal?: Goal }[] = [
   { milliseconds: 0, measure: 'deliveries/s, the receiver responds immediately', goal: { atLeast: 2.5 } },
@@ -34,4 +39,105 @@ async function measure(stage: Stage, { milliseconds, ...line }: (typeof receiver
   await using other = await startPgBossDeliverer(stage, endpointUrls(receiver.url, 'other'))
   // Awaited here, before the processes end.
   return await compareDeliveries(stage, { ours, other }, { count: stage.isQuick ? 4_000 : 16_000, receiver }, line)
+}
+
+/** The cost of the queue, the leases and the records, which the other side lacks. */
+export const deliveriesBare: Benchmark = {
+  name: 'deliveries-bare',
+  against: 'a bare loop of signed POSTs, no database',
+  run: async (stage) => {
+    await using upstream = await startProcess('test/bench/upstream.ts')
+    await using receiver = await startReceiver()
+    await using ours = await startOurDeliverer(stage, {
+      upstreamUrl: upstream.url,
+      urls: endpointUrls(receiver.url, 'ours'),
+    })
+    await using other = await startBareDeliverer(endpointUrls(receiver.url, 'other'))
+    const rounds = { count: stage.isQuick ? 4_000 : 16_000, receiver }
+    const measure = 'deliveries/s, the receiver responds immediately'
+    return [await compareDeliveries(stage, { ours, other }, rounds, { measure, goal: { atLeast: 0.65 } })]
+  },
+}
+
+const waitingForDead = 100_000
+
+/** How an endpoint whose attempts all time out affects the deliveries of others. */
+export const dead: Benchmark = {
+  name: 'dead',
+  against: 'without the dead endpoint',
+  run: async (stage) => [...(await compareLatencies(stage)), await compareRates(stage)],
+}
+
+async function compareLatencies(stage: Stage): Promise<Row[]> {
+  await using receiver = await startReceiver()
+  // Awaited here, before the receiver ends.
+  return await compareArrivals(stage, {
+    disturb: (customer) => addDeadEndpoint(customer, receiver),
+    measure: `from a status to its webhook while ${waiting} wait for a dead endpoint`,
+  })
+}
+
+async function compareRates(stage: Stage): Promise<Row> {
+  await using upstream = await startProcess('test/bench/upstream.ts')
+  await using receiver = await startReceiver()
+  const start = (part: string, isDisturbed: boolean) =>
+    startOurDeliverer(stage, {
+      upstreamUrl: upstream.url,
+      urls: endpointUrls(receiver.url, part),
+      ...(isDisturbed && { prepare: (customer) => addDeadEndpoint(customer, receiver) }),
+    })
+  await using ours = await start('ours', true)
+  await using other = await start('other', false)
+  const measure = `deliveries/s to the others while ${waiting} wait for a dead endpoint`
+  // Awaited here, before the processes end.
+  return await compareDeliveries(
+    stage,
+    { ours, other },
+    { count: stage.isQuick ? 4_000 : 16_000, receiver },
+    { measure },
+  )
+}
+
+const waiting = waitingForDead.toLocaleString('en')
+
+/** An endpoint that never responds, so that each attempt times out, and its waiting deliveries. */
+async function addDeadEndpoint(customer: Customer, receiver: Receiver): Promise<void> {
+  const { endpointId } = await addEndpoint(customer.deps, customer.accountId, { url: `${receiver.url}/dead` })
+  await queueDeliveries(customer, [endpointId], waitingForDead)
+}
+
+const troubled = { slow: 20, dead: 5, failing: 5 }
+const waitingForEach = 3_000
+/** An account can have 20 endpoints. */
+const perAccount = 15
+/** Time until the windows of the slow endpoints stop growing. */
+const warmUpMilliseconds = 20_000
+
+/** How endpoints that respond slowly, fail or never respond affect the deliveries of a healthy one. */
+export const slow: Benchmark = {
+  name: 'slow',
+  against: 'alone',
+  run: async (stage) => {
+    await using receiver = await startProcess('test/bench/troubled-receiver.ts')
+    // Awaited here, before the receiver ends.
+    return await compareArrivals(stage, {
+      disturb: (customer) => addTroubledEndpoints(customer, receiver.url),
+      settled: () => delay(warmUpMilliseconds),
+      measure: 'from a status to its webhook beside 20 slow, 5 dead and 5 failing endpoints',
+      goals: { p99: { atMost: 1.5 } },
+    })
+  },
+}
+
+async function addTroubledEndpoints(customer: Customer, url: string): Promise<void> {
+  const urls = Object.entries(troubled).flatMap(([kind, count]) =>
+    Array.from({ length: count }, (_, index) => `${url}/${kind}/${index}`),
+  )
+  for (let added = 0; added < urls.length; added += perAccount) {
+    const { accountId } = await createAccount(customer.deps, { name: 'In trouble' })
+    const endpointIds: string[] = []
+    for (const url of urls.slice(added, added + perAccount))
+      endpointIds.push((await addEndpoint(customer.deps, accountId, { url })).endpointId)
+    await queueDeliveries({ ...customer, accountId }, endpointIds, endpointIds.length * waitingForEach)
+  }
 }

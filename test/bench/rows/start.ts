@@ -1,15 +1,14 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Benchmark } from '../benchmark.ts'
-import { buildPackage, builtServer } from '../built-package.ts'
 import { readCpuTime } from '../cpu-time.ts'
 import { createCustomer } from '../customer.ts'
-import { readResidentBytes } from '../resident-bytes.ts'
-import type { Row } from '../row.ts'
-import { startProcess } from '../start-process.ts'
-import { summarize, type Sides } from '../summarize.ts'
+import { type Row, type Sides, summarize } from '../row.ts'
+import { readResidentBytes, root, startProcess } from '../start-process.ts'
 
 /** By then, a server has finished its first checks and housekeeping and collected the garbage of its start. */
 const idleMilliseconds = 12_000
@@ -89,4 +88,11 @@ async function measure(
   const cpuMilliseconds = (await readCpuTime(server.pid)) / 1000
   await delay(idleMilliseconds)
   return { readyMilliseconds, cpuMilliseconds, idleMegabytes: (await readResidentBytes(server.pid)) / 1e6 }
+}
+
+/** The bundled package that users install and run. */
+export const builtServer = 'dist/src/cli/waybill.js'
+
+export async function buildPackage(): Promise<void> {
+  await promisify(execFile)(process.execPath, [path.join(root, 'src/packaging/build.ts')], { cwd: root })
 }

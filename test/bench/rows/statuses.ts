@@ -3,11 +3,10 @@ import type { Benchmark } from '../benchmark.ts'
 import { compare, toRow } from '../compare.ts'
 import { appSecret, createCustomer, type Customer, phoneNumberId } from '../customer.ts'
 import { storeNumberedMessages } from '../numbered-messages.ts'
-import type { Row } from '../row.ts'
+import type { Row, Sides } from '../row.ts'
 import type { Stage } from '../stage.ts'
 import { startProcess } from '../start-process.ts'
-import type { Sides } from '../summarize.ts'
-import type { Target } from '../target.ts'
+import type { Target } from '../run-load.ts'
 
 /** Fewer concurrent callbacks with a hundred statuses, since each keeps the other side busy for long. */
 const loads = [

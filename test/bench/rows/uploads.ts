@@ -7,9 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { Benchmark } from '../benchmark.ts'
 import { createCustomer } from '../customer.ts'
-import { readResidentBytes } from '../resident-bytes.ts'
-import { startProcess } from '../start-process.ts'
-import { summarize } from '../summarize.ts'
+import { readResidentBytes, startProcess } from '../start-process.ts'
+import { summarize } from '../row.ts'
 
 const uploads = 100
 const fileBytes = 16 * 1024 * 1024

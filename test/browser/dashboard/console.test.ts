@@ -5,7 +5,7 @@ import { createJobLog, startProcessReport } from '../../../src/http/ops/process-
 import { grantOperator } from '../../../src/users/operators.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'
 import { sendOne } from '../../support/callbacks.ts'
-import { totp } from '../../support/totp.ts'
+import { totp } from '../../support/user.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
-import { totp } from '../../support/totp.ts'
+import { totp } from '../../support/user.ts'
 import {
   type DashboardBrowser,
   findAccessibilityViolations,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runHere } from '../run-here.ts'
+import { runHere } from '../run-command.ts'
 import { exportAccount, exportedTables } from '../../../src/cli/account-data/export.ts'
 import { hasData, removeAccount } from '../../../src/cli/account-data/remove.ts'
 import { addEndpoint } from '../../../src/webhooks/endpoints/change.ts'

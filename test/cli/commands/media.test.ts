@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { pdf, png } from '../../support/media-files.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { runHere } from '../run-here.ts'
+import { runHere } from '../run-command.ts'
 
 let simulator: Simulator
 let installation: Installation

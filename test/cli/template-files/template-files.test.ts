@@ -8,7 +8,7 @@ import { parseTemplateFile, printTemplateFile } from '../../../src/cli/template-
 import { makeGalleryTemplate } from '../../../contracts/templates/gallery.ts'
 import { type Simulator, startSimulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { runHere } from '../run-here.ts'
+import { runHere } from '../run-command.ts'
 
 let simulator: Simulator
 let installation: Installation

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { syncTemplates } from '../../../src/templates/sync.ts'
-import { runHere } from '../../cli/run-here.ts'
+import { runHere } from '../../cli/run-command.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 const program = path.resolve(import.meta.dirname, '../../../src/client/cli/main.ts')

@@ -11,8 +11,7 @@ import {
 } from '../../support/dashboard.ts'
 import { callOperator, setUpAuthenticator, signedInOperator } from '../../support/operator.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
-import { totp } from '../../support/totp.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
+import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 
 let server: TestServer
 let otherNode: TestServer

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listMissing } from '../../clients/tools.ts'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
-import { reportMissing } from '../../support/required-programs.ts'
+import { reportMissing } from '../../support/process.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
 /** The sandbox's templates show what can be sent, so each is sent in every way that a reader may try. */

@@ -9,13 +9,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { PostgresConfig } from '../../../src/platform/config.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import type { Database } from '../../../src/platform/db/schema.ts'
-import { runHere } from '../../cli/run-here.ts'
-import {
-  type CertificateFiles,
-  createAuthority,
-  issueCertificate,
-  writePrivate,
-} from '../../support/certificate-authority.ts'
+import { runHere } from '../../cli/run-command.ts'
+import { type CertificateFiles, createAuthority, issueCertificate, writePrivate } from '../../support/certificate.ts'
 import { run, type RunningPostgres, startPostgres } from '../../support/postgres.ts'
 import { startServe } from '../../support/process.ts'
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { signInAttemptsPerAddress } from '../../../src/users/sign-in/login-throttle.ts'
-import { signedInOwner, type TestOwner, visitor } from '../../support/user.ts'
+import { signedInOwner, type TestOwner, totp, visitor } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
-import { totp } from '../../support/totp.ts'
 
 let server: TestServer
 

@@ -3,9 +3,8 @@ import { rekey } from '../../../src/accounts/rekey.ts'
 import { listStoredSecrets } from '../../../src/cli/rekey-all.ts'
 import { createSecretBox } from '../../../src/platform/secrets.ts'
 import { codeAttempts } from '../../../src/users/sign-in/login-throttle.ts'
-import { signedInOwner, type TestOwner } from '../../support/user.ts'
+import { signedInOwner, type TestOwner, totp } from '../../support/user.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
-import { totp } from '../../support/totp.ts'
 
 let server: TestServer
 
