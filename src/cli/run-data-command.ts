@@ -1,16 +1,19 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { ServiceError } from '../../contracts/errors.ts'
 import { buildApp } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { type Config, readConfig } from '../platform/config.ts'
-import { listPendingMigrations, migrate } from '../platform/db/migrate/migrate.ts'
 import { rejectPooler, rejectUnusableSettings } from '../platform/db/connect/session.ts'
-import { rejectUnfinishedMove } from './move/marker.ts'
+import { listPendingMigrations, migrate } from '../platform/db/migrate/migrate.ts'
 import { createLogger } from '../platform/log.ts'
 import type { CommandResult, DataCommand, User } from './command.ts'
-import { runOnServer } from './control/client.ts'
 import { acquireDataFolder } from './control/data-folder.ts'
-import type { ControlReply } from './control/protocol.ts'
+import { type Answer, type ControlReply, FromServer, isTrustworthy, type Request } from './control/protocol.ts'
 import { ReportedError, waybill } from './failure.ts'
+import { readLines } from './input.ts'
+import { rejectUnfinishedMove } from './move/marker.ts'
+import { OutputError } from './output.ts'
 import { formatLine, type Line } from './syntax.ts'
 
 export interface DataRun {
@@ -68,4 +71,53 @@ async function prepareSchema({ db }: Deps, config: Config, command: DataCommand)
   await rejectUnfinishedMove(db)
   if ((await listPendingMigrations(db)).length > 0)
     throw new ServiceError('SETTING_REFUSED', `The database schema is out of date. Run: ${waybill} migrate`)
+}
+
+/** Runs a command in a running server. Returns undefined if no server is listening; then nothing was executed. */
+export async function runOnServer(
+  { dataDir, socketPath }: { dataDir: string; socketPath: string },
+  argv: string[],
+  { report, print, ask }: User,
+): Promise<ControlReply | undefined> {
+  if (!isTrustworthy(socketPath, dataDir)) return undefined
+  const socket = await open(socketPath)
+  if (!socket) return undefined
+  const send = (message: Request | Answer) => socket.write(JSON.stringify(message) + '\n')
+  try {
+    send({ argv })
+    for await (const line of readLines(socket)) {
+      const message = FromServer.parse(JSON.parse(line))
+      if ('ok' in message && message.ok && message.answer.question !== undefined) throw otherVersion()
+      if ('ok' in message) return message
+      if ('progress' in message) report(message.progress)
+      else if ('output' in message) await print(message.output)
+      else send({ answer: await ask(message.question) })
+    }
+    throw new Error('closed without a response')
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof OutputError) throw error
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      'The running server stopped before it responded. Check whether the command took effect before you repeat it.',
+      { cause: error },
+    )
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Nothing was changed: a server of an earlier version asks before any change, and expects the command again. */
+function otherVersion(): ServiceError {
+  return new ServiceError('SETTING_REFUSED', 'The running server has another version. Restart it with this version.')
+}
+
+async function open(socketPath: string): Promise<Socket | undefined> {
+  const socket = connect(socketPath)
+  try {
+    await once(socket, 'connect')
+    return socket
+  } catch {
+    socket.destroy()
+    return undefined
+  }
 }

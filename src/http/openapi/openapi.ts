@@ -13,8 +13,7 @@ import {
 } from '../../../contracts/procedure.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { OpenApiDocument, PathItem, Schema } from './document.ts'
-import { headers, hoistSharedResponses, writeFailureSchemas } from './responses.ts'
-import { readJsonSchema, writeOperation } from './operation.ts'
+import { headers, hoistSharedResponses, readJsonSchema, writeFailureSchemas, writeOperation } from './operation.ts'
 import { mapValues, simplify, writeResponseSchema } from './schemas.ts'
 import { eventNames, writeEventSchemas, writeWebhooks } from './webhooks.ts'
 

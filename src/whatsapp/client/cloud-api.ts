@@ -1,17 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProxySettings } from '../../platform/proxy.ts'
+import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import { createPool } from '../../platform/undici.ts'
 import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
-import type { Endpoint, OutgoingTemplate, Route, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
-import type { Tracing } from '../../platform/telemetry/tracing.ts'
-import { exchange as exchangeUntraced, type GraphRequest, traceExchange } from './exchange.ts'
+import type {
+  Endpoint,
+  MediaOutcome,
+  MediaUpload,
+  OutgoingTemplate,
+  Route,
+  Sender,
+  SendOutcome,
+  WhatsApp,
+} from '../whatsapp.ts'
+import { exchange as exchangeUntraced, type Exchange, type GraphRequest, traceExchange } from './exchange.ts'
 import { createOnboarding, type GraphCall, toPhoneNumberInfo } from './onboarding.ts'
-import { readDeletion, readUpload, toUploadBody } from './media.ts'
 import { listTemplates, parseResponse, type ReadPage, readPages } from './read.ts'
-import { createTemplateManagement, type UploadCall } from './template-management.ts'
+import { readRefusal } from './refusal.ts'
 import { readSend, readWrongEndpoint, toSendBody } from './send-template.ts'
-import { DeletedContact, ListedNumber, Page, PhoneNumber } from './wire.ts'
+import { createTemplateManagement, type UploadCall } from './template-management.ts'
+import { DeletedContact, DeleteResponse, ListedNumber, Page, parseJson, PhoneNumber, UploadResponse } from './wire.ts'
 
 export interface CloudApiOptions {
   /** Base URL of the Graph API; a path in it is kept. */
@@ -235,4 +246,58 @@ type PhoneNumberNode = ReturnType<typeof PhoneNumber.parse>
 function describeNumber(outcome: ReadOutcome<PhoneNumberNode>): ReadOutcome<PhoneNumberInfo> {
   if (!outcome.ok) return outcome
   return { ok: true, value: toPhoneNumberInfo(outcome.value) }
+}
+
+/** Returns the body of `POST /<phone number id>/media` (reference 2, section 4) as a stream. */
+function toUploadBody({ type, size, filename, body }: MediaUpload) {
+  const boundary = `waybill-${randomUUID()}`
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const start = Buffer.from(
+    `${field('messaging_product', 'whatsapp')}${field('type', type)}--${boundary}\r\n` +
+      `Content-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n`,
+  )
+  const end = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length: start.length + size + end.length,
+    body: Readable.from(concat(start, body, end), { objectMode: false }),
+  }
+}
+
+async function* concat(start: Buffer, body: Readable, end: Buffer): AsyncGenerator<Buffer, void, void> {
+  yield start
+  yield* body as AsyncIterable<Buffer>
+  yield end
+}
+
+function readUpload(exchange: Exchange, accessToken: string): MediaOutcome {
+  if (exchange.kind !== 'answered') return { kind: 'unavailable', reason: exchange.reason }
+  const { status, body } = exchange
+  if (status < 300) {
+    const parsed = UploadResponse.safeParse(body === undefined ? undefined : parseJson(body))
+    return parsed.success
+      ? { kind: 'uploaded', waMediaId: parsed.data.id }
+      : { kind: 'unavailable', reason: 'the response contains no media ID' }
+  }
+  const refusal = readRefusal(exchange, [accessToken])
+  if (!refusal || refusal.verdict.kind === 'unknown')
+    return { kind: 'unavailable', reason: `an unreadable response with HTTP ${status}` }
+  const { errorCode, retryAfterSeconds, accountUnusable = false } = refusal.verdict
+  return {
+    kind: 'refused',
+    errorCode,
+    error: refusal.error,
+    accountUnusable,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
+}
+
+/** The subcode of an object that does not exist because it has expired or was deleted. */
+const unknownObject = 33
+
+function readDeletion(exchange: Exchange): boolean {
+  if (exchange.kind !== 'answered' || exchange.body === undefined) return false
+  const response = DeleteResponse.safeParse(parseJson(exchange.body)).data
+  return response?.success === true || response?.error?.error_subcode === unknownObject
 }

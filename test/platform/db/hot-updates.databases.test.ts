@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyStatuses } from '../../../src/messages/status/apply-statuses.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { exampleSend } from '../../support/example-send.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -53,4 +54,33 @@ test('finds a message by a wamid that was first reported in a status', async () 
 
   expect(await reportByWamid(waMessageId, 'delivered')).toMatchObject({ applied: 1 })
   expect(await reportByWamid(`${waMessageId}x`, 'delivered')).toMatchObject({ unknown: 1 })
+})
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+afterAll(() => database.close())
+
+const growing = ['messages', 'wa_message_ids', 'events', 'webhook_finished_deliveries', 'webhook_attempts']
+
+test('sorts no index of a growing table by a locale, which the operating system may change', async () => {
+  const { rows } = await sql<{ index: string; collation: string }>`
+    select distinct indexrelid::regclass::text as index, collname as collation
+    from pg_index
+    cross join unnest(indcollation) as used
+    join pg_collation c on c.oid = used
+    where indrelid::regclass::text = any (${growing}) and collname <> 'C'`.execute(database.db)
+
+  expect(rows).toEqual([])
+})
+
+test('indexes by account only in the primary key, and where few rows are indexed', async () => {
+  const { rows } = await sql<{ index: string }>`
+    select indexrelid::regclass::text as index
+    from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+    where indrelid::regclass::text = any (${growing}) and attname = 'account_id' and not indisprimary
+      and indpred is null`.execute(database.db)
+
+  expect(rows).toEqual([])
 })

@@ -22,7 +22,7 @@ import {
   URLComponent,
   Video,
 } from 'whatsapp-api-js/messages'
-import { toComponents } from '../../../src/whatsapp/client/components.ts'
+import { toComponents } from '../../../src/whatsapp/client/send-template.ts'
 
 /** The components that third-party clients build for the same message (reference, section 7.1). */
 

@@ -1,18 +1,26 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
+import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
-import { useAccount } from '../../session/session.ts'
+import type { Member } from '../../../../contracts/dashboard/member.ts'
+import type { Role } from '../../../../contracts/procedure.ts'
+import { api } from '../../api/client.ts'
+import { useChange, useChoice } from '../../api/use-change.ts'
+import { translate } from '../../language/i18n.ts'
+import { sessionKey, useAccount, useUser } from '../../session/session.ts'
+import { LabelBadge } from '../../ui/badges.tsx'
 import { ChangeButton } from '../../ui/change-button.tsx'
+import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { PageHeader, Section } from '../../ui/page.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { ItemsSkeleton } from '../../ui/skeletons.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { InviteModal } from './invite-modal.tsx'
-import { MemberList } from './member-list.tsx'
-import { useMembers } from './use-people.ts'
+import { PersonList, PersonRow } from './person-row.tsx'
+import { peopleKey, roleNames, useMembers } from './use-people.ts'
 
 export function PeoplePage() {
   const { name, canChange } = useAccount()
@@ -40,6 +48,117 @@ export function PeoplePage() {
       </Section>
       {canChange && <InvitationsSection />}
       <InviteModal opened={inviting} onClose={close} />
+    </>
+  )
+}
+
+function MemberList({ members }: { members: Member[] }) {
+  const { canChange } = useAccount()
+  const { email: own } = useUser()
+  const isOnlyOwner = members.filter(({ role }) => role === 'owner').length === 1
+  return (
+    <PersonList label={t`Members`}>
+      {members.map((member, index) => (
+        <PersonRow
+          key={member.email}
+          isFirst={index === 0}
+          name={<MemberName member={member} isYou={member.email === own} />}
+          description={member.email}
+        >
+          {canChange && !(isOnlyOwner && member.role === 'owner') ? (
+            <MemberActions member={member} isYou={member.email === own} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              {canChange ? t`Owner (the only one)` : translate(roleNames[member.role])}
+            </Text>
+          )}
+        </PersonRow>
+      ))}
+    </PersonList>
+  )
+}
+
+function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
+  return (
+    <Group gap="xs">
+      {member.name}
+      {isYou && (
+        <LabelBadge>
+          <Trans>You</Trans>
+        </LabelBadge>
+      )}
+      {member.twoFactor && (
+        <LabelBadge>
+          <Trans>Authenticator app</Trans>
+        </LabelBadge>
+      )}
+    </Group>
+  )
+}
+
+interface MemberActionsProps {
+  member: Member
+  isYou: boolean
+}
+
+function MemberActions({ member: { email, name, role }, isYou }: MemberActionsProps) {
+  const { accountId, name: accountName } = useAccount()
+  const [confirming, setConfirming] = useState<'role' | 'removal'>()
+  const close = () => setConfirming(undefined)
+  // Their own role is part of the session.
+  const invalidates = [peopleKey(accountId), ...(isYou ? [sessionKey] : [])]
+  const setRole = useChoice(role, {
+    change: (role: Role) => api.member.setRole.mutate({ accountId, email, role }),
+    invalidates,
+    done: ({ role }) => (role === 'owner' ? t`${name} is now an owner.` : t`${name} is now a viewer.`),
+    onDone: close,
+  })
+  const remove = useChange({
+    change: () => api.member.remove.mutate({ accountId, email }),
+    invalidates,
+    done: t`${name} was removed.`,
+    onDone: close,
+  })
+  const choose = (chosen: Role) => (isYou && chosen === 'viewer' ? setConfirming('role') : setRole.choose(chosen))
+  return (
+    <>
+      <NativeSelect
+        size="sm"
+        aria-label={t`Role of ${email}`}
+        data={Object.entries(roleNames).map(([value, label]) => ({ value, label: translate(label) }))}
+        value={setRole.shown}
+        disabled={setRole.isPending}
+        onChange={(event) => choose(event.currentTarget.value === 'owner' ? 'owner' : 'viewer')}
+      />
+      <Button
+        variant="default"
+        onClick={() => setConfirming('removal')}
+        aria-label={isYou ? t`Leave` : t`Remove ${email}`}
+      >
+        {isYou ? t`Leave` : t`Remove`}
+      </Button>
+      <ConfirmModal
+        opened={confirming === 'role'}
+        onClose={close}
+        title={t`Become a viewer?`}
+        consequence={t`You will no longer be able to make changes in ${accountName}. Only another owner can undo this.`}
+        confirmLabel={t`Become a viewer`}
+        pending={setRole.isPending}
+        onConfirm={() => setRole.choose('viewer')}
+      />
+      <ConfirmModal
+        opened={confirming === 'removal'}
+        onClose={close}
+        title={isYou ? t`Leave ${accountName}?` : t`Remove ${name}?`}
+        consequence={
+          isYou
+            ? t`You lose access immediately. Only another owner can invite you again.`
+            : t`${email} loses access to ${accountName} immediately. To return, they need a new invitation.`
+        }
+        confirmLabel={isYou ? t`Leave` : t`Remove`}
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate()}
+      />
     </>
   )
 }

@@ -1,10 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import { accountTables } from '../baseline/accounts.ts'
-import { auditTables } from '../baseline/audit.ts'
-import { countTables } from '../baseline/counts.ts'
-import { messageTables, recipientTables } from '../baseline/messages.ts'
+import { accountTables, auditTables, userTables } from '../baseline/accounts.ts'
+import { countTables, messageTables, recipientTables } from '../baseline/messages.ts'
 import { operationTables } from '../baseline/operations.ts'
-import { userTables } from '../baseline/users.ts'
 import { webhookTables } from '../baseline/webhooks.ts'
 import { whatsAppTables } from '../baseline/whatsapp.ts'
 
