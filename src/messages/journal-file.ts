@@ -1,6 +1,12 @@
 import type { Deps } from '../deps.ts'
-import { JournalFile, type JournalLocation, splitJournal } from '../platform/journal/file.ts'
-import { type Replay, type ReplayTimes, startReplay } from '../platform/journal/replay.ts'
+import {
+  JournalFile,
+  type JournalLocation,
+  type Replay,
+  type ReplayTimes,
+  splitJournal,
+  startReplay,
+} from '../platform/journal.ts'
 import type { Logger } from '../platform/log.ts'
 import type { JournalEntry, SendJournal } from './journal.ts'
 import { failUnwritten } from './send/settle-store.ts'

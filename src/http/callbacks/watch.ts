@@ -1,4 +1,4 @@
-import type { NoteErrors } from '../../messages/callbacks/handle-callback.ts'
+import type { NoteErrors } from '../../messages/callbacks.ts'
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import type { Logger } from '../../platform/log.ts'
 

@@ -4,7 +4,7 @@ import { openSendJournal, startJournalReplay } from '../../messages/journal-file
 import { noJournal, type SendJournal } from '../../messages/journal.ts'
 import type { Config } from '../../platform/config.ts'
 import { createPrivateFolder } from '../../platform/db/embedded/data-folder.ts'
-import { type JournalLocation, readBootId } from '../../platform/journal/file.ts'
+import { type JournalLocation, readBootId } from '../../platform/journal.ts'
 import {
   type DeliveryJournal,
   noDeliveryJournal,

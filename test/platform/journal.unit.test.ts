@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startReplay } from '../../../src/platform/journal/replay.ts'
+import { startReplay } from '../../src/platform/journal.ts'
 
 const location = { database: 'db-1', bootId: 'boot-1' }
 
