@@ -40,7 +40,7 @@ export async function listEvents(
   return { items, ...(rows.length > limit && last && { nextCursor: last.eventId }) }
 }
 
-export type EventRow = Selectable<EventsTable>
+type EventRow = Selectable<EventsTable>
 
 interface NewEvent {
   accountId: string
@@ -213,7 +213,7 @@ function assignIds(
   })
 }
 
-export interface EventFilter {
+interface EventFilter {
   type?: string | undefined
   messageId?: string | undefined
   /** Range of recording times, by the database clock. */

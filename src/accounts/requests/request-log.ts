@@ -230,7 +230,7 @@ interface CallerCounts extends LoggedCounts {
 }
 
 /** What an account has logged in the current minute. */
-export interface AccountUse extends LoggedCounts {
+interface AccountUse extends LoggedCounts {
   caller: string
   accountId: string
 }

@@ -80,7 +80,7 @@ function inWords(names: readonly string[]): string {
 }
 
 /** How clients of the Cloud API reach the simulated WhatsApp. */
-export interface CloudApi extends DemoNumber {
+interface CloudApi extends DemoNumber {
   /** Base URL, without a version. */
   url: string
 }

@@ -140,7 +140,7 @@ const trpc = initTRPC.meta<OpenApiMeta>().create()
  * Generates paths, parameters and schemas with trpc-to-openapi, from a router that exists only for this purpose. Error
  * responses are omitted, because the generator's have a different shape from ours.
  */
-export function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDocument {
+function draftDocument(contracts: ProcedureTree<ApiProcedure>): OpenApiDocument {
   const document = generateOpenApiDocument(trpc.router(describeTree(contracts)), {
     openApiVersion: '3.1.0',
     title: '',

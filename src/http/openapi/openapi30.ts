@@ -16,7 +16,7 @@ import { mapValues } from './schemas.ts'
  * Converts the document to OpenAPI 3.0.3, for tools that do not support 3.1. Webhooks are dropped, because 3.0 cannot
  * describe them. Throws for a keyword that 3.0 lacks or interprets differently.
  */
-export function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
+function toOpenApi30({ webhooks: _webhooks, ...document }: OpenApiDocument): OpenApi30Document {
   const { summary: _summary, license, ...info } = document.info
   const { identifier, ...terms } = license
   const used = new Set(Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)))

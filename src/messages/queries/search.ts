@@ -59,7 +59,7 @@ export function interpretSearch(search: string): SearchTerm {
 type Filters = InputOf<typeof countMessagesContract>
 type Matched = NonNullable<OutputOf<typeof listMessagesContract>['matched']>
 
-export interface ResolvedSearch {
+interface ResolvedSearch {
   filter: MessageFilter
   matched: Matched
   lookedFor?: string | undefined

@@ -62,7 +62,7 @@ interface StatusOfMessage extends WhatsAppAccountRef {
   sentAt: Date
 }
 
-export interface RecordedMissing extends WhatsAppAccountRef {
+interface RecordedMissing extends WhatsAppAccountRef {
   statuses: number
   /** These are its first missing messages, or the first for a long time. */
   isNew: boolean

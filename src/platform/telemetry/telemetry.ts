@@ -164,7 +164,7 @@ interface Exporter<Items> {
  * Logs when exports start to fail and when they succeed again, and nothing in between. Every export is reported to the
  * SDK as successful, so that it neither logs nor retries a failure. `log` is called each time, because it is set later.
  */
-export function reportFailures<Items>(exporter: Exporter<Items>, signal: string, log: () => Logger | undefined): void {
+function reportFailures<Items>(exporter: Exporter<Items>, signal: string, log: () => Logger | undefined): void {
   let isFailing = false
   const send = exporter.export.bind(exporter)
   exporter.export = (items, done) =>

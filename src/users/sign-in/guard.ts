@@ -197,7 +197,7 @@ function hasTrue(value: unknown, name: string): boolean {
 
 export type SignInOutcome = 'done' | 'refused' | 'locked'
 
-export interface SignIn {
+interface SignIn {
   /** The address as entered. */
   email: string
   address: string

@@ -276,7 +276,7 @@ function findFinishedDeliveries(
     .execute()
 }
 
-export interface RecoveredDelivery {
+interface RecoveredDelivery {
   id: string
   eventId: string
 }

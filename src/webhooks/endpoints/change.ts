@@ -175,7 +175,7 @@ export async function enableEndpoint(
 /**
  * Stops after the initial number, because deliveries of an enabled endpoint may fail and wait again in the meantime.
  */
-export async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
+async function makeAllDue({ db }: Pick<Deps, 'db'>, accountId: string, endpointId: string, waiting: number) {
   for (let remaining = waiting; remaining > 0;) {
     const madeDue = await makeDeliveriesDue(db, accountId, endpointId)
     if (madeDue === 0) return

@@ -222,7 +222,7 @@ function describeBlocked(name: string): string {
 }
 
 /** A migration that the database has recorded. */
-export interface AppliedMigration {
+interface AppliedMigration {
   name: string
   /** The version of Waybill that applied it; null for versions that did not record it. */
   version: string | null
