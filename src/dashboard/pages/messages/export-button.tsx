@@ -2,17 +2,16 @@ import { plural, t } from '@lingui/core/macro'
 import { Plural, Trans } from '@lingui/react/macro'
 import { Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { formatNumber } from '../../language/format.ts'
 import { api } from '../../api/client.ts'
 import { notifySuccess } from '../../api/use-change.ts'
+import { formatNumber } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { saveFile } from '../../ui/save-file.ts'
-import { countQuery } from './count-query.ts'
 import { beginExport, continueExport, type Export, maxExported } from './export-messages.ts'
-import type { MessageFilters } from './message-filters.ts'
+import { type MessageFilters, toListInput } from './message-filters.ts'
 import { describeSeparator } from './to-csv.ts'
 
 type State =
@@ -131,4 +130,12 @@ function save({ parts, count }: Export): void {
   saveFile(`waybill-messages-${new Date().toISOString().slice(0, 10)}.csv`, parts, 'text/csv;charset=utf-8')
   const exported = plural(count, { one: '# message exported.', other: '# messages exported.' })
   notifySuccess(`${exported} ${describeSeparator()}`)
+}
+
+/** The number of matching messages. */
+export function countQuery(accountId: string, filters: MessageFilters) {
+  return queryOptions({
+    queryKey: ['messages', accountId, 'count', filters],
+    queryFn: ({ signal }) => api.message.count.query({ accountId, ...toListInput(filters, new Date()) }, { signal }),
+  })
 }

@@ -1,13 +1,14 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group, Pill } from '@mantine/core'
+import { toInternational } from '../../../../contracts/phone-number.ts'
 import { describeCountry } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
-import { describeExactly } from '../../ui/time.ts'
 import { showRecipient } from '../../ui/phone-number.ts'
+import { describeExactly } from '../../ui/time.ts'
+import { useWhatsAppAccounts } from '../whatsapp-accounts/use-whatsapp-accounts.ts'
 import { type MessageFilters, noFilters, ranges } from './message-filters.ts'
 import { nameStatus } from './message-status.tsx'
-import type { SendingNumber } from './use-sending-numbers.ts'
 
 interface Chip {
   name: string
@@ -92,4 +93,24 @@ function listChips(filters: MessageFilters, numbers: readonly SendingNumber[]): 
 function withoutTime(rest: { from?: string; until?: string }): Partial<MessageFilters> {
   const { from = '', until = '' } = rest
   return { from, until, range: from === '' && until === '' ? 'any' : 'custom' }
+}
+
+export interface SendingNumber {
+  whatsAppAccountId: string
+  /** The displayed phone number, its ID, or our own ID if the WhatsApp account was removed or is not loaded. */
+  name: string
+}
+
+/** The numbers that send messages, and `selected`, which stays selectable through the URL even if it was removed. */
+export function useSendingNumbers(selected: string): SendingNumber[] {
+  const { data = [] } = useWhatsAppAccounts()
+  const numbers = data.map((account) => ({
+    whatsAppAccountId: account.whatsAppAccountId,
+    name:
+      account.displayPhoneNumber === undefined
+        ? t`Phone number ID ${account.phoneNumberId}`
+        : toInternational(account.displayPhoneNumber),
+  }))
+  const isListed = selected === '' || numbers.some(({ whatsAppAccountId }) => whatsAppAccountId === selected)
+  return isListed ? numbers : [...numbers, { whatsAppAccountId: selected, name: selected }]
 }

@@ -1,14 +1,15 @@
 import { plural, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Group, Kbd, Modal, Stack, Switch, Table, Text, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconMessages } from '@tabler/icons-react'
+import { IconKeyboard, IconMessages } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { sendMessage } from '../../../../contracts/api/message.ts'
 import type { MessageCount } from '../../../../contracts/dashboard/message.ts'
 import { api } from '../../api/client.ts'
 import { logPageSize, useLog } from '../../api/use-log.ts'
+import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { NoMatches, OnlyNewestSearched } from '../../ui/no-matches.tsx'
@@ -16,18 +17,16 @@ import { PageHeader, Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { NextStepButton } from '../getting-started/getting-started.tsx'
-import { countQuery } from './count-query.ts'
-import { ExportButton } from './export-button.tsx'
+import { countQuery, ExportButton } from './export-button.tsx'
 import { FailureReasons } from './failure-reasons.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { MessagePanel, useIsBeside } from './message/message-panel.tsx'
+import { shortcuts, useShortcutsSetting } from './log-keys.ts'
 import { isAboutFailures, isFiltered, type MessageFilters, noFilters, toListInput } from './message-filters.ts'
+import { MessagePanel, useIsBeside } from './message/message-panel.tsx'
 import styles from './messages-page.module.css'
 import { MessagesTable } from './messages-table.tsx'
-import { ShortcutsButton } from './shortcuts-button.tsx'
-import { useLogAddress } from './use-log-address.ts'
-import { useLogNavigation } from './use-log-navigation.ts'
-import { ViewsMenu } from './views/views-menu.tsx'
+import { useLogAddress, useLogNavigation } from './use-log-address.ts'
+import { ViewsMenu } from './views.tsx'
 
 /** Minimum width at which the table's columns fit next to the panel. */
 const screenForColumns = '(min-width: 106em)'
@@ -185,4 +184,52 @@ function describeSend(): string {
   -H "Content-Type: application/json" \\
   -H "Idempotency-Key: example-1" \\
   -d '${body}'`
+}
+
+interface ShortcutsButtonProps {
+  opened: boolean
+  onOpen: () => void
+  onClose: () => void
+}
+
+/** Opens the list of shortcuts, where they can also be turned off. */
+function ShortcutsButton({ opened, onOpen, onClose }: ShortcutsButtonProps) {
+  const { isOn, set } = useShortcutsSetting()
+  return (
+    <>
+      <Tooltip label={t`Keyboard shortcuts (?)`}>
+        <ActionIcon visibleFrom="sm" variant="default" size={36} aria-label={t`Keyboard shortcuts`} onClick={onOpen}>
+          <IconKeyboard size={18} />
+        </ActionIcon>
+      </Tooltip>
+      <Modal opened={opened} onClose={onClose} title={t`Keyboard shortcuts`} centered size="sm">
+        <Stack>
+          <Table verticalSpacing={6} horizontalSpacing={0} withRowBorders={false} aria-label={t`Keyboard shortcuts`}>
+            <Table.Tbody>
+              {shortcuts.map(({ keys, does }) => (
+                <Table.Tr key={keys[0]}>
+                  <Table.Td>{translate(does)}</Table.Td>
+                  <Table.Td>
+                    <Group gap={6} justify="flex-end">
+                      {keys.map((key) => (
+                        <Kbd key={key}>{key}</Kbd>
+                      ))}
+                    </Group>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          <Text size="xs" c="dimmed">
+            <Trans>Arrow keys work while the focus is in the list. No shortcut works while you type in a field.</Trans>
+          </Text>
+          <Switch
+            label={t`Use shortcuts of a single character`}
+            checked={isOn}
+            onChange={({ currentTarget: { checked } }) => set(checked)}
+          />
+        </Stack>
+      </Modal>
+    </>
+  )
 }

@@ -10,7 +10,7 @@ import { useAccount, viewersHint } from '../../session/session.ts'
 import { ConfirmModal } from '../../ui/confirm-modal.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
-import { categories } from './categories.ts'
+import { categories } from './scope-choice.tsx'
 import { stoppedCategoriesKey, useStoppedCategories } from './use-suppressions.ts'
 
 /** Each change needs confirmation, because it affects everyone on the list. */

@@ -20,7 +20,7 @@ import { Section } from '../../ui/page.tsx'
 import { EmptyState, ErrorAlert, LoadMore } from '../../ui/placeholders.tsx'
 import { TableSkeleton } from '../../ui/skeletons.tsx'
 import { showRecipient, toRecipientField } from '../../ui/phone-number.ts'
-import { nameCategories } from './categories.ts'
+import { nameCategories } from './scope-choice.tsx'
 import { toRecipient } from './read-recipients.ts'
 import { suppressionsKey, useStoppedCategories } from './use-suppressions.ts'
 

@@ -12,9 +12,7 @@ import { useStoppedCategories, useSuppression } from '../../suppressions/use-sup
 import { SendAgainModal } from './send-again.tsx'
 import { StopMessages } from './stop-messages.tsx'
 import { toCurl } from './to-curl.ts'
-import { useStoredContent } from './use-content.ts'
-import type { MessageHistory } from './use-message.ts'
-import { useTemplateOf } from './use-template.ts'
+import { type MessageHistory, useStoredContent, useTemplateOf } from './use-message.ts'
 
 interface MessageActionsProps {
   history: MessageHistory

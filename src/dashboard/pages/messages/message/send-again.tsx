@@ -20,8 +20,7 @@ import { listValueFields, type TemplateValues, toRequestValues } from '../../tem
 import { SentBubble } from './sent-bubble.tsx'
 import { repeatValues, takesCode } from './template-values.ts'
 import { DuplicateWarning } from './unknown-outcome.tsx'
-import { type StoredContent, useContent } from './use-content.ts'
-import type { FoundTemplate } from './use-template.ts'
+import { type FoundTemplate, type StoredContent, useContent } from './use-message.ts'
 
 interface SendAgainModalProps {
   message: Message

@@ -8,9 +8,7 @@ import { useAccount } from '../../../session/session.ts'
 import { MessagePreview } from '../../templates/message-preview.tsx'
 import { SentBubble } from './sent-bubble.tsx'
 import { takesCode } from './template-values.ts'
-import { type Content, useContent } from './use-content.ts'
-import type { MessageHistory } from './use-message.ts'
-import { type FoundTemplate, useTemplateOf } from './use-template.ts'
+import { type Content, type FoundTemplate, type MessageHistory, useContent, useTemplateOf } from './use-message.ts'
 
 /** The message as the recipient sees it, as far as Waybill knows. */
 export function SentPreview({ history: { message } }: { history: MessageHistory }) {

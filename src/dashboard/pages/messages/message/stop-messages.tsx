@@ -13,8 +13,7 @@ import { ChangeButton } from '../../../ui/change-button.tsx'
 import { ConfirmModal } from '../../../ui/confirm-modal.tsx'
 import { LogTime } from '../../../ui/date-time.tsx'
 import { showRecipient, toRecipientField } from '../../../ui/phone-number.ts'
-import { nameCategories } from '../../suppressions/categories.ts'
-import { ScopeChoice } from '../../suppressions/scope-choice.tsx'
+import { nameCategories, ScopeChoice } from '../../suppressions/scope-choice.tsx'
 import { suppressionsKey, useStoppedCategories, useSuppression } from '../../suppressions/use-suppressions.ts'
 
 interface StopMessagesProps {

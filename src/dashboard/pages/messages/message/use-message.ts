@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Message } from '../../../../../contracts/api/message.ts'
+import type { OwnTemplate } from '../../../../../contracts/dashboard/template.ts'
 import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
+import { useTemplates } from '../../templates/use-templates.ts'
 
 export type MessageHistory = Awaited<ReturnType<typeof api.message.get.query>>
 
@@ -32,4 +35,42 @@ function refreshMilliseconds({ message: { status }, deliveries }: MessageHistory
     case 'failed':
       return isWaiting ? 2_000 : false
   }
+}
+
+export type Content = Awaited<ReturnType<typeof api.message.content.query>>
+export type StoredContent = Extract<Content, { state: 'stored' }>
+
+/** The content of the message, if it is stored. Removed from the cache when the message is closed. */
+export function useContent({ messageId }: Message) {
+  const { accountId, viewedUntil } = useAccount()
+  return useQuery({
+    queryKey: ['messageContent', accountId, messageId],
+    queryFn: ({ signal }) => api.message.content.query({ accountId, messageId }, { signal }),
+    // The server rejects operators who view an account.
+    enabled: viewedUntil === undefined,
+    staleTime: 60_000,
+    gcTime: 0,
+  })
+}
+
+export function useStoredContent(message: Message): StoredContent | undefined {
+  const { data } = useContent(message)
+  return data?.state === 'stored' ? data : undefined
+}
+
+export type FoundTemplate =
+  | { kind: 'loading' }
+  | { kind: 'found'; template: OwnTemplate }
+  /** The template was deleted, or its WhatsApp account was removed. */
+  | { kind: 'missing' }
+
+/** Templates change rarely, and every opened message reads its template. */
+const staleMilliseconds = 60_000
+
+/** The current version of a message's template. */
+export function useTemplateOf({ template: wanted, language, accountId }: Message): FoundTemplate {
+  const { data, isPending } = useTemplates(accountId, { staleTime: staleMilliseconds })
+  if (isPending) return { kind: 'loading' }
+  const template = data?.items.find((one) => one.name === wanted && one.language === language)
+  return template ? { kind: 'found', template } : { kind: 'missing' }
 }
