@@ -54,7 +54,7 @@ test('explains that a test message in the sandbox costs nothing, and simulates a
   await page.getByText('Simulated outcome', { exact: true }).waitFor()
   await openOfAccount('messages')
   const row = page.getByRole('row', { name: /15550131050/ })
-  await row.getByText('Test', { exact: true }).waitFor()
+  await row.getByText('Simulated outcome', { exact: true }).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(pageErrors).toEqual([])
 })

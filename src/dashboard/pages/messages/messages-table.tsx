@@ -63,7 +63,7 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
             <Trans>Time</Trans>
           </Table.Th>
           {/* Wide enough for 15 digits, the maximum, or for 11 and a badge. */}
-          <Table.Th w={sandbox ? 196 : 172}>
+          <Table.Th w={sandbox ? 264 : 172}>
             <Trans>Recipient</Trans>
           </Table.Th>
           <Table.Th w="16%">

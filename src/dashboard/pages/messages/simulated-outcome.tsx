@@ -16,7 +16,7 @@ export function SimulatedBadge({ to }: { to: string }) {
   return (
     <span title={outcome}>
       <LabelBadge>
-        <Trans>Test</Trans>
+        <Trans>Simulated outcome</Trans>
       </LabelBadge>
     </span>
   )
