@@ -428,12 +428,27 @@ test('opens a message beside the log by a click anywhere in its row', async () =
   expect(pageErrors).toEqual([])
 })
 
+test('scrolls the log to the message of a link', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({
+    viewport: { width: 1280, height: 500 },
+  })
+  const { messageId } = await send(account, 'order-0')
+  for (let n = 1; n <= 12; n++) await send(account, `order-${n}`, '34600111333')
+
+  await openOfAccount(`messages?message=${messageId}`)
+
+  const row = listBeside(page).filter({ hasText: '34600111222' })
+  const bottom = async () => ((await row.boundingBox())?.y ?? Infinity) + ((await row.boundingBox())?.height ?? 0)
+  await expect.poll(bottom).toBeLessThanOrEqual(500)
+  expect(pageErrors).toEqual([])
+})
+
 test('shows replies and tapped buttons in the timeline of an open message', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
   const { messageId, waMessageId } = await send(account, 'order-1')
   await openOfAccount(`messages?message=${messageId}`)
   const steps = page.getByRole('region', { name: '+34600111222' }).getByRole('list', { name: 'Steps' })
-  await steps.getByText('Read').waitFor()
+  await steps.getByText('The recipient has not read the message yet').waitFor()
 
   const replies = [userMessage(tap('Yes'), waMessageId), userMessage(text('Where is it?'), waMessageId)]
   await post(dashboard.server, repliesCallback(account.phoneNumberId, replies))

@@ -85,8 +85,14 @@ export function useLogNavigation(
     onHelp: help.open,
   })
 
+  const linkedId = useRef(openedId)
   const previous = useRef({ openedId, asList })
   useLayoutEffect(() => {
+    // The page was opened by a link to a message, which can be below the screen.
+    if (linkedId.current !== undefined && list.current) {
+      findLink(linkedId.current)?.closest('li, tr')?.scrollIntoView({ block: 'nearest' })
+      linkedId.current = undefined
+    }
     const shown = openedId ?? previous.current.openedId
     // Table rows and list items differ in height, so the message would move away from the pointer.
     if (previous.current.asList !== asList) findLink(shown)?.scrollIntoView({ block: 'nearest' })
