@@ -15,6 +15,8 @@ test.each(['light', 'dark'] as const)('adds, finds and removes recipients in %s'
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('suppressions')
   await page.getByText('Nobody has opted out').waitFor()
+  const headings = await page.getByRole('heading', { level: 2 }).allTextContents()
+  expect(headings).toEqual(['Add recipients', 'Suppressed recipients', 'Stopped categories'])
 
   await page.getByLabel('Recipients to add').fill('34600000001\n+34 600')
   await page.getByRole('button', { name: 'Add to list' }).click()

@@ -1,19 +1,22 @@
 import { t } from '@lingui/core/macro'
+import { useAccount } from '../../session/session.ts'
 import { PageHeader } from '../../ui/page.tsx'
 import { AddSection } from './add-section.tsx'
 import { CategoriesSection } from './categories-section.tsx'
 import { ListSection } from './list-section.tsx'
 
 export function SuppressionsPage() {
+  const { canChange } = useAccount()
   return (
     <>
       <PageHeader
         title={t`Suppressions`}
         description={t`Recipients who opted out. Waybill rejects messages to them: those of the stopped categories, or all messages.`}
       />
+      {canChange && <AddSection />}
       <ListSection />
       <CategoriesSection />
-      <AddSection />
+      {!canChange && <AddSection />}
     </>
   )
 }
