@@ -198,7 +198,7 @@ function registerSites(app: FastifyInstance, deps: Deps, options: ServerOptions)
   registerHome(app, { dashboard })
   if (dashboard) registerPages(app)
   else deps.log.warn('the dashboard is not built and is not served; build it with: npm run dashboard')
-  registerDocs(app, { isSimulated: options.sandbox })
+  registerDocs(app, { isSimulated: options.sandbox, address: new URL(deps.publicUrl).origin })
   registerClientPackage(app, deps.log)
 }
 

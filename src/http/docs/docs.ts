@@ -31,13 +31,20 @@ const openApi = local('../../../openapi.json')
 /** Scalar's four megabytes only change with a release, so they are cached for a day. */
 const aDay = { 'Cache-Control': 'public, max-age=86400' }
 
+interface DocsOptions {
+  scalarFiles?: string[]
+  isSimulated?: boolean
+  /** The URL of this server. */
+  address?: string
+}
+
 /**
  * Serves the OpenAPI documents, the guides at `/docs` and Scalar's API reference at `/docs/api`, without any third-party
  * request. If Scalar's file is not installed, the page of the reference says so.
  */
 export function registerDocs(
   app: FastifyInstance,
-  { scalarFiles = listScalarFiles(), isSimulated = false }: { scalarFiles?: string[]; isSimulated?: boolean } = {},
+  { scalarFiles = listScalarFiles(), isSimulated = false, address }: DocsOptions = {},
 ): void {
   const scalarFile = scalarFiles.find((file) => existsSync(file))
   serveAsset(app, '/openapi.json', {
@@ -61,7 +68,7 @@ export function registerDocs(
     content: writeTemplateFileSchema(),
     contentType: 'application/schema+json; charset=utf-8',
   })
-  registerGuides(app)
+  registerGuides(app, address)
   serveAsset(app, '/docs/api', {
     ...(scalarFile === undefined ? { file: local('missing.html') } : { content: layOutReference({ isSimulated }) }),
     contentType: html,

@@ -156,6 +156,18 @@ describe('for machines', () => {
     expect(links.length).toBeGreaterThan(20)
     expect(await findDead(links)).toEqual([])
   })
+
+  test('the Markdown and llms.txt have the address of the server in their examples', async () => {
+    const other = fastify()
+    registerDocs(other, { address: 'https://waybill.example.com' })
+
+    for (const url of ['/docs/sending.md', '/llms.txt']) {
+      const { body } = await other.inject(url)
+      expect(body).toContain('https://waybill.example.com')
+      expect(body).not.toContain('127.0.0.1:3000')
+    }
+    await other.close()
+  })
 })
 
 test('the search index has every heading and every operation', async () => {

@@ -84,7 +84,7 @@ function writeLlmsTxt(titles: ReadonlyMap<string, string>): string {
     })
     return `## ${title}\n\n${links.join('\n')}`
   })
-  return `# Waybill\n\n> Self-hosted service that sends pre-approved WhatsApp template messages over one HTTP call and reports delivery, reads and failures by signed webhook.\n\nEach error code has a page at /docs/errors/CODE.md. The examples use http://127.0.0.1:3000: replace it by the address of the server that serves this file.\n\n${groups.join('\n\n')}\n`
+  return `# Waybill\n\n> Self-hosted service that sends pre-approved WhatsApp template messages over one HTTP call and reports delivery, reads and failures by signed webhook.\n\nEach error code has a page at /docs/errors/CODE.md. The examples use http://127.0.0.1:3000. If you read this file at another address, use that one.\n\n${groups.join('\n\n')}\n`
 }
 
 /** Everything must come from this server, and nothing is inline. */
@@ -101,8 +101,14 @@ const contentSecurityPolicy = [
 
 const images = new URL('../../../../docs/guides/images/', import.meta.url)
 
-/** Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. Renders them at the first request. */
-export function registerGuides(app: FastifyInstance): void {
+/** The address in the examples. In a browser, a script replaces it. */
+const exampleUrl = 'http://127.0.0.1:3000'
+
+/**
+ * Serves the guides and error pages below `/docs`, their Markdown, and `/llms.txt`. Renders them at the first request.
+ * Examples in the plain texts have the address of this server.
+ */
+export function registerGuides(app: FastifyInstance, address: string = exampleUrl): void {
   const assets = new Map<string, Asset>()
   let loading: Promise<Site | undefined> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -117,7 +123,7 @@ export function registerGuides(app: FastifyInstance): void {
     if (path === '/docs/') return reply.redirect('/docs', 301)
     const file = site.files.get(path)
     if (file === undefined) return sendMissing(request, reply, site)
-    return sendFile(request, reply, file, assetOf(assets, path, file))
+    return sendFile(request, reply, file, assetOf(assets, path, isPlain(file) ? withAddress(file, address) : file))
   }
   app.get('/docs', serve)
   app.get('/docs/*', serve)
@@ -136,6 +142,14 @@ export function registerGuides(app: FastifyInstance): void {
 }
 
 const imageTypes: Partial<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
+
+function isPlain({ contentType }: SiteFile): boolean {
+  return contentType.startsWith('text/markdown') || contentType.startsWith('text/plain')
+}
+
+function withAddress({ content, ...file }: SiteFile, address: string): SiteFile {
+  return { ...file, content: content.replaceAll(exampleUrl, address) }
+}
 
 function assetOf(assets: Map<string, Asset>, path: string, { content }: SiteFile): Asset {
   const known = assets.get(path)
