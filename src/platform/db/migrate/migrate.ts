@@ -245,7 +245,7 @@ function findPending(applied: readonly AppliedMigration[], known: readonly strin
 }
 
 const tooOld =
-  'The database belongs to a version of Waybill before commit 12e9a9b4: check out that commit, run `npm ci` and `npm run waybill -- migrate` in it, and then start this version again.'
+  'The database lacks the last migrations of Waybill 0.1.0: check out commit 12e9a9b4 of 0.1.0, run `npm ci` and `npm run waybill -- migrate` in it, and then start this version again.'
 
 function describeNewer(newer: readonly AppliedMigration[]): string {
   const last = newer.toSorted((a, b) => (a.name < b.name ? -1 : 1)).at(-1)

@@ -74,7 +74,7 @@ test('rejects a database of an older version and names the commit to go through'
   await forgetMigrations(['0001-send', '0002-status'])
   const before = await listCatalog(database.db)
 
-  await expect(migrate(database.db)).rejects.toThrow(/before commit 12e9a9b4: check out that commit/)
+  await expect(migrate(database.db)).rejects.toThrow(/last migrations of Waybill 0.1.0: check out commit 12e9a9b4/)
   await expect(listPendingMigrations(database.db)).rejects.toThrow('12e9a9b4')
   expect(await listCatalog(database.db)).toEqual(before)
 })
