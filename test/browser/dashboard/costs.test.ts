@@ -42,8 +42,9 @@ const rates = [
 test('shows billable counts without a rate card, then costs by category and country', async () => {
   const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn({ role: 'viewer' })
   await deliver(account, ...prices)
-  await openOfAccount('overview')
+  await openOfAccount('overview#costs')
 
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('costs')
   const counts = page.getByRole('region', { name: 'Billable messages' })
   await counts.getByText('4 of 5 delivered messages are billable.').waitFor()
   expect(await counts.textContent()).toContain('No rate card is imported, so there are no amounts.')

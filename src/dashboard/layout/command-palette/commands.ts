@@ -80,7 +80,7 @@ export function listCommands(account: Account, others: readonly Account[]): Comm
       group: 'Actions',
       label: t`Costs of this month`,
       keywords: t`spending money bill charges`,
-      to: at('overview?calendar=thisMonth'),
+      to: at('overview?calendar=thisMonth#costs'),
     },
     {
       group: 'Actions',

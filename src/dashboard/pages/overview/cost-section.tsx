@@ -10,7 +10,7 @@ import type { Cost, Costs } from '../../../../contracts/dashboard/cost.ts'
 import { api } from '../../api/client.ts'
 import { useAccount, useUser } from '../../session/session.ts'
 import { describeAmount, describeCardDate, describeCategory, describePrice } from '../../ui/money.ts'
-import { Section } from '../../ui/page.tsx'
+import { Section, useHashTarget } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { Bar } from './figures.tsx'
 import styles from './overview.module.css'
@@ -39,8 +39,10 @@ export function CostSection({ selection }: { selection: Selection }) {
   })
   const { data } = costs
   const hasCosts = data !== undefined && data.totals.billable + data.totals.free > 0
+  useHashTarget(!costs.isPending)
   return (
     <Section
+      id="costs"
       title={data?.currency === undefined ? t`Billable messages` : t`Estimated cost`}
       actions={
         hasCosts && (
