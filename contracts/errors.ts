@@ -1,4 +1,4 @@
-import { failureFacts } from './facts/errors.ts'
+import { errorFactsWithValues } from './facts/errors.ts'
 import { type Fact, type Facts, inEnglish, type Sentence } from './facts/fact.ts'
 
 interface ErrorDefinition {
@@ -14,8 +14,7 @@ interface ErrorDefinition {
 }
 
 /**
- * Every failure that a caller can see. A published code never changes its meaning. The first six are from the
- * specification (section Errors); the others cover failures that it does not define.
+ * Every failure that a caller can see. A published code never changes its meaning.
  */
 export const errors = {
   VALIDATION_ERROR: {
@@ -321,7 +320,9 @@ export class ServiceError extends Error {
 
 /** Creates the error for one invalid field. `problem` is a sentence without its subject, such as `must be a number.` */
 export function invalidField(field: string, problem: Sentence): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', failureFacts.field({ field, problem }), { fields: { [field]: problem } })
+  return new ServiceError('VALIDATION_ERROR', errorFactsWithValues.field({ field, problem }), {
+    fields: { [field]: problem },
+  })
 }
 
 /** Formats the path of a field for messages: `['buttons', 0, 'url']` becomes `buttons[0].url`. */

@@ -35,7 +35,7 @@ export const userIdPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
 
 const numberRule = problems.phoneNumber()
 
-/** Spec, send-message request, field `to`. Seven to fifteen digits: ITU-T E.164. */
+/** Seven to fifteen digits: ITU-T E.164. */
 export const PhoneNumber = z
   .string()
   .regex(/^[1-9][0-9]{6,14}$/, {

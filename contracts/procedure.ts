@@ -1,5 +1,5 @@
-import type { Fact } from './facts/fact.ts'
 import { z } from 'zod'
+import type { Fact } from './facts/fact.ts'
 import type { ApiErrorCode } from './errors.ts'
 import { AccountId } from './fields.ts'
 

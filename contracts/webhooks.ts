@@ -1,6 +1,6 @@
+import { z } from 'zod'
 import { eventFacts } from './facts/events.ts'
 import { type Fact, inEnglish } from './facts/fact.ts'
-import { z } from 'zod'
 import {
   EndpointFailingEvent,
   MessageDeliveredEvent,

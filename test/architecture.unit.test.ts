@@ -247,6 +247,24 @@ test.each(areas)('%s has only allowed imports', (area) => {
   expect(files.filter((file) => areaOf(file) === area).flatMap((file) => listForbidden(file, area))).toEqual([])
 })
 
+test('files import from Node first, then from packages, then from files', () => {
+  const tests = globSync('test/**/*.ts', { cwd: root, exclude: ['**/node_modules', '**/generated'] })
+  const disordered = [...files, ...tests].filter((file) => {
+    const [beginning = ''] = readFileSync(path.join(root, file), 'utf8').split('\n\n')
+    const ranks = [...beginning.matchAll(/^(?:import|\}) [^'\n]*from '([^']+)'/gm)].map(([, module = '']) =>
+      rankOf(module),
+    )
+    return ranks.some((rank, index) => rank < (ranks[index - 1] ?? 0))
+  })
+
+  expect(disordered).toEqual([])
+})
+
+function rankOf(module: string): number {
+  if (module.startsWith('node:')) return 0
+  return module.startsWith('.') ? 2 : 1
+}
+
 test('the mutation tests name files that exist', () => {
   const mutated = Object.values(groups).flatMap(({ files: tests }) => Object.entries(tests).flat(2))
 

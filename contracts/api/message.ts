@@ -43,7 +43,7 @@ export const MessageStatus = z
   .meta({ id: 'MessageStatus', examples: ['delivered'] })
 export type MessageStatus = z.infer<typeof MessageStatus>
 
-/** The values of a template. The specification only has `variables`; it allows later additions (Versioning). */
+/** The values of a template. */
 export const templateValues = {
   variables: Variables.optional(),
   header: MessageHeader.optional(),
@@ -58,7 +58,6 @@ export const templateValues = {
   components: RawComponents.optional(),
 }
 
-/** Spec, send-message request. */
 export const SendMessageRequest = requireRecipient(
   z.strictObject({
     to: PhoneNumber.optional(),
@@ -78,7 +77,6 @@ const ReturnedExternalId = responseField(ExternalId).describe(
   "The caller's reference; present only when it was provided.",
 )
 
-/** Spec, send-message response data. */
 export const SentMessage = z
   .object({
     messageId: responseField(MessageId),

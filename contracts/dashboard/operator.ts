@@ -1,5 +1,5 @@
-import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { line, Timestamp } from '../fields.ts'
 import { ofAccount, operatorProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'

@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../time.ts'
 import { z } from 'zod'
+import { dayMilliseconds } from '../time.ts'
 import { Timestamp } from '../fields.ts'
 import { ofAccount, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'

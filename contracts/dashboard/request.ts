@@ -1,5 +1,5 @@
-import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { FailureCode, line, MessageId, PageLimit, Timestamp } from '../fields.ts'
 import { dashboardProcedure, ofAccount } from '../procedure.ts'
 

@@ -1,5 +1,5 @@
-import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { line, Timestamp } from '../fields.ts'
 import { dashboardProcedure } from '../procedure.ts'
 import { Email, Password } from './user.ts'

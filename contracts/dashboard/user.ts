@@ -1,5 +1,5 @@
-import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
 import { AccountId, line, Timestamp } from '../fields.ts'

@@ -1,5 +1,5 @@
-import { Facts } from './facts.ts'
 import { z } from 'zod'
+import { Facts } from './facts.ts'
 import { problems } from '../facts/problems.ts'
 import { line, Timestamp } from '../fields.ts'
 import { marketingSettings, messagingAccountSettings } from '../api/account.ts'

@@ -58,7 +58,7 @@ export const quotaFacts = defineFacts('quota', {
 })
 
 /** With values, which stored texts do not have. */
-export const failureFacts = defineFacts('error', {
+export const errorFactsWithValues = defineFacts('error', {
   field: '{field}: {problem}',
   fieldOnly: '{field}: {problem}.',
   sampleType: 'must be {type}. The file type is detected from the content, not the name.',

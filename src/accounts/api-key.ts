@@ -1,12 +1,12 @@
-import { failureFacts } from '../../contracts/facts/errors.ts'
 import { hash } from 'node:crypto'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { IssuedKey } from '../../contracts/dashboard/public-api.ts'
 import type { Deps } from '../deps.ts'
 import { requireAccount } from './account.ts'
 import { deleteKey, insertKey, type KeyRow, replaceKey } from './store.ts'
 
-/** Spec, API key: a fixed vendor prefix, then `_live_`, then 64 hexadecimal characters. */
+/** A key is the prefix and 64 hexadecimal characters. */
 const prefix = 'wb_live_'
 const randomByteCount = 32
 const pattern = /^wb_live_[0-9a-f]{64}$/
@@ -57,13 +57,13 @@ export async function generateKey(
   await requireAccount(deps.db, accountId)
   const { issued, row } = issueKey(deps, accountId)
   if (!(await insertKey(deps.db, row)))
-    throw new ServiceError('SETTING_REFUSED', failureFacts.hasKey({ accountId }), {
+    throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.hasKey({ accountId }), {
       remedy: `To replace it and invalidate the old key immediately: waybill key regenerate ${accountId}`,
     })
   return issued
 }
 
-/** Spec, Authentication, 4: the old key is invalidated immediately. If there is no key, one is generated. */
+/** The old key is invalid immediately. If there is none, one is generated. */
 export async function regenerateKey(
   deps: Pick<Deps, 'db' | 'now' | 'randomBytes'>,
   accountId: string,
@@ -74,10 +74,7 @@ export async function regenerateKey(
   return issued
 }
 
-/**
- * Spec, Authentication, 5: all requests are rejected until a new key is generated. `revoked` is false if there was no
- * key.
- */
+/** All requests are rejected until a new key is generated. `revoked` is false if there was none. */
 export async function revokeKey(deps: Pick<Deps, 'db'>, accountId: string): Promise<{ revoked: boolean }> {
   await requireAccount(deps.db, accountId)
   return { revoked: await deleteKey(deps.db, accountId) }

@@ -4,7 +4,7 @@ import { batched } from '../platform/db/batched.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { Budget } from './rate-limit.ts'
+import type { MinuteUse } from './rate-limit.ts'
 import { accountSuspended } from './account.ts'
 
 export interface CallerQuery {
@@ -104,7 +104,7 @@ const findMany = statement<Lists<GroupedQuery>, CallerRow & { n: number }>(
   left join spent on spent.account_id = spender.id`,
 )
 
-const spendOne = statement<{ accountId: string }, Budget & { suspended: boolean }>(
+const spendOne = statement<{ accountId: string }, MinuteUse & { suspended: boolean }>(
   'spend_request',
   ($) => `with account as (
     select a.id, a.rate_limit_per_minute, ${suspended} from accounts a where a.id = ${$.accountId}
@@ -118,7 +118,7 @@ const spendOne = statement<{ accountId: string }, Budget & { suspended: boolean 
 )
 
 /** Counts one request of the account without an API key; undefined if the account does not exist. */
-export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<Budget | undefined> {
+export async function spendRequest(db: Kysely<Database>, accountId: string): Promise<MinuteUse | undefined> {
   const [row] = await spendOne(db, { accountId })
   if (!row) return undefined
   const { suspended, ...budget } = row

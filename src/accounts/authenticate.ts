@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { hashApiKey, isApiKey } from './api-key.ts'
 import { findCaller } from './authenticate-store.ts'
 import { normalizeAddress } from './ip-allow-list.ts'
-import type { Budget } from './rate-limit.ts'
+import type { MinuteUse } from './rate-limit.ts'
 import { accountSuspended } from './account.ts'
 
 /** The authenticated account. Every query of a procedure is limited to it. */
@@ -22,12 +22,12 @@ export interface Credentials {
 
 export interface Authentication {
   caller: Caller
-  budget: Budget | undefined
+  budget: MinuteUse | undefined
 }
 
 /**
  * Checks the key, then API access, then the address. With `spend`, the request counts towards
- * the rate limit, and the remaining budget is returned for `assertWithinBudget`. `recognized` gets the account of the key,
+ * the rate limit, and the remaining budget is returned for `assertWithinRateLimit`. `recognized` gets the account of the key,
  * even if the request is then rejected for another reason.
  */
 export async function authenticate(

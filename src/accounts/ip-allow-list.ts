@@ -1,6 +1,6 @@
-import { failureFacts } from '../../contracts/facts/errors.ts'
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Deps } from '../deps.ts'
 import { accountNotFound } from './account.ts'
@@ -92,7 +92,7 @@ export function parseAllowList(entries: readonly string[]): string[] {
 function parseEntry(text: string): string {
   const entry = normalizeAllowListEntry(text)
   if (entry === undefined)
-    throw new ServiceError('VALIDATION_ERROR', failureFacts.noAddress({ value: JSON.stringify(text) }), {
+    throw new ServiceError('VALIDATION_ERROR', errorFactsWithValues.noAddress({ value: JSON.stringify(text) }), {
       field: 'allowList',
     })
   return entry

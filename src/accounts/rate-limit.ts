@@ -1,8 +1,8 @@
-import { failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 
 /** The remaining requests of an account in the current minute. */
-export interface Budget {
+export interface MinuteUse {
   limit: number
   /** Requests counted in the current minute, including this one. */
   used: number
@@ -17,17 +17,21 @@ export function rateLimitHeaders({
   limit,
   used,
   resetSeconds,
-}: Budget): Record<'RateLimit' | 'RateLimit-Policy', string> {
+}: MinuteUse): Record<'RateLimit' | 'RateLimit-Policy', string> {
   return {
     RateLimit: `"default";r=${Math.max(0, limit - used)};t=${resetSeconds}`,
     'RateLimit-Policy': `"default";q=${limit};w=${windowSeconds}`,
   }
 }
 
-export function assertWithinBudget({ limit, used, resetSeconds }: Budget): void {
+export function assertWithinRateLimit({ limit, used, resetSeconds }: MinuteUse): void {
   if (used <= limit) return
   const seconds = Math.max(1, resetSeconds)
-  throw new ServiceError('RATE_LIMIT_EXCEEDED', failureFacts.requestsPerMinute({ limit, resetSeconds: seconds }), {
-    retryAfterSeconds: seconds,
-  })
+  throw new ServiceError(
+    'RATE_LIMIT_EXCEEDED',
+    errorFactsWithValues.requestsPerMinute({ limit, resetSeconds: seconds }),
+    {
+      retryAfterSeconds: seconds,
+    },
+  )
 }

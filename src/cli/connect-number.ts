@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { connectFacts } from '../../contracts/facts/connect.ts'
 import { inEnglish, withoutFacts } from '../../contracts/facts/fact.ts'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { ConnectStep, TokenReport } from '../../contracts/dashboard/connect.ts'
 import { listTrials } from '../../contracts/dashboard/template.ts'

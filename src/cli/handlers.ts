@@ -11,7 +11,7 @@ import { getRateCard, importRateCards, listRateCards, removeRateCard } from '../
 import { getMessage, listMessages } from '../messages/queries/read.ts'
 import type { HandlersOf } from '../pipeline/procedures.ts'
 import { listTemplates } from '../templates/list.ts'
-import { removeUser, resetPassword } from '../users/change-member.ts'
+import { removeMemberAsOperator, resetPassword } from '../users/change-member.ts'
 import { inviteUser, type IssuedInvitation } from '../users/invitation.ts'
 import { mailInvitation } from '../users/invite-member.ts'
 import { grantOperator, listOperators, revokeOperator } from '../users/operators.ts'
@@ -50,7 +50,7 @@ const memberHandlers: Handlers<'member'> = {
     return toLink(deps, issued)
   },
   remove: async (deps, _call, { accountId, email }) => {
-    await removeUser(deps, accountId, email)
+    await removeMemberAsOperator(deps, accountId, email)
     return { removed: true }
   },
   resetPassword: async (deps, _call, { accountId, email }) => toLink(deps, await resetPassword(deps, accountId, email)),

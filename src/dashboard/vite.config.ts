@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { translateDashboard } from '../packaging/translate-dashboard.ts'
 import { defineConfig, type Plugin } from 'vite'
+import { translateDashboard } from '../packaging/translate-dashboard.ts'
 
 /** Where `npm start` listens. `vite src/dashboard` reloads changes and proxies API requests to it. */
 const server = 'http://127.0.0.1:3000'

@@ -1,6 +1,6 @@
-import { dayMilliseconds } from '../../contracts/time.ts'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { dayMilliseconds } from '../../contracts/time.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { deactivateRefused } from '../whatsapp-accounts/change.ts'
 import type { Deps } from '../deps.ts'

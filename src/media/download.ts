@@ -1,7 +1,7 @@
-import { deliveryFailures } from '../../contracts/facts/deliveries.ts'
-import { inEnglish } from '../../contracts/facts/fact.ts'
 import type { Readable } from 'node:stream'
 import type { Agent as UndiciAgent, Dispatcher } from 'undici'
+import { deliveryFailures } from '../../contracts/facts/deliveries.ts'
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import { maxMediaBytes } from '../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import packageJson from '../../package.json' with { type: 'json' }

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type Caused, runForCallers, withCause } from '../platform/db/traced.ts'
 import { createFairBatcher } from '../platform/fair-batch.ts'
+import { isItemError, isLockTimeout } from '../platform/db/errors.ts'
 
 export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
 
@@ -66,9 +67,8 @@ export function batchedByAccount<Item extends { accountId: string } & Caused, Ow
  * messages of one account, so each account is retried separately.
  */
 function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (/^(22|23)/.test(code) || code === '40P01') return 'halves'
-  return code === '55P03' ? 'keys' : 'none'
+  if (isItemError(error)) return 'halves'
+  return isLockTimeout(error) ? 'keys' : 'none'
 }
 
 /** How many items of a callback had each result. */

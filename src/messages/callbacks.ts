@@ -33,6 +33,7 @@ import { addTo, type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } 
 import { applyReplies, type FromUser, isChoice } from './replies.ts'
 import { applyStatuses, type IncomingStatus } from './status/apply-statuses.ts'
 import type { NoteMissing } from './status/missing-messages.ts'
+import { messageIdPattern } from '../platform/ids.ts'
 
 /** The results of the statuses; separately, those of replies and opt-outs. */
 export interface CallbackResult extends StatusCounts {
@@ -111,7 +112,7 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   const ids = senders.map(({ whatsAppAccountId }) => whatsAppAccountId)
   const counts = await applyStatuses(deps, known)
   deps.recordCallbackTimes(ids, known.length > 0 ? 'statuses' : 'other')
-  if (counts.unknown > 0) deps.noteMissing(listMessages(part.statuses, senderOf))
+  if (counts.unknown > 0) deps.noteMissing(listNamedMessages(part.statuses, senderOf))
   if (part.standby.length > 0) {
     const onStandby = senders.filter(({ phoneNumberId }) => part.standby.includes(phoneNumberId))
     deps.recordCallbackTimes(
@@ -186,9 +187,7 @@ function listSenderIds(part: Inbound): SenderIds {
   return { phoneNumberIds: [...phoneNumberIds], ownerIds: [...ownerIds] }
 }
 
-const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/
-
-function listMessages(statuses: StatusUpdate[], senderOf: SendersByNumber) {
+function listNamedMessages(statuses: StatusUpdate[], senderOf: SendersByNumber) {
   return statuses.flatMap(({ phoneNumberId, callbackData: messageId }) => {
     const sender = senderOf.get(phoneNumberId)
     if (!sender || messageId === undefined || !messageIdPattern.test(messageId)) return []

@@ -124,7 +124,7 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
       },
     },
   }
-  return [{ accountId: message.accountId, type: event.type, messageId: message.id, payload: JSON.stringify(event) }]
+  return [{ accountId: message.accountId, type: event.type, subjectId: message.id, payload: JSON.stringify(event) }]
 }
 
 /**

@@ -2,11 +2,11 @@
  * `npm run guides` writes the tables of the guides from their sources; with `--check` it only compares them. A table is
  * enclosed by `<!-- generated:name -->` and `<!-- /generated:name -->`.
  */
-import { inEnglish } from '../../contracts/facts/fact.ts'
 import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Registry } from 'prom-client'
+import { inEnglish } from '../../contracts/facts/fact.ts'
 import { apiErrorCodes, describeError } from '../../contracts/errors.ts'
 import { contracts, restContracts } from '../../contracts/index.ts'
 import { optInWords, optOutWords } from '../../contracts/opt-out-words.ts'

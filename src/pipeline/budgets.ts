@@ -1,5 +1,5 @@
 import type { Fact } from '../../contracts/facts/fact.ts'
-import { failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Budget } from '../../contracts/procedure.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
@@ -23,7 +23,7 @@ interface Rule {
 const minute = 60_000
 const hour = 3_600_000
 
-const facts = failureFacts.budget
+const facts = errorFactsWithValues.budget
 
 /** WhatsApp limits management calls per app, which the accounts of an installation often share. */
 const checks: Rule = {
@@ -68,7 +68,7 @@ export function createBudgets(rules = budgetRules, clock: () => number = () => p
     window.calls++
     if (window.calls <= calls) return
     const seconds = Math.ceil((window.endsAt - now) / 1000)
-    const said = failureFacts.tooOften({ rule: describe({ calls }), seconds })
+    const said = errorFactsWithValues.tooOften({ rule: describe({ calls }), seconds })
     throw new ServiceError('RATE_LIMIT_EXCEEDED', said, { retryAfterSeconds: seconds })
   }
 

@@ -5,6 +5,8 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Number of characters after the prefix. */
 const idLength = 26
 
+export const messageIdPattern = new RegExp(`^msg_[${alphabet}]{${idLength}}$`)
+
 export type IdPrefix =
   | 'acc'
   | 'wa'

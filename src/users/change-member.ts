@@ -1,5 +1,5 @@
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import type { Member } from '../../contracts/dashboard/member.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
@@ -16,7 +16,6 @@ import {
   deleteRole,
   deleteSessions,
   lockOwners,
-  revokeInvitationOf,
   saveRole,
 } from './store.ts'
 
@@ -24,7 +23,11 @@ import {
  * Removes a user's role, or an invitation that was not accepted, and ends their sessions. A user without another
  * account is deleted.
  */
-export async function removeUser({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
+export async function removeMemberAsOperator(
+  { db }: Pick<Deps, 'db'>,
+  accountId: string,
+  email: string,
+): Promise<void> {
   await requireAccount(db, accountId)
   await db.transaction().execute(async (trx) => {
     await lockOwners(trx, accountId)
@@ -52,7 +55,7 @@ export async function setMemberRole(
   return db.transaction().execute(async (trx) => {
     const member = await requireOtherOwner(trx, accountId, { email, allowLastOwner: role === 'owner' })
     await saveRole(trx, { account_id: accountId, owner_id: member.userId, role })
-    await revokeInvitationOf(trx, accountId, normalizeEmail(email))
+    await deleteInvitation(trx, accountId, normalizeEmail(email), { keepPasswordLink: true })
     return { email: member.email, name: member.name, twoFactor: member.twoFactor, role }
   })
 }
@@ -80,7 +83,7 @@ async function requireOtherOwner(
   const member = await findMember(trx, accountId, email)
   if (!member) throw new ServiceError('NOT_FOUND', errorFacts.noMember())
   if (!allowLastOwner && owners.every((userId) => userId === member.userId))
-    throw new ServiceError('SETTING_REFUSED', failureFacts.lastOwner({ email: member.email }), {
+    throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.lastOwner({ email: member.email }), {
       remedy: `An operator can remove them: waybill owner remove ${accountId} --email ${member.email}`,
     })
   return member

@@ -1,10 +1,10 @@
-import { problems, readProblem } from '../../contracts/facts/problems.ts'
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
-import { changes, roles } from '../../contracts/facts/changes.ts'
-import type { Fact } from '../../contracts/facts/fact.ts'
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
+import { problems, readProblem } from '../../contracts/facts/problems.ts'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
+import { changes, roles } from '../../contracts/facts/changes.ts'
+import type { Fact } from '../../contracts/facts/fact.ts'
 import { type acceptInvitation as contract, Email, type Invitation } from '../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
@@ -212,7 +212,10 @@ export async function joinAccount(
   if (!invitation) throw invitationNotFound()
   if (invitation.sets_password) throw new ServiceError('SETTING_REFUSED', errorFacts.passwordLink())
   if (invitation.email !== normalizeEmail(email))
-    throw new ServiceError('SETTING_REFUSED', failureFacts.otherInvitation({ invited: invitation.email, email }))
+    throw new ServiceError(
+      'SETTING_REFUSED',
+      errorFactsWithValues.otherInvitation({ invited: invitation.email, email }),
+    )
   const { account_id: accountId, role, proves_email: provesEmail } = invitation
   const what = changes.acceptInvitation({ role: roles[role]() })
   await applyInvitation(deps, invitation, { who: email, what, address }, async (trx) => {
@@ -271,7 +274,7 @@ function missing(field: 'name' | 'password'): ServiceError {
 
 function invalid(field: string, message: string): ServiceError {
   const problem = readProblem(message)
-  return new ServiceError('VALIDATION_ERROR', failureFacts.fieldOnly({ field, problem }), {
+  return new ServiceError('VALIDATION_ERROR', errorFactsWithValues.fieldOnly({ field, problem }), {
     fields: { [field]: problem },
   })
 }

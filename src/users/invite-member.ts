@@ -1,5 +1,5 @@
-import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { z } from 'zod'
+import { errorFacts } from '../../contracts/facts/errors.ts'
 import type { PendingInvitation, SentInvitation } from '../../contracts/dashboard/member.ts'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import type { Role } from '../../contracts/procedure.ts'
@@ -11,7 +11,7 @@ import { writeInvitation } from './emails.ts'
 import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember } from './member.ts'
 import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
-import { deleteInvitationEmails, findInvitations, revokeInvitationOf } from './store.ts'
+import { deleteInvitationEmails, findInvitations, deleteInvitation } from './store.ts'
 
 /** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
@@ -110,6 +110,6 @@ export async function listInvitations(
 }
 
 export async function revokeInvitation({ db }: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
-  if (await revokeInvitationOf(db, accountId, email)) return
+  if (await deleteInvitation(db, accountId, email, { keepPasswordLink: true })) return
   throw new ServiceError('NOT_FOUND', errorFacts.invitationOver())
 }

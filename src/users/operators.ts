@@ -1,5 +1,5 @@
-import { changes } from '../../contracts/facts/changes.ts'
 import { type Kysely, sql } from 'kysely'
+import { changes } from '../../contracts/facts/changes.ts'
 import type { OperatorAccess } from '../../contracts/dashboard/user.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { accountNotFound } from '../accounts/account.ts'

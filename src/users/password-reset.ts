@@ -1,6 +1,6 @@
+import type { z } from 'zod'
 import { errorFacts } from '../../contracts/facts/errors.ts'
 import { changes } from '../../contracts/facts/changes.ts'
-import type { z } from 'zod'
 import type {
   requestPasswordReset as requestContract,
   resetPassword as contract,

@@ -233,15 +233,16 @@ export async function deletePasswordLinks(db: Kysely<Database>, email: string): 
 }
 
 /** Returns whether the invitation existed. Its email is not sent any more. */
-export async function deleteInvitation(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
+export async function deleteInvitation(
+  db: Kysely<Database>,
+  accountId: string,
+  email: string,
+  { keepPasswordLink = false }: { keepPasswordLink?: boolean } = {},
+): Promise<boolean> {
   await deleteInvitationEmails(db, accountId, email)
-  const row = await db
-    .deleteFrom('owner_invitations')
-    .where('account_id', '=', accountId)
-    .where('email', '=', email)
-    .returning('email')
-    .executeTakeFirst()
-  return row !== undefined
+  let deletion = db.deleteFrom('owner_invitations').where('account_id', '=', accountId).where('email', '=', email)
+  if (keepPasswordLink) deletion = deletion.where('sets_password', '=', false)
+  return (await deletion.returning('email').executeTakeFirst()) !== undefined
 }
 
 /** Lists the invitations that can still be accepted, without links that set a new password. */
@@ -268,19 +269,6 @@ export function findInvitations(
     .where('i.expires_at', '>', sql<Date>`now()`)
     .orderBy('i.email')
     .execute()
-}
-
-/** Returns whether there was an invitation to revoke. Its email is not sent any more. */
-export async function revokeInvitationOf(db: Kysely<Database>, accountId: string, email: string): Promise<boolean> {
-  await deleteInvitationEmails(db, accountId, email)
-  const row = await db
-    .deleteFrom('owner_invitations')
-    .where('account_id', '=', accountId)
-    .where('email', '=', email)
-    .where('sets_password', '=', false)
-    .returning('email')
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Deletes invitation emails that wait to be sent and whose link is no longer valid. */

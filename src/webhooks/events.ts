@@ -46,14 +46,15 @@ interface NewEvent {
   accountId: string
   id: string
   type: string
-  messageId: string
+  /** Of the message, template, WhatsApp account or endpoint that the event is about. */
+  subjectId: string
   /** The body of the webhook, byte for byte. */
   payload: string
   createdAt: Date
 }
 
 /** An event before it is recorded, which adds its ID and time. */
-export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'messageId' | 'payload'> & {
+export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'subjectId' | 'payload'> & {
   /** An endpoint that does not receive the event, because the event is about it. */
   exceptEndpointId?: string
   /** The trace that caused the event; the active one by default. */
@@ -106,7 +107,7 @@ const eventColumns: Columns<NewEvent> = {
   accountId: { name: 'account_id', type: 'word' },
   id: { name: 'id', type: 'word' },
   type: { name: 'type', type: 'word' },
-  messageId: { name: 'message_id', type: 'word' },
+  subjectId: { name: 'message_id', type: 'word' },
   payload: { name: 'payload', type: 'json' },
   createdAt: { name: 'created_at', type: 'timestamptz' },
 }

@@ -1,5 +1,5 @@
-import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import type { Kysely } from 'kysely'
+import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'

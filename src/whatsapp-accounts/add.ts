@@ -1,6 +1,6 @@
-import type { Fact } from '../../contracts/facts/fact.ts'
-import { failureFacts } from '../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
+import type { Fact } from '../../contracts/facts/fact.ts'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import type { ConnectStep } from '../../contracts/dashboard/connect.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { metaIdPattern, metaSecretPattern } from '../../contracts/dashboard/whatsapp-account.ts'
@@ -135,7 +135,7 @@ async function refuseHeldNumber(
 
 function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppAccountRow | undefined): ServiceError {
   const id = holder?.id ?? 'WA'
-  return new ServiceError('VALIDATION_ERROR', failureFacts.numberInUse({ phoneNumberId }), {
+  return new ServiceError('VALIDATION_ERROR', errorFactsWithValues.numberInUse({ phoneNumberId }), {
     field: 'phoneNumberId',
     remedy:
       holder?.account_id === accountId
@@ -144,7 +144,7 @@ function numberInUse(accountId: string, phoneNumberId: string, holder: WhatsAppA
   })
 }
 
-const names = failureFacts.metaName
+const names = errorFactsWithValues.metaName
 
 /** Validates the given fields. */
 export function checkInput({ phoneNumberId, wabaId, accessToken, appSecret }: Partial<NewWhatsAppAccount>): void {
@@ -156,10 +156,11 @@ export function checkInput({ phoneNumberId, wabaId, accessToken, appSecret }: Pa
 
 /** Meta's IDs consist of digits. A phone number with a plus sign is a common mistake. */
 function checkMetaId(name: Fact, value: string): void {
-  if (!metaIdPattern.test(value)) throw new ServiceError('SETTING_REFUSED', failureFacts.metaId({ name }))
+  if (!metaIdPattern.test(value)) throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.metaId({ name }))
 }
 
 /** The error never contains the value. */
 function checkSecret(name: Fact, value: string): void {
-  if (!metaSecretPattern.test(value)) throw new ServiceError('SETTING_REFUSED', failureFacts.metaSecret({ name }))
+  if (!metaSecretPattern.test(value))
+    throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.metaSecret({ name }))
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { MarketingSetting, MessagingAccountSetting } from '../../contracts/api/account.ts'
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
 import type { WhatsAppError } from '../whatsapp/read-outcome.ts'
@@ -126,7 +126,7 @@ export async function deleteWithTemplates(
 function refuseToDropDefault(row: WhatsAppAccountRow, others: WhatsAppAccountRow[]): void {
   const other = others.find(({ active }) => active) ?? others[0]
   if (row.is_default && other)
-    throw new ServiceError('SETTING_REFUSED', failureFacts.otherDefaultFirst({ id: row.id }), {
+    throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.otherDefaultFirst({ id: row.id }), {
       remedy: `For example: waybill whatsapp set-default ${other.id}`,
     })
 }

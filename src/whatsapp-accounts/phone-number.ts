@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { WhatsAppAccountTest } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { withFacts } from '../../contracts/facts/fact.ts'
 import type { Deps } from '../deps.ts'
 import type { PhoneNumberInfo, TokenInfo } from '../whatsapp/onboarding.ts'
@@ -32,8 +32,8 @@ export async function verifyPhoneNumber(
   claimed: ClaimedNumber,
 ): Promise<PhoneNumberInfo> {
   const [number, listed] = await Promise.all([whatsapp.getPhoneNumber(claimed), whatsapp.hasPhoneNumber(claimed)])
-  if (!number.ok) throw refusal(number, 'phoneNumberId', failureFacts.numberNotShown)
-  if (!listed.ok) throw refusal(listed, 'wabaId', failureFacts.wabaNotShown)
+  if (!number.ok) throw refusal(number, 'phoneNumberId', errorFactsWithValues.numberNotShown)
+  if (!listed.ok) throw refusal(listed, 'wabaId', errorFactsWithValues.wabaNotShown)
   if (!listed.value)
     throw new ServiceError('VALIDATION_ERROR', errorFacts.otherBusinessAccount(), {
       field: 'wabaId',
@@ -50,15 +50,19 @@ export function refuseMissingPermission(token: TokenInfo | undefined): void {
 
 type Failed = Extract<ReadOutcome<unknown>, { ok: false }>
 
-function refusal(failed: Failed, field: 'phoneNumberId' | 'wabaId', denied: typeof failureFacts.numberNotShown): Error {
+function refusal(
+  failed: Failed,
+  field: 'phoneNumberId' | 'wabaId',
+  denied: typeof errorFactsWithValues.numberNotShown,
+): Error {
   const { refused, transient, accountUnusable, reason, error } = failed
   if (!refused || transient === true)
-    return new ServiceError('WHATSAPP_UNAVAILABLE', failureFacts.tokenNotVerified({ reason }), {
+    return new ServiceError('WHATSAPP_UNAVAILABLE', errorFactsWithValues.tokenNotVerified({ reason }), {
       retryAfterSeconds: retrySeconds,
     })
   const words = error === undefined ? reason : `code ${error.code}: ${error.title}`
   if (accountUnusable)
-    return new ServiceError('VALIDATION_ERROR', failureFacts.tokenRejected({ words }), {
+    return new ServiceError('VALIDATION_ERROR', errorFactsWithValues.tokenRejected({ words }), {
       field: 'accessToken',
       remedy: rejectedRemedy,
     })

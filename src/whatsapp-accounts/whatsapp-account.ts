@@ -1,6 +1,6 @@
 import type { WhatsAppAccount } from '../../contracts/dashboard/whatsapp-account.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import { errorFacts, failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFacts, errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { type Sentence, withFacts } from '../../contracts/facts/fact.ts'
 import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { requireAccount } from '../accounts/account.ts'
@@ -40,7 +40,7 @@ export function whyInactive(
 export function whatsAppAccountNotFound(whatsAppAccountId: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
-    failureFacts.whatsAppAccountNotFound({ value: JSON.stringify(whatsAppAccountId) }),
+    errorFactsWithValues.whatsAppAccountNotFound({ value: JSON.stringify(whatsAppAccountId) }),
     {
       remedy: 'List the WhatsApp accounts of an account: waybill whatsapp list <account>',
     },
@@ -73,7 +73,7 @@ export function requireActiveAccount<A extends Account>(account: A | undefined, 
   if (account.inactiveReason !== undefined)
     throw new ServiceError(
       'NO_ACTIVE_ACCOUNT',
-      failureFacts.inactiveAccount({ id: account.id, reason: account.inactiveReason }),
+      errorFactsWithValues.inactiveAccount({ id: account.id, reason: account.inactiveReason }),
     )
   return account
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assertWithinBudget, rateLimitHeaders } from '../../src/accounts/rate-limit.ts'
+import { assertWithinRateLimit, rateLimitHeaders } from '../../src/accounts/rate-limit.ts'
 
 test.each([
   { used: 1, resetSeconds: 60, rateLimit: '"default";r=99;t=60' },
@@ -14,7 +14,7 @@ test.each([
 })
 
 test.each([0, 1, 99, 100])('allows request %i of 100', (used) => {
-  expect(() => assertWithinBudget({ limit: 100, used, resetSeconds: 30 })).not.toThrow()
+  expect(() => assertWithinRateLimit({ limit: 100, used, resetSeconds: 30 })).not.toThrow()
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
 ])(
   'rejects request $used of 100 for $retryAfterSeconds s if the minute ends in $resetSeconds s',
   ({ used, resetSeconds, retryAfterSeconds }) => {
-    expect(() => assertWithinBudget({ limit: 100, used, resetSeconds })).toThrow(
+    expect(() => assertWithinRateLimit({ limit: 100, used, resetSeconds })).toThrow(
       expect.objectContaining({
         code: 'RATE_LIMIT_EXCEEDED',
         message: `This account may send 100 requests per minute. Try again in ${retryAfterSeconds} seconds.`,

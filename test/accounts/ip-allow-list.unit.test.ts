@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { failureFacts } from '../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import {
   networkOf,
   normalizeAddress,
@@ -79,7 +79,7 @@ test('lists each address and range once, in the given order', () => {
 test('rejects a list with one invalid entry and names it', () => {
   const message =
     '"192.0.2.1/33" is neither an IP address nor a CIDR range, such as 192.0.2.10, 192.0.2.0/24 or 2001:db8::/32. The allow-list is unchanged.'
-  const fact = failureFacts.noAddress({ value: '"192.0.2.1/33"' })
+  const fact = errorFactsWithValues.noAddress({ value: '"192.0.2.1/33"' })
   expect(() => parseAllowList(['192.0.2.1', '192.0.2.1/33'])).toThrow(
     expect.objectContaining({ code: 'VALIDATION_ERROR', message, fields: { allowList: fact } }),
   )

@@ -2,8 +2,8 @@
  * Process: the baseline for deliveries. pg-boss 12 makes the signed POST of each job and records its outcome. It is
  * tuned: the fastest number of batches and workers, without a pause between full batches.
  */
-import { PgBoss, type JobResult } from 'pg-boss'
 import { createServer } from 'node:http'
+import { PgBoss, type JobResult } from 'pg-boss'
 import { listen } from './socket-server.ts'
 import { queue } from './pg-boss-deliverer.ts'
 import { createSignedPost, secret, type Webhook } from './callbacks.ts'

@@ -1,5 +1,5 @@
-import { failureFacts } from '../../contracts/facts/errors.ts'
 import { expect, test } from 'vitest'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { budgetRules, createBudgets } from '../../src/pipeline/budgets.ts'
 
 function callOf(accountId: string, email = 'ada@example.com') {
@@ -82,7 +82,7 @@ test('gives each user of an account their own emails', () => {
 function allowOneIn(milliseconds: number): ReturnType<typeof createBudgets> {
   return createBudgets({
     ...budgetRules,
-    checks: [{ calls: 1, milliseconds, describe: failureFacts.budget.checksPerMinute }],
+    checks: [{ calls: 1, milliseconds, describe: errorFactsWithValues.budget.checksPerMinute }],
   })
 }
 

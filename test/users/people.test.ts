@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../src/users/audit/audit.ts'
-import { removeUser, resetPassword } from '../../src/users/change-member.ts'
+import { removeMemberAsOperator, resetPassword } from '../../src/users/change-member.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { signedInOwner, type TestOwner, visitor } from '../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../support/server.ts'
@@ -174,7 +174,7 @@ test('never demotes or removes the last owner, but lets an operator do so', asyn
   expect(demoted).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
   expect(removed).toMatchObject({ statusCode: 409, error: { data: { code: 'SETTING_REFUSED' } } })
   expect(removed.error.message).not.toContain('waybill owner')
-  await removeUser(server.deps, accountId, last.email)
+  await removeMemberAsOperator(server.deps, accountId, last.email)
   expect((await of({ accountId }).members(last)).statusCode).toBe(401)
 })
 
@@ -386,7 +386,7 @@ test('accepts as a new person if they are removed before their password is check
     await sql`lock table owner_tries in exclusive mode`.execute(trx)
     const response = member.inOtherBrowser().mutate('invitation.accept', input)
     await waitForLock()
-    await removeUser(server.deps, account.accountId, member.email)
+    await removeMemberAsOperator(server.deps, account.accountId, member.email)
     return { response }
   })
 

@@ -120,7 +120,7 @@ function newEvent(messageId: string): UnrecordedEvent {
       accountId: 'wa_1',
     },
   })
-  return { accountId, type: 'message.delivered', messageId, payload }
+  return { accountId, type: 'message.delivered', subjectId: messageId, payload }
 }
 
 test('lists an event immediately', async () => {

@@ -1,5 +1,5 @@
-import { failureFacts } from '../../contracts/facts/errors.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { errorFactsWithValues } from '../../contracts/facts/errors.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import { addWhatsAppAccount, type NewWhatsAppAccount } from '../../src/whatsapp-accounts/add.ts'
 import {
@@ -105,7 +105,7 @@ test('does not add an account that WhatsApp rejects or cannot check, unless it i
   await expect(addWhatsAppAccount(whatsAppThat(tokenRefused), accountId, input)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     message: 'WhatsApp rejects this access token (code 190: Access token has expired).',
-    fields: { accessToken: failureFacts.tokenRejected({ words: 'code 190: Access token has expired' }) },
+    fields: { accessToken: errorFactsWithValues.tokenRejected({ words: 'code 190: Access token has expired' }) },
     // A token that WhatsApp rejects cannot send either.
     remedy: expect.not.stringContaining('--unverified'),
   })

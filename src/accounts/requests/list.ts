@@ -11,7 +11,7 @@ import type {
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
-import { firstRequestIdAt, timeOfRequestId } from '../../platform/ids.ts'
+import { firstRequestIdAt, timeOfRequestId, messageIdPattern } from '../../platform/ids.ts'
 import {
   countByErrorCode,
   findMessagesByExternalId,
@@ -24,7 +24,6 @@ import {
 } from './store.ts'
 
 const requestIdPattern = /^req_[0-9a-f]{12}_[0-9a-z]{1,40}$/
-const messageIdPattern = /^msg_[0-9a-hjkmnp-tv-z]{26}$/
 /** Maximum number of messages with an external ID whose requests are searched. */
 const maxMessages = 5
 

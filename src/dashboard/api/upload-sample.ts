@@ -1,5 +1,5 @@
-import { sayFact } from '../language/facts.ts'
 import { t } from '@lingui/core/macro'
+import { sayFact } from '../language/facts.ts'
 import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import type { SampleFormat } from '../../../contracts/templates/samples.ts'

@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { plural, t } from '@lingui/core/macro'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { dateFormat, numberFormat, relativeTimeFormat } from '../language/format.ts'
 
 const steps = [

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import { type Authentication, authenticate } from '../../accounts/authenticate.ts'
-import { assertWithinBudget, rateLimitHeaders } from '../../accounts/rate-limit.ts'
+import { assertWithinRateLimit, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import type { ProcedureCall } from '../../pipeline/procedures.ts'
 import type { Slot } from '../limits/load-limit.ts'
@@ -71,7 +71,7 @@ export async function authorizeApiKey(
     const headers = rateLimitHeaders(budget)
     // Lower case saves Fastify the conversion on each request.
     void reply.header('ratelimit', headers.RateLimit).header('ratelimit-policy', headers['RateLimit-Policy'])
-    assertWithinBudget(budget)
+    assertWithinRateLimit(budget)
   }
   const idempotencyKey = idempotent ? parseIdempotencyKey(readHeader(request, 'idempotency-key')) : undefined
   return new ApiCall(caller.accountId, idempotencyKey, exchange)

@@ -1,11 +1,10 @@
-import { errorFacts, failureFacts } from '../../../contracts/facts/errors.ts'
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server'
+import { errorFacts, errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { documentedErrorCodes } from '../../../contracts/error-help.ts'
 import { type ErrorCode, type ErrorDetails, errors, type ErrorStatus, ServiceError } from '../../../contracts/errors.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Logger } from '../../platform/log.ts'
 
-/** The failure envelope that the specification defines. */
 export interface FailureBody {
   success: false
   error: { code: ServiceError['code']; message: string } & ErrorDetails
@@ -62,7 +61,7 @@ export function toServiceError(error: unknown, { requestId, log }: { requestId: 
     return new ServiceError('SERVICE_UNAVAILABLE', errorFacts.databaseUnavailable(), { retryAfterSeconds: 1 })
   }
   log.error({ err: error, requestId }, 'a request failed')
-  return new ServiceError('INTERNAL_ERROR', failureFacts.internal({ requestId }))
+  return new ServiceError('INTERNAL_ERROR', errorFactsWithValues.internal({ requestId }))
 }
 
 const outageLogMilliseconds = 1_000

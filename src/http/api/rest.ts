@@ -8,7 +8,7 @@ import type { ServedProcedure } from '../../pipeline/procedures.ts'
 import { type ApiCall, authorizeApiKey } from './authorize.ts'
 import { parseInput, parseJsonBody } from './input.ts'
 
-/** Serves each procedure at its contract's method and path, in the envelope that the specification defines. */
+/** Serves each procedure at its contract's method and path, in the envelope `{ success, data | error }`. */
 export async function registerRest(
   app: FastifyInstance,
   deps: Deps,

@@ -1,6 +1,6 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { AuditDeps } from '../../users/audit/append.ts'
 import { recordOwnChange } from '../../users/audit/audit.ts'

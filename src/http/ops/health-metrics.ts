@@ -1,6 +1,6 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type HealthState, readHealthPages, type ViewDeps } from '../../whatsapp-accounts/health/view.ts'
 import { countWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'

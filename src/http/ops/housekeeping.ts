@@ -1,7 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
-import { setTimeout as delay } from 'node:timers/promises'
 import { deleteOldCutoffs } from '../../accounts/requests/store.ts'
 import { checkDueAccounts } from '../../whatsapp-accounts/health/check.ts'
 import { refreshDueTokens } from '../../whatsapp-accounts/health/refresh.ts'

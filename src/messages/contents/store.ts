@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { retryLocked } from '../../platform/db/locks.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { firstIdAt } from '../../platform/ids.ts'

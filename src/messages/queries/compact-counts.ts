@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { bucketDays, bucketKey, defaultBatchSize, repeatLocked } from './counts-store.ts'
 import { shiftDay, startOfDay } from './periods.ts'

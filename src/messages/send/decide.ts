@@ -1,5 +1,5 @@
 import type { Sentence } from '../../../contracts/facts/fact.ts'
-import { failureFacts } from '../../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
@@ -108,7 +108,7 @@ function requireApproved(
   if (template.status !== 'APPROVED')
     throw new ServiceError(
       'TEMPLATE_NOT_FOUND',
-      failureFacts.templateNotApproved({ value: JSON.stringify(name), language, status: template.status }),
+      errorFactsWithValues.templateNotApproved({ value: JSON.stringify(name), language, status: template.status }),
     )
   return template
 }

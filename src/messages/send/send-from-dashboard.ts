@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
 import { spendRequest } from '../../accounts/authenticate-store.ts'
-import { assertWithinBudget } from '../../accounts/rate-limit.ts'
+import { assertWithinRateLimit } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import { adviseOnFailure } from '../../whatsapp/failure-advice.ts'
 import { isUserId } from '../recipients/plan.ts'
@@ -26,7 +26,7 @@ export async function sendFromDashboard(
   input: SendMessageRequest,
 ): Promise<z.output<typeof SentFromDashboard>> {
   const budget = await spendRequest(deps.db, caller.accountId)
-  if (budget) assertWithinBudget(budget)
+  if (budget) assertWithinRateLimit(budget)
   const prepared = await prepare(deps, caller, input)
   // Without an idempotency key, it is always recorded.
   await record(deps, caller, prepared.message, undefined)

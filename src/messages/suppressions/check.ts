@@ -1,6 +1,6 @@
 import { suppressedCategories, type SuppressedCategory } from '../../../contracts/dashboard/suppression.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { failureFacts } from '../../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { recipientFacts } from '../../../contracts/facts/recipients.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
@@ -33,7 +33,7 @@ export async function assertNotSuppressed(
   const problem = found.all_messages
     ? recipientFacts.suppressed(why)
     : recipientFacts.suppressedCategory({ ...why, category: suppressionRule.category })
-  throw new ServiceError('RECIPIENT_SUPPRESSED', failureFacts.field({ field, problem }), {
+  throw new ServiceError('RECIPIENT_SUPPRESSED', errorFactsWithValues.field({ field, problem }), {
     fields: { [field]: problem },
   })
 }

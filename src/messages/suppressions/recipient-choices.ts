@@ -72,8 +72,7 @@ function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice
       ...(message && message.externalId !== null && { externalId: message.externalId }),
     },
   }
-  // The column contains the ID of the event's subject.
-  return { accountId, type: event.type, messageId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
+  return { accountId, type: event.type, subjectId: message?.id ?? whatsAppAccountId, payload: JSON.stringify(event) }
 }
 
 const choices = new Map<string, 'out' | 'in'>([

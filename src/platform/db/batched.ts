@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type BatchOptions, createBatcher } from '../batch.ts'
 import type { Database } from './schema.ts'
 import { createTracedBatcher, tracingOf } from './traced.ts'
-import { isLockTimeout } from './errors.ts'
+import { isLockTimeout, isItemError } from './errors.ts'
 
 export interface BatchedOptions<Item, Result> {
   /** Names the spans of the calls. */
@@ -56,10 +56,4 @@ export function batched<Item, Result>({
     }
     return call(item)
   }
-}
-
-/** Invalid data, a violated constraint, or a deadlock, which bisecting the batch resolves. */
-function isItemError(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(22|23)/.test(code) || code === '40P01'
 }

@@ -25,30 +25,40 @@ const unavailableMessages = [
   /^Cannot use a pool after calling end/,
 ]
 
+/** The SQLSTATE of PostgreSQL, or the code of a failed connection. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Invalid data, a violated constraint or a deadlock, which one item of a batch can cause. */
+export function isItemError(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error)) || isDeadlock(error)
+}
+
 /** Returns whether the server cancelled a statement that waited too long for a lock. The statement had no effect. */
 export function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03'
+  return codeOf(error) === '55P03'
 }
 
 /** Returns whether the server cancelled a statement because it and another one waited for each other. */
 export function isDeadlock(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '40P01'
+  return codeOf(error) === '40P01'
 }
 
 /** Returns whether a statement would have stored a key twice. */
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
+  return codeOf(error) === '23505'
 }
 
 /** Returns whether the server did not accept the password of a new connection. */
 export function isPasswordRejected(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '28P01'
+  return codeOf(error) === '28P01'
 }
 
 /** Returns whether a query failed because the database is unavailable, not because of the query itself. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error)
   return (
     error instanceof NotStartedError ||
     error instanceof DatabasePasswordError ||
@@ -68,8 +78,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!isDatabaseUnavailable(error) || !(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  const endedByServer = code === '57014' || isLockTimeout(error)
+  const endedByServer = codeOf(error) === '57014' || isLockTimeout(error)
   return !endedByServer && !(error instanceof NotStartedError) && !noConnection.test(error.message)
 }
 
@@ -84,6 +93,5 @@ const transientStates = new Set(['40P01', '40001'])
  * unavailable.
  */
 export function isTransient(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return (typeof code === 'string' && transientStates.has(code)) || isDatabaseUnavailable(error)
+  return transientStates.has(codeOf(error)) || isDatabaseUnavailable(error)
 }

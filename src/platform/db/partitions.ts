@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../contracts/time.ts'
 import { type Kysely, sql } from 'kysely'
+import { dayMilliseconds } from '../../../contracts/time.ts'
 import { firstIdAt, firstRequestIdAt } from '../ids.ts'
 import type { Database } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { duplicateTemplate as contract, TemplateChange } from '../../../contracts/api/template-changes.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
-import { failureFacts, quotaFacts } from '../../../contracts/facts/errors.ts'
+import { errorFactsWithValues, quotaFacts } from '../../../contracts/facts/errors.ts'
 import type {
   TemplateDefinition,
   TemplateHeaderDefinition,
@@ -65,9 +65,13 @@ function findStored(deps: ChangeDeps, { accountId, wabaId }: TemplateAccount, { 
 
 function describeExisting(stored: TemplateRow, template: TemplateDefinition): TemplateChange {
   if (matchesStored(stored, template)) return describeUnchanged(stored)
-  throw new ServiceError('TEMPLATE_EXISTS', failureFacts.templateExists({ ...template, status: stored.status }), {
-    field: 'name',
-  })
+  throw new ServiceError(
+    'TEMPLATE_EXISTS',
+    errorFactsWithValues.templateExists({ ...template, status: stored.status }),
+    {
+      field: 'name',
+    },
+  )
 }
 
 /** Copies a template under another name, language or WhatsApp account. */

@@ -1,6 +1,6 @@
-import { failureFacts } from '../../../contracts/facts/errors.ts'
-import { sampleTypes } from '../../../contracts/facts/samples.ts'
 import { createReadStream } from 'node:fs'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
+import { sampleTypes } from '../../../contracts/facts/samples.ts'
 import { type ErrorCode, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { TemplateDefinition, TemplateHeaderDefinition } from '../../../contracts/templates/definition.ts'
 import { isSampleFormat, isSampleType, type SampleFormat } from '../../../contracts/templates/samples.ts'
@@ -79,7 +79,7 @@ export function toSampleProblem(error: unknown, format: SampleFormat): unknown {
 }
 
 function wrongType(field: string, format: SampleFormat): ServiceError {
-  return invalidField(field, failureFacts.sampleType({ type: sampleTypes[format]() }))
+  return invalidField(field, errorFactsWithValues.sampleType({ type: sampleTypes[format]() }))
 }
 
 /** Counts towards the concurrent uploads of the account, because it uses disk space and a connection. */

@@ -1,6 +1,6 @@
+import type { Kysely } from 'kysely'
 import { changes } from '../../../contracts/facts/changes.ts'
 import { type Sentence, inEnglish } from '../../../contracts/facts/fact.ts'
-import type { Kysely } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import { readDatabaseClock } from '../../platform/db/clock.ts'
 import type { AuditOutcome, Database } from '../../platform/db/schema.ts'

@@ -27,8 +27,7 @@ export async function announceEndpoints(
       .map((row) => ({
         accountId: row.account_id,
         type: 'endpoint.failing',
-        // The column holds the ID of the subject of the event.
-        messageId: row.id,
+        subjectId: row.id,
         payload: JSON.stringify(toEvent(row, deps.now())),
         exceptEndpointId: row.id,
       }))

@@ -34,8 +34,7 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
     const events = changes.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
-      // The column holds the ID of the subject of the event.
-      messageId: row.whatsapp_template_id,
+      subjectId: row.whatsapp_template_id,
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)

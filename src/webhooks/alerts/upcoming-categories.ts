@@ -1,9 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { z } from 'zod'
 import type { TemplateCategoryChangingEvent } from '../../../contracts/events.ts'
 import { alertFacts, timeOf } from '../../../contracts/facts/alerts.ts'
 import type { Fact } from '../../../contracts/facts/fact.ts'
 import type { CategoryCost } from '../../../contracts/pricing.ts'
-import type { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import type { Database, TemplatesTable } from '../../platform/db/schema.ts'
 import { isRejectedInstead, refreshUpcomingCategories } from '../../whatsapp-accounts/health/upcoming-categories.ts'
@@ -136,9 +136,8 @@ function toUnrecorded({ row, newCategory, cost }: Announced, now: Date) {
       cost,
     },
   }
-  // The column holds the ID of the subject of the event.
-  const messageId = row.whatsapp_template_id
-  return { accountId: row.account_id, type: event.type, messageId, payload: JSON.stringify(event) }
+  const subjectId = row.whatsapp_template_id
+  return { accountId: row.account_id, type: event.type, subjectId, payload: JSON.stringify(event) }
 }
 
 function toRaised({ row, newCategory: category, cost }: Announced): AlertChange {

@@ -43,8 +43,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     const events = announced.map(({ row, event }) => ({
       accountId: row.account_id,
       type: event.type,
-      // The column holds the ID of the subject of the event.
-      messageId: row.id,
+      subjectId: row.id,
       payload: JSON.stringify(event),
     }))
     await recordEvents(trx, events, deps)
@@ -160,7 +159,7 @@ export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'
     const reason = inactiveReasons.displaced()
     const event = toInactiveEvent(row, deps.now(), { by: 'whatsapp', reason: inEnglish(reason) })
     const { type } = event
-    const recorded = { accountId: row.account_id, type, messageId: row.id, payload: JSON.stringify(event) }
+    const recorded = { accountId: row.account_id, type, subjectId: row.id, payload: JSON.stringify(event) }
     await recordEvents(trx, [recorded], deps)
     await reportChanges(deps, trx, [toAccountChange(row.account_id, event, reason)])
   }

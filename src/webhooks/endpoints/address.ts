@@ -1,6 +1,6 @@
-import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { isMissingName, type Resolve } from '../sender/resolve.ts'
 import type { AddressVerdict } from '../sender/webhook-sender.ts'
 

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { defaultEventTypes } from '../../../contracts/events.ts'
 import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
-import { failureFacts } from '../../../contracts/facts/errors.ts'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { type Fact, inEnglish } from '../../../contracts/facts/fact.ts'
 import { accountNotFound } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
@@ -71,7 +71,7 @@ export async function addEndpoint(
   await deps.db.transaction().execute(async (trx) => {
     if (!(await lockAccount(trx, accountId))) throw accountNotFound(accountId)
     if ((await countEndpoints(trx, accountId)) >= maxEndpoints)
-      throw new ServiceError('SETTING_REFUSED', failureFacts.endpoints({ maxEndpoints }), {
+      throw new ServiceError('SETTING_REFUSED', errorFactsWithValues.endpoints({ maxEndpoints }), {
         remedy: `List them: waybill webhook list ${accountId}`,
       })
     await insertEndpoint(trx, row)

@@ -1,5 +1,5 @@
-import { failureFacts } from '../../../contracts/facts/errors.ts'
 import type { Kysely } from 'kysely'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { EndpointFailure } from '../../../contracts/dashboard/endpoint-failure.ts'
 import type { Endpoint } from '../../../contracts/dashboard/webhook.ts'
@@ -48,7 +48,7 @@ function toFailure(row: LastFailureRow, since: Date): EndpointFailure {
 }
 
 export function endpointNotFound(endpointId: string): ServiceError {
-  return new ServiceError('NOT_FOUND', failureFacts.endpointNotFound({ value: JSON.stringify(endpointId) }), {
+  return new ServiceError('NOT_FOUND', errorFactsWithValues.endpointNotFound({ value: JSON.stringify(endpointId) }), {
     remedy: 'List the endpoints of an account: waybill webhook list <account>',
   })
 }

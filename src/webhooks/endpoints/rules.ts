@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import { readProblem } from '../../../contracts/facts/problems.ts'
 import type { Sentence } from '../../../contracts/facts/fact.ts'
-import { failureFacts } from '../../../contracts/facts/errors.ts'
-import { z } from 'zod'
+import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
 import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhook.ts'
@@ -33,7 +33,7 @@ export function checkDescription(text: string | undefined): string | null {
   if (!description.success)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      failureFacts.endpointDescription({ value: problemOf(description.error) }),
+      errorFactsWithValues.endpointDescription({ value: problemOf(description.error) }),
       {
         field: 'description',
       },
@@ -73,11 +73,13 @@ function checkLimit(field: keyof typeof limitRules, value: number | null): numbe
 export async function checkUrl({ webhooks }: Pick<Deps, 'webhooks'>, url: string): Promise<void> {
   const checked = Url.safeParse(url)
   if (!checked.success)
-    throw new ServiceError('VALIDATION_ERROR', failureFacts.endpointUrl({ value: problemOf(checked.error) }), {
+    throw new ServiceError('VALIDATION_ERROR', errorFactsWithValues.endpointUrl({ value: problemOf(checked.error) }), {
       field: 'url',
     })
   if ((await webhooks.check(url)) === 'refused')
-    throw new ServiceError('VALIDATION_ERROR', failureFacts.endpointUrl({ value: urlProblem }), { field: 'url' })
+    throw new ServiceError('VALIDATION_ERROR', errorFactsWithValues.endpointUrl({ value: urlProblem }), {
+      field: 'url',
+    })
 }
 
 function problemOf({ issues }: z.ZodError): Sentence {

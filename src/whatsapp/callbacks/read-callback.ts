@@ -21,6 +21,7 @@ import {
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import { cut } from '../wire-values.ts'
+import { noReason } from '../../../contracts/fields.ts'
 
 /** The status of a message. */
 export interface StatusUpdate {
@@ -265,7 +266,7 @@ function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentit
     error:
       status === 'failed'
         ? {
-            code: error?.code === undefined ? 'UNKNOWN' : String(error.code),
+            code: error?.code === undefined ? noReason : String(error.code),
             message: error?.error_data?.details ?? error?.title ?? error?.message ?? 'WhatsApp gave no reason',
           }
         : undefined,

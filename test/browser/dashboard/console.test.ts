@@ -1,5 +1,5 @@
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { foldCounts } from '../../../src/messages/queries/counts-store.ts'
 import { createJobLog, startProcessReport } from '../../../src/http/ops/process-report.ts'
 import { grantOperator } from '../../../src/users/operators.ts'

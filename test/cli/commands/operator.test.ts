@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeUser } from '../../../src/users/change-member.ts'
+import { removeMemberAsOperator } from '../../../src/users/change-member.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 import { runCommand } from '../run-command.ts'
 import { signedInOwner, type TestOwner } from '../../support/user.ts'
@@ -80,7 +80,7 @@ test('keeps an operator who leaves their last account', async () => {
   const operator = await signedInOwner(server, other)
   await run('operator', 'grant', '--email', operator.email)
 
-  await removeUser(server.deps, other, operator.email)
+  await removeMemberAsOperator(server.deps, other, operator.email)
 
   expect((await run('operator', 'list')).json).toMatchObject({ items: [{ email: operator.email }] })
   await operator.signIn()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from 'node:net'
 import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 

@@ -1,6 +1,6 @@
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { claimJob, finishJob } from '../../../src/http/ops/due-jobs.ts'
 import { createHousekeeping, type JobLog } from '../../../src/http/ops/housekeeping.ts'
 import { createTestDeps } from '../../accounts/deps.ts'

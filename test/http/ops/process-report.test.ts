@@ -1,6 +1,6 @@
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { createJobLog, listProcesses, startProcessReport } from '../../../src/http/ops/process-report.ts'
 import { createTestDeps } from '../../accounts/deps.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { HealthFinding } from '../../../contracts/api/account.ts'
 import { sql } from 'kysely'
+import type { HealthFinding } from '../../../contracts/api/account.ts'
 import { runChecks } from '../../../src/cli/doctor.ts'
 import { encodeId } from '../../../src/platform/ids.ts'
 import { report, sendOne, status } from '../../support/callbacks.ts'

@@ -1,7 +1,7 @@
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { type MessagePage, sendMessage } from '../../../contracts/api/message.ts'
 import type { Overview } from '../../../contracts/dashboard/overview.ts'
 import { webhooks } from '../../../contracts/webhooks.ts'

@@ -1,5 +1,5 @@
-import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import { describeDevice } from '../../../src/users/sign-in/sessions.ts'
 import type { Session } from '../../../contracts/dashboard/session.ts'

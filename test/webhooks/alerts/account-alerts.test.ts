@@ -1,6 +1,6 @@
-import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { KyselyPlugin } from 'kysely'
+import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
 import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/view.ts'
 import { recordCallbacks } from '../../../src/whatsapp-accounts/health/store.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'

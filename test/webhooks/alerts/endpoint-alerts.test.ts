@@ -1,5 +1,5 @@
-import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { disabledReasons } from '../../../contracts/facts/deliveries.ts'
 import { EndpointFailingEvent } from '../../../contracts/events.ts'
 import { announceEndpoints } from '../../../src/webhooks/alerts/endpoints.ts'
 import { addEndpoint, disableEndpoint, enableEndpoint } from '../../../src/webhooks/endpoints/change.ts'

@@ -1,6 +1,6 @@
-import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'

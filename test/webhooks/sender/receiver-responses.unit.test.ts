@@ -1,8 +1,8 @@
-import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptResult, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 

@@ -1,4 +1,3 @@
-import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
@@ -6,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { deliveryFailures } from '../../../contracts/facts/deliveries.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import type { AttemptRequest, WebhookSender } from '../../../src/webhooks/sender/webhook-sender.ts'
 import { testCertificate } from '../../support/certificate.ts'

@@ -1,5 +1,5 @@
-import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { PhoneNumber, UserId } from '../../../contracts/fields.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'

@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { msg } from '@lingui/core/macro'
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../../contracts/dashboard/message.ts'
 import { toRecipientField } from '../../ui/phone-number.ts'

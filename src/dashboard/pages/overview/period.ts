@@ -1,5 +1,5 @@
-import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { msg, t } from '@lingui/core/macro'
+import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { translate } from '../../language/i18n.ts'
 import type { DayRange } from '../../../../contracts/dashboard/overview.ts'
 import { abbreviateDay, describeDay } from './statistics.ts'

@@ -1,6 +1,6 @@
 import { plural } from '@lingui/core/macro'
-import { numberFormat } from '../../language/format.ts'
 import { useState } from 'react'
+import { numberFormat } from '../../language/format.ts'
 import type { MessageStatus } from '../../../../contracts/api/message.ts'
 import type { Template, TemplateComponent } from '../../../../contracts/api/template.ts'
 import { Bubble, HeaderMedia, HeaderPicture, HeaderText } from './bubble.tsx'

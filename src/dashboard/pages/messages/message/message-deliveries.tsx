@@ -2,11 +2,11 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Anchor, Stack, Text, Modal } from '@mantine/core'
 import { Link } from 'react-router'
+import { useDisclosure } from '@mantine/hooks'
 import { useAccount } from '../../../session/session.ts'
 import { DeliveryList } from '../../webhooks/delivery-list.tsx'
 import { EndpointUrl } from '../../webhooks/endpoint.tsx'
 import { type MessageHistory, messageKey } from './use-message.ts'
-import { useDisclosure } from '@mantine/hooks'
 import { CodeBlock } from '../../../ui/copy.tsx'
 
 /** The webhook deliveries of the message with their requests and responses. */
