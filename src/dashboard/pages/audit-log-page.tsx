@@ -4,12 +4,13 @@ import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
 // The texts of changes, to show times in the time zone of the reader in English too.
 import '../../../contracts/facts/changes.ts'
-import type { Fact } from '../../../contracts/facts/fact.ts'
+import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
+import { toInternational } from '../../../contracts/phone-number.ts'
 import { say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
 import { useLanguage } from '../language/language.ts'
@@ -310,21 +311,40 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   )
 }
 
-/** Describes entries with local times and with the hosts of existing endpoints. */
+/** Describes entries with local times, the hosts of existing endpoints and the numbers of existing WhatsApp accounts. */
 function useDescription() {
   const { accountId } = useAccount()
   const { data } = useEndpoints(accountId, { refreshes: false })
   const hosts = new Map(data?.items.map(({ endpointId, url }) => [endpointId, new URL(url).host]))
-  const withHost = ({ code, params = {} }: Fact): Fact => {
-    const { endpointId: id } = params
-    if (typeof id !== 'string') return { code, params }
-    const host = hosts.get(id)
-    return { code, params: host === undefined ? params : { ...params, endpointId: `${id} (${host})` } }
+  const { data: accounts } = useQuery({
+    queryKey: ['whatsAppAccounts', accountId, 'numbers'],
+    queryFn: () => api.whatsAppAccount.list.query({ accountId }),
+    staleTime: 60_000,
+  })
+  const numbers = new Map(
+    accounts?.items.map(({ whatsAppAccountId, displayPhoneNumber }) => [
+      whatsAppAccountId,
+      displayPhoneNumber === undefined ? undefined : toInternational(displayPhoneNumber),
+    ]),
+  )
+  const withNames = ({ code, params = {} }: Fact): Fact => {
+    const endpointId = addName(params['endpointId'], hosts)
+    const whatsAppAccountId = addName(params['whatsAppAccountId'], numbers)
+    const named = {
+      ...(endpointId !== undefined && { endpointId }),
+      ...(whatsAppAccountId !== undefined && { whatsAppAccountId }),
+    }
+    return { code, params: { ...params, ...named } }
   }
   return ({ what, facts }: Entry) => {
     const fact = facts?.['what']
-    return toSentence(sayFact(fact && withHost(fact), what))
+    return toSentence(sayFact(fact && withNames(fact), what))
   }
+}
+
+function addName(id: FactParam | undefined, names: ReadonlyMap<string, string | undefined>): string | undefined {
+  const name = typeof id === 'string' ? names.get(id) : undefined
+  return typeof id === 'string' && name !== undefined ? `${id} (${name})` : undefined
 }
 
 function toSentence(what: string): string {

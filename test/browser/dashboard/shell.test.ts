@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changes } from '../../../contracts/facts/changes.ts'
+import { appendAuditEntry } from '../../../src/users/audit/append.ts'
 import { inviteUser } from '../../../src/users/invitation.ts'
 import { type DashboardBrowser, findAccessibilityViolations, password, startDashboard } from './support.ts'
 
@@ -25,6 +27,25 @@ test('opens the account of a signed-in user and navigates between pages', async 
   await heading.waitFor()
   expect(await page.title()).toBe('Audit log · Waybill')
   expect(await heading.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+  expect(pageErrors).toEqual([])
+})
+
+test('names the number of a WhatsApp account in the audit log', async () => {
+  const { page, openOfAccount, pageErrors, account } = await dashboard.signedIn()
+  const { accountId, whatsAppAccountId } = account
+  const { deps } = dashboard.server
+  await deps.db
+    .updateTable('whatsapp_accounts')
+    .set({ display_phone_number: '34600111000' })
+    .where('id', '=', whatsAppAccountId)
+    .execute()
+  const what = changes.makeDefault({ whatsAppAccountId })
+  const entry = { accountId, id: deps.newId('aud'), who: 'operator', what, address: 'command line' }
+  await appendAuditEntry(deps, { ...entry, outcome: 'done' })
+
+  await openOfAccount('audit-log')
+
+  await page.getByText(`Made ${whatsAppAccountId} (+34600111000) the default`).first().waitFor()
   expect(pageErrors).toEqual([])
 })
 
