@@ -35,7 +35,7 @@ EXPLAINED = [
     ),
     (
         "VALIDATION_ERROR",
-        r"(to|recipients\[\d+\]): (has \d+ digits|does not start with the code of any country)",
+        r"(to|recipients\[\d+\]): (start with the country code.*: the number )?(has \d+ digits|does not start with the code)",
         "How long a number is depends on its country.",
     ),
     (
