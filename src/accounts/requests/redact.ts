@@ -86,10 +86,16 @@ export function scrubSecrets(text: string): string {
     .replaceAll(/\bEAA[0-9A-Za-z]{20,}/g, 'EAA[hidden]')
 }
 
-/** Error responses quote unknown field names, and a caller may have put a one-time code where a name belongs. */
-export function redactResponse(response: unknown, maxLength: number = maxBodyLength): string {
+/**
+ * Error responses quote values and unknown field names, and a caller may have put a one-time code where a name belongs. What
+ * the stored `request` shows is not hidden.
+ */
+export function redactResponse(response: unknown, request = '', maxLength: number = maxBodyLength): string {
   const text = JSON.stringify(response, null, 2) ?? ''
-  return truncate(scrubSecrets(text.replaceAll(/\\"[^"\\]*\d{4}[^"\\]*\\"/g, String.raw`\"[hidden]\"`)), maxLength)
+  const redacted = text.replaceAll(/\\"([^"\\]*\d{4}[^"\\]*)\\"/g, (quoted, value: string) =>
+    request.includes(`"${value}"`) ? quoted : String.raw`\"[hidden]\"`,
+  )
+  return truncate(scrubSecrets(redacted), maxLength)
 }
 
 function redactInput(input: unknown): unknown {

@@ -86,14 +86,14 @@ function readBodies({ request, trace, toBody }: CompletedRequest): Bodies {
   return {
     externalId: body?.externalId === undefined ? undefined : cleanText(body.externalId),
     request: body && cleanText(body.text),
-    answer: cleanText(redactResponse(answers.length === 1 ? answers[0] : answers)),
+    answer: cleanText(redactResponse(answers.length === 1 ? answers[0] : answers, body?.text)),
   }
 }
 
 /** The response of the first failure, truncated to its code and message. */
 function readMessage({ request, trace, toBody }: CompletedRequest): Bodies {
   const [failure] = trace.failures ?? []
-  const answer = failure && cleanText(redactResponse(toBody(failure, request.url), maxMessageLength))
+  const answer = failure && cleanText(redactResponse(toBody(failure, request.url), '', maxMessageLength))
   return { externalId: undefined, request: undefined, answer }
 }
 

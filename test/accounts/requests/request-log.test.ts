@@ -168,6 +168,16 @@ test('records a rejected request with its body and its response', async () => {
   })
 })
 
+test('shows what an error quotes of the recorded request, and hides what it quotes of a hidden value', async () => {
+  const response = await account.post('/api/v1/message/send', { ...message, template: 'offer_2026', 'my 4711 code': 1 })
+  expect(response.statusCode).toBe(400)
+  const unknown = await account.post('/api/v1/message/send', { ...message, to: '34600111222', template: 'offer_2026' })
+  expect(unknown.statusCode).toBe(404)
+
+  expect((await find(response.headers['x-request-id'])).answer).not.toContain('4711')
+  expect((await find(unknown.headers['x-request-id'])).answer).toContain('offer_2026')
+})
+
 test('records a send that WhatsApp rejects with the message that failed', async () => {
   const response = await account.post('/api/v1/message/send', {
     ...message,
