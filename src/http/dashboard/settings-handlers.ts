@@ -62,7 +62,7 @@ import {
   updateAlertRules,
 } from '../../webhooks/alerts/settings.ts'
 import { listDeliveries, readPayload, requireDelivery, retryDelivery } from '../../webhooks/deliveries/delivery.ts'
-import { countRecoverable, recoverStepwise } from '../../webhooks/deliveries/recover.ts'
+import { countRecoverable, recoverPart } from '../../webhooks/deliveries/recover.ts'
 import {
   addEndpoint,
   disableEndpoint,
@@ -235,7 +235,7 @@ const webhookHandlers: SettingsHandlers<'webhook'> = {
     retryDelivery(deps, await requireDelivery(deps.db, accountId, deliveryId), deliveryId),
   payload: (deps, _call, { accountId, deliveryId }) => readPayload(deps, accountId, deliveryId),
   countRecoverable: (deps, _call, input) => countRecoverable(deps, input),
-  recover: (deps, _call, input) => recoverStepwise(deps, input),
+  recover: (deps, _call, input) => recoverPart(deps, input),
   activity: (deps, _call, { accountId }) => listActivity(deps, accountId),
   statistics: (deps, _call, { accountId, endpointId, range }) => getStatistics(deps, { accountId, endpointId }, range),
 }

@@ -37,18 +37,6 @@ async function rangeSince({ db }: Pick<Deps, 'db'>, accountId: string, since: Da
   return { fromId: firstIdAt('evt', since), untilId: firstIdAt('evt', until) }
 }
 
-/** Processes one batch of events and wakes the workers. `remaining` is the range that is left. */
-async function recoverPart(
-  deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
-  endpoint: EndpointKeys,
-  range: EventRange,
-  filter: RecoveryFilter,
-): Promise<{ recovered: number; remaining: EventRange | undefined }> {
-  const result = await recoverBatch(deps, endpoint, range, filter)
-  if (result.recovered > 0) deps.announcements.announce('deliveries')
-  return result
-}
-
 interface Recoverable {
   /** Events to queue. `id` is the ID of the failed delivery; undefined if there was none. */
   missed: { eventId: string; id: string | undefined }[]
@@ -155,12 +143,14 @@ export async function countRecoverable(
  * delivery because the endpoint did not exist or did not subscribe to their type. Runs one part; `next` identifies the
  * next one. It can be repeated after an interruption, because events that are already waiting are skipped.
  */
-export async function recoverStepwise(
+export async function recoverPart(
   deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
   { accountId, endpointId, since, next, ...filter }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   const range = next === undefined ? await rangeSince(deps, accountId, new Date(since)) : decodeRange(next)
-  const { recovered, remaining } = await recoverPart(deps, { accountId, endpointId }, range, filter)
+  const { recovered, remaining } = await recoverBatch(deps, { accountId, endpointId }, range, filter)
+  // Wakes the workers.
+  if (recovered > 0) deps.announcements.announce('deliveries')
   return {
     recovered,
     reachedAt: timeOfId(remaining?.fromId ?? range.untilId).toISOString(),

@@ -5,7 +5,7 @@ import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries, readPayload, retryDelivery } from '../../../src/webhooks/deliveries/delivery.ts'
-import { countRecoverable, recoverStepwise } from '../../../src/webhooks/deliveries/recover.ts'
+import { countRecoverable, recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { findDelivery } from '../../../src/webhooks/deliveries/store.ts'
 import {
   addEndpoint,
@@ -90,7 +90,7 @@ async function recoverAll(endpointId: string, since: Date): Promise<number[]> {
   const recovered: number[] = []
   let next: string | undefined
   do {
-    const part = await recoverStepwise(deps, { accountId, endpointId, since: since.toISOString(), next })
+    const part = await recoverPart(deps, { accountId, endpointId, since: since.toISOString(), next })
     recovered.push(part.recovered)
     next = part.next
   } while (next !== undefined)
@@ -227,7 +227,7 @@ test('restarts the schedule of a waiting delivery on a retry, so that no attempt
 
   await postpone(deps, recovered, 36_000)
   const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
-  await recoverStepwise(deps, choice)
+  await recoverPart(deps, choice)
   expect(await readAttempts(recovered)).toEqual([0])
   expect(await readAttempts(underWay)).toEqual([1])
 })
@@ -304,7 +304,7 @@ test("recovers events up to the current time of the database, whatever the node'
 
   const behind = { ...deps, now: () => new Date(0) }
   const all = { accountId, endpointId: id, since: new Date(0).toISOString() }
-  expect(await recoverStepwise(behind, all)).toMatchObject({ recovered: 1 })
+  expect(await recoverPart(behind, all)).toMatchObject({ recovered: 1 })
 })
 
 test('rejects a recovery since a future time', async () => {
@@ -336,7 +336,7 @@ test('counts and redelivers only the deliveries with one kind of failure, includ
   expect(await countRecoverable(deps, choice)).toEqual({ missed: 1, waiting: 1, isPartial: false })
   for (const error of ['connection refused', deliveryFailures.connectionRefused().code])
     expect(await countRecoverable(deps, { ...all, error })).toMatchObject({ missed: 1 })
-  expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 2 })
+  expect(await recoverPart(deps, choice)).toMatchObject({ recovered: 2 })
 
   const { items } = await listDeliveries(deps, accountId, id)
   expect(items.map(({ eventId, state }) => [eventId, state])).toEqual([
@@ -357,7 +357,7 @@ test('leaves a delivery in progress unchanged when waiting ones are redelivered'
   await postpone(deps, underWay, 17, { claimed: true })
   const choice = { accountId, endpointId: id, since: new Date(0).toISOString(), includeWaiting: true }
 
-  expect(await recoverStepwise(deps, choice)).toMatchObject({ recovered: 1 })
+  expect(await recoverPart(deps, choice)).toMatchObject({ recovered: 1 })
   expect((await readWaits(deps, id)).map((wait) => wait > 10)).toEqual([true])
 })
 

@@ -3,7 +3,7 @@ import type { EventType } from '../../../contracts/events.ts'
 import { createAccount } from '../../../src/accounts/account.ts'
 import type { Deps } from '../../../src/deps.ts'
 import { listDeliveries } from '../../../src/webhooks/deliveries/delivery.ts'
-import { recoverStepwise } from '../../../src/webhooks/deliveries/recover.ts'
+import { recoverPart } from '../../../src/webhooks/deliveries/recover.ts'
 import { createWebhookSender } from '../../../src/webhooks/sender/sender.ts'
 import {
   addEndpoint,
@@ -219,7 +219,7 @@ test('finds no endpoints in an unknown or different account', async () => {
     rotateSecret(deps, other, id),
     testEndpoint(deps, other, id),
     listDeliveries(deps, other, id),
-    recoverStepwise(deps, { accountId: other, endpointId: id, since: new Date(0).toISOString() }),
+    recoverPart(deps, { accountId: other, endpointId: id, since: new Date(0).toISOString() }),
   ])
   for (const result of refused)
     expect(result).toMatchObject({ reason: { message: expect.stringContaining(`Endpoint "${id}" was not found`) } })
