@@ -192,7 +192,7 @@ const auditHandlers: SettingsHandlers<'audit'> = {
 const alertHandlers: SettingsHandlers<'alert'> = {
   get: (deps, _call, { accountId }) => getAlertSettings(deps, accountId),
   update: (deps, _call, { accountId, ...rules }) => updateAlertRules(deps, accountId, rules),
-  list: async ({ db }, _call, { accountId }) => ({ items: await listAlerts(db, accountId) }),
+  list: async (deps, _call, { accountId }) => ({ items: await listAlerts(deps, accountId) }),
   acknowledge: (deps, call, { accountId, alertId }) => acknowledgeAlert(deps, { accountId, alertId, by: call.actor() }),
   recipients: (deps, call, { accountId }) => getAlertRecipients(deps, { accountId, userId: call.user().userId }),
   setEmails: async (deps, call, { accountId, receives }) => {
@@ -208,7 +208,7 @@ const alertHandlers: SettingsHandlers<'alert'> = {
     return audited(deps, change, () => setAlertEmails(deps, { accountId, userId, email }, receives))
   },
   setChat: (deps, _call, { accountId, ...chat }) => setChat(deps, accountId, chat),
-  removeChat: ({ db }, _call, { accountId }) => removeChat(db, accountId),
+  removeChat: (deps, _call, { accountId }) => removeChat(deps, accountId),
   testChat: (deps, _call, { accountId }) => testChat(deps, accountId),
   testEmail: (deps, call, { accountId }) => sendTestEmail(deps, { accountId, email: call.user().email }),
 }

@@ -1,14 +1,12 @@
-import type { Kysely } from 'kysely'
 import type { Alert } from '../../../contracts/dashboard/alert.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import type { Database } from '../../platform/db/schema.ts'
 import { toSeverity } from './report.ts'
 import { type AlertRow, changeAlert, findAlerts, lockAlert } from './store.ts'
 import { isAlertCode, pageOf, readFacts } from './text.ts'
 
 /** Lists open alerts of an account first, then resolved ones. */
-export async function listAlerts(db: Kysely<Database>, accountId: string): Promise<Alert[]> {
+export async function listAlerts({ db }: Pick<Deps, 'db'>, accountId: string): Promise<Alert[]> {
   return (await findAlerts(db, accountId)).map(toAlert)
 }
 

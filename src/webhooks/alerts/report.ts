@@ -49,19 +49,19 @@ function toAlert({ publicUrl }: Pick<Deps, 'publicUrl'>, change: AlertChange): M
   }
 }
 
+type RecordDeps = Pick<Deps, 'newId' | 'now'>
+
 /** Returns whether to send the alert now. */
-function record(
-  deps: Pick<Deps, 'newId' | 'now'>,
+function record(deps: RecordDeps, trx: Kysely<Database>, change: AlertChange, rules: AlertRules): Promise<boolean> {
+  return change.kind === 'raised' ? raise(deps, trx, change, rules) : recover(deps, trx, change, rules)
+}
+
+async function raise(
+  { newId, now: clock }: RecordDeps,
   trx: Kysely<Database>,
   change: AlertChange,
   rules: AlertRules,
 ): Promise<boolean> {
-  return change.kind === 'raised' ? raise(deps, trx, change, rules) : recover(deps, trx, change, rules)
-}
-
-type RecordParameters = Parameters<typeof record>
-
-async function raise(...[{ newId, now: clock }, trx, change, rules]: RecordParameters): Promise<boolean> {
   const now = clock()
   const openAlert = await lockOpenAlert(trx, change)
   const { send, dueAt } = decide({
@@ -71,7 +71,6 @@ async function raise(...[{ newId, now: clock }, trx, change, rules]: RecordParam
     previousSeverity: openAlert && toSeverity(openAlert),
     wasSent: openAlert?.sent_at != null,
     acknowledged: openAlert?.acknowledged_at != null,
-    recovered: false,
     rules,
   })
   const isAcknowledged = openAlert?.acknowledged_at != null && !send && dueAt === undefined
@@ -93,7 +92,12 @@ async function raise(...[{ newId, now: clock }, trx, change, rules]: RecordParam
   return send
 }
 
-async function recover(...[{ newId, now: clock }, trx, change, rules]: RecordParameters): Promise<boolean> {
+async function recover(
+  { newId, now: clock }: RecordDeps,
+  trx: Kysely<Database>,
+  change: AlertChange,
+  rules: AlertRules,
+): Promise<boolean> {
   const now = clock()
   const openAlert = await lockOpenAlert(trx, change)
   const { send, dueAt } = decide({
@@ -104,7 +108,6 @@ async function recover(...[{ newId, now: clock }, trx, change, rules]: RecordPar
     // An earlier version sent alerts without recording them.
     wasSent: openAlert ? openAlert.sent_at !== null : true,
     acknowledged: openAlert?.acknowledged_at != null,
-    recovered: false,
     rules,
   })
   const text = toColumns(change)

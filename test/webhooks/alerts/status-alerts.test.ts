@@ -85,7 +85,7 @@ async function check({ measure = true } = {}): Promise<void> {
   }
 }
 
-const alerts = async (of: TestAccount = account): Promise<Alert[]> => listAlerts(server.deps.db, of.accountId)
+const alerts = async (of: TestAccount = account): Promise<Alert[]> => listAlerts(server.deps, of.accountId)
 
 async function countPosts(): Promise<number> {
   const { count } = await server.deps.db

@@ -60,7 +60,7 @@ export async function setChat(
 }
 
 /** Also deletes posts that are waiting. */
-export async function removeChat(db: Kysely<Database>, accountId: string): Promise<{ removed: boolean }> {
+export async function removeChat({ db }: Pick<Deps, 'db'>, accountId: string): Promise<{ removed: boolean }> {
   return db.transaction().execute(async (trx) => {
     const { numUpdatedRows } = await trx
       .updateTable('alert_settings')

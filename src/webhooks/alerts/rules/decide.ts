@@ -14,8 +14,8 @@ export interface AlertFacts {
   previousSeverity: AlertSeverity | undefined
   wasSent: boolean
   acknowledged: boolean
-  /** Whether the problem was resolved, so that its recovery is due. */
-  recovered: boolean
+  /** Of an alert that is due: whether the problem was resolved, so that its recovery is due. */
+  recovered?: boolean
   rules: Pick<AlertRules, 'quietHours' | 'repeatHours'>
 }
 
@@ -33,7 +33,7 @@ const sendNothing: AlertDecision = { send: false, dueAt: undefined }
  * recovery is only sent if the alert was.
  */
 export function decide(facts: AlertFacts): AlertDecision {
-  const { now, change, severity, wasSent, recovered, rules } = facts
+  const { now, change, severity, wasSent, recovered = false, rules } = facts
   const isRecovery = change === 'recovered' || recovered
   if (isRecovery ? !wasSent : isSilenced(facts)) return sendNothing
   const quietEnd = rules.quietHours && findQuietEnd(rules.quietHours, now)

@@ -330,8 +330,8 @@ test('posts nothing and drops waiting alerts once the chat is removed', async ()
   await setSlack()
   await post()
 
-  expect(await removeChat(server.deps.db, account.accountId)).toEqual({ removed: true })
-  expect(await removeChat(server.deps.db, account.accountId)).toEqual({ removed: false })
+  expect(await removeChat(server.deps, account.accountId)).toEqual({ removed: true })
+  expect(await removeChat(server.deps, account.accountId)).toEqual({ removed: false })
 
   expect(await waiting()).toEqual([])
   await post()
