@@ -93,10 +93,10 @@ export async function startServing(
   mailer?.start()
   poster?.start()
   const onOutcomesUnknown = registerOutcomesUnknownMetric(registry)
-  const jobs = createJobLog(deps.now)
-  const housekeeping = doesHousekeeping ? createHousekeeping(deps, { ...config, onOutcomesUnknown, jobs }) : undefined
+  const jobLog = createJobLog(deps.now)
+  const housekeeping = doesHousekeeping ? createHousekeeping(deps, { ...config, onOutcomesUnknown, jobLog }) : undefined
   housekeeping?.start()
-  const processReport = startProcessReport(deps, { role, listJobs: jobs.list })
+  const processReport = startProcessReport(deps, { role, listJobs: jobLog.list })
   return {
     url,
     stop: async ({ drainMilliseconds = 0, staysReady = false } = {}) => {

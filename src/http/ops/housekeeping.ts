@@ -52,26 +52,26 @@ type HousekeepingConfig = Pick<Config, 'retentionDays' | 'outcomeUnknownAfterSec
   requestLogDays?: number
   /** Called with the number of messages whose outcome was reported as unknown. */
   onOutcomesUnknown?: (messages: number) => void
-  /** Records each run of each chore, for the operator console. */
-  jobs?: JobLog
+  /** Records each run of each job, for the operator console. */
+  jobLog?: JobLog
 }
 
 export interface Housekeeping {
   /**
-   * Runs each chore at its interval. A chore never overlaps itself; a failed one runs again at its next interval, or
+   * Runs each job at its interval. A job never overlaps itself; a failed one runs again at its next interval, or
    * after five minutes.
    */
   start(): void
-  /** Runs the chores of these facts now, and waits for them. */
-  run(...jobs: (() => Fact)[]): Promise<void>
-  /** Starts no more chores and waits for running ones, so that the database can be closed. */
+  /** Runs the jobs of these facts now, and waits for them. */
+  run(...facts: (() => Fact)[]): Promise<void>
+  /** Starts no more jobs and waits for running ones, so that the database can be closed. */
   stop(): Promise<void>
 }
 
-interface Chore {
+interface Job {
   everySeconds: number
   /** Says what it does. Its code identifies it. */
-  job: () => Fact
+  fact: () => Fact
   /** `stopping` is aborted when the process stops: nothing else is claimed then. */
   run: (deps: Deps, config: HousekeepingConfig, stopping: AbortSignal) => Promise<unknown>
 }
@@ -80,25 +80,25 @@ interface Chore {
  * Periodic work. Frequent work runs on every node; infrequent work runs on one of them, when the database says that it is due.
  * Runs on several nodes do not conflict.
  */
-const chores: Chore[] = [
+const jobs: Job[] = [
   {
     everySeconds: 3600,
-    job: jobFacts.deleteExpiredIdempotencyKeys,
+    fact: jobFacts.deleteExpiredIdempotencyKeys,
     run: ({ db }) => deleteExpiredIdempotencyKeys(db),
   },
   {
     everySeconds: 3600,
-    job: jobFacts.deleteOldSeenReplies,
+    fact: jobFacts.deleteOldSeenReplies,
     run: ({ db }) => deleteOldSeenReplies(db),
   },
   {
     everySeconds: 600,
-    job: jobFacts.deleteExpiredOneTimeCodes,
+    fact: jobFacts.deleteExpiredOneTimeCodes,
     run: ({ db }) => deleteOldCodes(db),
   },
   {
     everySeconds: 3600,
-    job: jobFacts.createOrDropPartitions,
+    fact: jobFacts.createOrDropPartitions,
     run: async ({ db, log }, { retentionDays, requestLogDays }) => {
       // Uses the database clock, because a node whose clock is ahead would drop partitions too early.
       const now = await readDatabaseClock(db)
@@ -118,12 +118,12 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    job: jobFacts.deleteOldContents,
+    fact: jobFacts.deleteOldContents,
     run: async ({ db }) => deleteOldContents(db, await readDatabaseClock(db)),
   },
   {
     everySeconds: 3600,
-    job: jobFacts.deleteExpiredSignIns,
+    fact: jobFacts.deleteExpiredSignIns,
     run: async ({ db }) => {
       await deleteExpiredSignIns(db)
       await deleteExpiredViews(db)
@@ -131,68 +131,68 @@ const chores: Chore[] = [
   },
   {
     everySeconds: 3600,
-    job: jobFacts.deleteExpiredAuditEntries,
+    fact: jobFacts.deleteExpiredAuditEntries,
     run: async (deps) => {
       const now = await readDatabaseClock(deps.db)
       await expireAuditEntries(deps, new Date(now.getTime() - auditKeptDays * dayMilliseconds))
     },
   },
-  { everySeconds: 600, job: jobFacts.deleteExpiredFiles, run: cleanUpMedia },
-  { everySeconds: 10, job: jobFacts.updateMessageCounts, run: ({ db }) => foldCounts(db) },
+  { everySeconds: 600, fact: jobFacts.deleteExpiredFiles, run: cleanUpMedia },
+  { everySeconds: 10, fact: jobFacts.updateMessageCounts, run: ({ db }) => foldCounts(db) },
   {
     everySeconds: 3600,
-    job: jobFacts.aggregateOldCounts,
+    fact: jobFacts.aggregateOldCounts,
     run: async ({ db }) => {
       await foldOldBuckets(db)
       await deleteEmptyBuckets(db)
       await compactBuckets(db)
     },
   },
-  { everySeconds: 10, job: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },
-  { everySeconds: 7, job: jobFacts.vacuum, run: ({ db }) => vacuumEmbedded(db) },
+  { everySeconds: 10, fact: jobFacts.recordStalePending, run: ({ db }) => recordStalePending(db) },
+  { everySeconds: 7, fact: jobFacts.vacuum, run: ({ db }) => vacuumEmbedded(db) },
   {
     everySeconds: 10,
-    job: jobFacts.reportUnknownOutcomes,
+    fact: jobFacts.reportUnknownOutcomes,
     run: async (deps, { outcomeUnknownAfterSeconds, onOutcomesUnknown }) => {
       const messages = await reportUnknownOutcomes(deps, { afterSeconds: outcomeUnknownAfterSeconds })
       if (messages > 0) onOutcomesUnknown?.(messages)
     },
   },
-  { everySeconds: 15, job: jobFacts.syncTemplates, run: (deps, _, stopping) => syncDueTemplates(deps, stopping) },
+  { everySeconds: 15, fact: jobFacts.syncTemplates, run: (deps, _, stopping) => syncDueTemplates(deps, stopping) },
   {
     everySeconds: 15,
-    job: jobFacts.checkAccounts,
+    fact: jobFacts.checkAccounts,
     run: (deps, _, stopping) => checkDueAccounts(deps, stopping),
   },
   {
     everySeconds: 60,
-    job: jobFacts.refreshAccessTokens,
+    fact: jobFacts.refreshAccessTokens,
     run: (deps) => refreshDueTokens(deps, auditRefreshIn(deps)),
   },
   {
     everySeconds: 3600,
-    job: jobFacts.createHealthRecords,
+    fact: jobFacts.createHealthRecords,
     run: ({ db }) => addMissingHealth(db),
   },
-  { everySeconds: 15, job: jobFacts.countLastHour, run: (deps, _, stopping) => measureTraffic(deps, stopping) },
-  { everySeconds: 15, job: jobFacts.countReach, run: (deps, _, stopping) => countReach(deps, stopping) },
+  { everySeconds: 15, fact: jobFacts.countLastHour, run: (deps, _, stopping) => measureTraffic(deps, stopping) },
+  { everySeconds: 15, fact: jobFacts.countReach, run: (deps, _, stopping) => countReach(deps, stopping) },
   // A rejected token stops every send, so it must be known within seconds.
-  { everySeconds: 3, job: jobFacts.announceAccountChanges, run: announceChanges },
-  { everySeconds: 5, job: jobFacts.announceNotices, run: announceNotices },
-  { everySeconds: 15, job: jobFacts.announceFailingEndpoints, run: announceEndpoints },
-  { everySeconds: 3, job: jobFacts.announceTemplateChanges, run: announceTemplateChanges },
+  { everySeconds: 3, fact: jobFacts.announceAccountChanges, run: announceChanges },
+  { everySeconds: 5, fact: jobFacts.announceNotices, run: announceNotices },
+  { everySeconds: 15, fact: jobFacts.announceFailingEndpoints, run: announceEndpoints },
+  { everySeconds: 3, fact: jobFacts.announceTemplateChanges, run: announceTemplateChanges },
   {
     everySeconds: 5,
-    job: jobFacts.announceUpcomingCategories,
+    fact: jobFacts.announceUpcomingCategories,
     run: (deps) => announceUpcomingCategories(deps, readCategoryCost),
   },
   {
     everySeconds: 15,
-    job: jobFacts.alertAboutThresholds,
+    fact: jobFacts.alertAboutThresholds,
     run: announceThresholds,
   },
-  { everySeconds: 5, job: jobFacts.sendDueAlerts, run: sendDueAlerts },
-  { everySeconds: 60, job: jobFacts.closeAlerts, run: ({ db }) => cleanUpAlerts(db) },
+  { everySeconds: 5, fact: jobFacts.sendDueAlerts, run: sendDueAlerts },
+  { everySeconds: 60, fact: jobFacts.closeAlerts, run: ({ db }) => cleanUpAlerts(db) },
 ]
 
 /** Work that is due less often is claimed in the database. */
@@ -203,39 +203,39 @@ const infrequentSeconds = 600
  */
 const askSeconds = 60
 
-/** A chore that calls WhatsApp can take longer. The next start completes what it leaves unfinished. */
+/** A job that calls WhatsApp can take longer. The next start completes what it leaves unfinished. */
 const maxStopMilliseconds = 5_000
 
 export function createHousekeeping(deps: Deps, config: HousekeepingConfig): Housekeeping {
-  const queueChore = { everySeconds: 15, job: jobFacts.checkQueue, run: createQueueWatch() }
-  const jobs = new Map([...chores, queueChore].map((chore) => [chore.job, createJob(chore, deps, config)] as const))
+  const queueJob = { everySeconds: 15, fact: jobFacts.checkQueue, run: createQueueWatch() }
+  const runners = new Map([...jobs, queueJob].map((job) => [job.fact, createRunner(job, deps, config)] as const))
   const find = (named: () => Fact) => {
-    const job = jobs.get(named)
-    if (!job) throw new Error(`there is no chore ${named().code}`)
-    return job
+    const runner = runners.get(named)
+    if (!runner) throw new Error(`there is no job ${named().code}`)
+    return runner
   }
   return {
-    start: () => jobs.forEach((job) => job.start()),
-    run: async (...named) => void (await Promise.all(named.map((job) => find(job).run()))),
+    start: () => runners.forEach((runner) => runner.start()),
+    run: async (...named) => void (await Promise.all(named.map((fact) => find(fact).run()))),
     stop: async () => {
-      const ended = Promise.all(jobs.values().map((job) => job.stop()))
+      const ended = Promise.all(runners.values().map((runner) => runner.stop()))
       await Promise.race([ended, delay(maxStopMilliseconds, undefined, { ref: false })])
     },
   }
 }
 
-function createJob({ everySeconds, job: createFact, run }: Chore, deps: Deps, config: HousekeepingConfig) {
+function createRunner({ everySeconds, fact: createFact, run }: Job, deps: Deps, config: HousekeepingConfig) {
   let running: Promise<void> | undefined
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const fact = createFact()
   const infrequent = { code: fact.code, everySeconds }
   const isInfrequent = everySeconds >= infrequentSeconds
-  // A chore still running after the stop fails because its database is closed. That needs no action.
+  // A job still running after the stop fails because its database is closed. That needs no action.
   const reportFailure = (error: unknown) =>
     deps.log[stopping.signal.aborted ? 'debug' : 'warn']({ err: error }, `could not ${inEnglish(fact)}`)
   const runOnce = async () => {
-    const endRun = config.jobs?.start(fact, everySeconds)
+    const endRun = config.jobLog?.start(fact, everySeconds)
     let failed = false
     try {
       await run(deps, config, stopping.signal)

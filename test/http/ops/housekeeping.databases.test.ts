@@ -39,12 +39,12 @@ test('creates and drops partitions by the database clock, not by a node clock 60
 /** Lets time pass on nodes that start one after the other, and returns how often they dropped partitions. */
 async function countDrops({ nodes, minutes }: { nodes: number; minutes: number }): Promise<number> {
   let drops = 0
-  const jobs: JobLog = {
+  const jobLog: JobLog = {
     start: ({ code }) => ((drops += code === jobFacts.createOrDropPartitions().code ? 1 : 0), () => {}),
   }
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   for (let node = 0; node < nodes; node++) {
-    const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
+    const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobLog })
     housekeeping.start()
     vi.advanceTimersByTime(minutes * 60_000)
     // A busy embedded database rejects statements, and the node asks again a minute later.
@@ -116,13 +116,13 @@ test('runs a job whose due time is from before the clock was set back', async ()
 
 test('stops after running jobs have ended, so that the database can be closed', async () => {
   const running = new Set<string>()
-  const jobs: JobLog = {
+  const jobLog: JobLog = {
     start: ({ code }) => {
       running.add(code)
       return () => running.delete(code)
     },
   }
-  const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobs })
+  const housekeeping = createHousekeeping(createTestDeps(database), { ...retention, jobLog })
   void housekeeping.run(jobFacts.recordStalePending)
   const runningAtStop = [...running]
   await housekeeping.stop()

@@ -58,9 +58,9 @@ const owner = () => ({ accountId: account.accountId, whatsAppAccountId: account.
 
 test('reports a token that is revoked under load everywhere, at the next of checks every three seconds', async () => {
   const intervals: number[] = []
-  const jobs: JobLog = { start: (_name, everySeconds) => (intervals.push(everySeconds), () => {}) }
+  const jobLog: JobLog = { start: (_name, everySeconds) => (intervals.push(everySeconds), () => {}) }
   const retention = { retentionDays: 30, outcomeUnknownAfterSeconds: 3600 }
-  const housekeeping = createHousekeeping(server.deps, { ...retention, jobs })
+  const housekeeping = createHousekeeping(server.deps, { ...retention, jobLog })
   const load = setInterval(() => void account.post('/api/v1/message/send', message), 50)
   try {
     expect((await account.post('/api/v1/message/send', message)).statusCode).toBe(200)
