@@ -49,7 +49,7 @@ import {
   resumeAccount,
   suspendAccount,
   viewAccount,
-} from './operator.ts'
+} from './console.ts'
 import type { ProcedureTree, SessionProcedure } from '../procedure.ts'
 import {
   generateKey,

@@ -1,6 +1,6 @@
 import type { Template } from '../../contracts/api/template.ts'
 import { ServiceError } from '../../contracts/errors.ts'
-import type { CommandContracts } from '../../contracts/operator/index.ts'
+import type { CommandContracts } from '../../contracts/command-line/index.ts'
 import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { SettingsCall } from '../http/dashboard/authorize.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { dashboardContracts } from '../../contracts/dashboard/index.ts'
-import { commandContracts } from '../../contracts/operator/index.ts'
+import { commandContracts } from '../../contracts/command-line/index.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import type { CommandProcedure, DashboardProcedure, InputOf, OutputOf } from '../../contracts/procedure.ts'
 import { requireAccount } from '../accounts/account.ts'

@@ -34,12 +34,12 @@ export function writeManifest({ name, version, description, license, type, engin
       './openapi.json': './openapi.json',
       './package.json': './package.json',
     },
-    // The contracts of the dashboard and of operators are in the bundle of the server, and nothing else imports them.
+    // The contracts of the dashboard and of the command line are in the bundle of the server, and nothing else imports them.
     files: [
       '**',
       '!.cache',
       '!contracts/dashboard',
-      '!contracts/operator',
+      '!contracts/command-line',
       '!src/**/*.d.ts',
       'src/client/*.d.ts',
       'src/receiver/*.d.ts',

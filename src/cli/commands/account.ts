@@ -12,7 +12,7 @@ import {
   resumeAccount,
   suspendAccount,
   updateAccount,
-} from '../../../contracts/operator/account.ts'
+} from '../../../contracts/command-line/account.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatPairs, formatTable } from '../help.ts'
 import { waybill } from '../failure.ts'

@@ -6,7 +6,7 @@ import {
   removeMember,
   resetPassword,
   revokeOperator,
-} from '../../../contracts/operator/user.ts'
+} from '../../../contracts/command-line/user.ts'
 import type { OutputOf } from '../../../contracts/procedure.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'

@@ -5,7 +5,7 @@ import {
   listRates,
   type RateCardWithMarkets,
   removeRates,
-} from '../../../contracts/operator/rates.ts'
+} from '../../../contracts/command-line/rates.ts'
 import { type PricingCategory, pricingCategories } from '../../../contracts/pricing.ts'
 import { maxRateCardBytes } from '../../messages/costs/rate-card.ts'
 import { contractCommand } from '../contract-command.ts'

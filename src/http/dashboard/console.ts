@@ -7,7 +7,7 @@ import type {
   getServerFacts,
   listAccounts,
   SlowEndpoint,
-} from '../../../contracts/dashboard/operator.ts'
+} from '../../../contracts/dashboard/console.ts'
 import { changes } from '../../../contracts/facts/changes.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import { createAccount, resumeAccount, suspendAccount } from '../../accounts/account.ts'
@@ -24,7 +24,7 @@ import { listProcesses } from '../ops/process-report.ts'
 import type { DashboardCall } from './authorize.ts'
 
 /** The operator console's handlers. The command line calls the same functions. */
-export const operatorHandlers: HandlersOf<DashboardContracts['operator'], DashboardCall> = {
+export const consoleHandlers: HandlersOf<DashboardContracts['operator'], DashboardCall> = {
   account: {
     list: async (deps, call, input) => {
       await recordList(deps, { ...call.user(), address: call.address })

@@ -10,7 +10,7 @@ import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 import type { DashboardCall } from './authorize.ts'
-import { operatorHandlers } from './console.ts'
+import { consoleHandlers } from './console.ts'
 import { settingsHandlers } from './settings-handlers.ts'
 
 type DashboardHandlers<Tree> = HandlersOf<Tree, DashboardCall>
@@ -101,5 +101,5 @@ export const dashboardHandlers: DashboardHandlers<DashboardContracts> = {
     member: memberHandlers,
     ...settingsHandlers,
   },
-  operator: operatorHandlers,
+  operator: consoleHandlers,
 }

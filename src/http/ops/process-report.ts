@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { Job, type ServerProcess } from '../../../contracts/dashboard/operator.ts'
+import { Job, type ServerProcess } from '../../../contracts/dashboard/console.ts'
 import { withFacts } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'

@@ -1,6 +1,6 @@
 import { dayMilliseconds } from '../../../contracts/time.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { RateCardSummary, RateCardWithMarkets } from '../../../contracts/operator/rates.ts'
+import type { RateCardSummary, RateCardWithMarkets } from '../../../contracts/command-line/rates.ts'
 import { pricingCategories } from '../../../contracts/pricing.ts'
 import type { Deps } from '../../deps.ts'
 import { formatMicros, parseRateCards, type Problem, type RateCard } from './rate-card.ts'

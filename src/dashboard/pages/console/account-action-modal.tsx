@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { useNavigate } from 'react-router'
-import type { ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
+import type { ConsoleAccount } from '../../../../contracts/dashboard/console.ts'
 import { operatorApi } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
 import { sessionKey } from '../../session/session.ts'

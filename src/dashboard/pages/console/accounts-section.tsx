@@ -7,7 +7,7 @@ import { IconBuilding, IconDots, IconEye, IconPlayerPause, IconPlayerPlay, IconS
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { translate } from '../../language/i18n.ts'
-import { type AccountOrder, accountOrders, type ConsoleAccount } from '../../../../contracts/dashboard/operator.ts'
+import { type AccountOrder, accountOrders, type ConsoleAccount } from '../../../../contracts/dashboard/console.ts'
 import { operatorApi } from '../../api/client.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
 import type { Tone } from '../../ui/tone.ts'
