@@ -8,8 +8,8 @@ import {
   readLockHolder,
 } from '../../platform/db/embedded/data-folder.ts'
 
-/** On a slow disk, the first start creates and flushes the whole database before it releases the folder. */
-const maxWaitMilliseconds = 30_000
+/** On a busy machine or a slow disk, creating the database takes half a minute, and the folder is not released before. */
+const maxWaitMilliseconds = 120_000
 const pauseMilliseconds = 50
 
 /**
