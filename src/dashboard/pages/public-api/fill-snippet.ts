@@ -10,8 +10,8 @@ export interface Snippet {
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
-/** The server URL in the guides. */
-const guideUrl = 'http://127.0.0.1:3000'
+/** The URL of the server in the guide, which has WAYBILL_PUBLIC_URL. */
+const guideUrl = /https?:\/\/[^\s'"]+?(?=\/api\/v1\/)/g
 /** The idempotency key in the guides. */
 const guideKey = 'order-1042-shipped'
 
