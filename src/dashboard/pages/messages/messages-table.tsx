@@ -62,8 +62,8 @@ function Rows({ messages, address }: Pick<MessagesTableProps, 'messages' | 'addr
           <Table.Th w={172}>
             <Trans>Time</Trans>
           </Table.Th>
-          {/* Wide enough for 15 digits, the maximum, or for 11 and a badge. */}
-          <Table.Th w={sandbox ? 264 : 172}>
+          {/* Wide enough for 15 digits, the maximum, and an icon. */}
+          <Table.Th w={sandbox ? 196 : 172}>
             <Trans>Recipient</Trans>
           </Table.Th>
           <Table.Th w="16%">

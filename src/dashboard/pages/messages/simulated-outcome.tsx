@@ -1,7 +1,8 @@
 import { Trans } from '@lingui/react/macro'
+import { VisuallyHidden } from '@mantine/core'
+import { IconFlask } from '@tabler/icons-react'
 import { say } from '../../language/facts.ts'
 import { useUser } from '../../session/session.ts'
-import { LabelBadge } from '../../ui/badges.tsx'
 
 /** What the sandbox simulates for a special recipient; undefined for all other numbers, and outside the sandbox. */
 export function useSimulatedOutcome(to: string): string | undefined {
@@ -15,9 +16,10 @@ export function SimulatedBadge({ to }: { to: string }) {
   if (outcome === undefined) return null
   return (
     <span title={outcome}>
-      <LabelBadge>
+      <IconFlask size={16} color="var(--mantine-color-dimmed)" style={{ verticalAlign: 'text-bottom' }} aria-hidden />
+      <VisuallyHidden>
         <Trans>Simulated outcome</Trans>
-      </LabelBadge>
+      </VisuallyHidden>
     </span>
   )
 }
