@@ -15,9 +15,9 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useFailures } from './activity-section.tsx'
 import { toSentence } from './delivery-list.tsx'
-import { describeFailure, webhooksKey } from './use-endpoints.ts'
+import { webhooksKey } from './use-endpoints.ts'
 import { isFailing } from './endpoint.tsx'
-import { describeCount, describeSince } from './statistics.ts'
+import { describeCount, describeFailure, describeSince } from './statistics.ts'
 import { TestBeforehand } from './test-event.tsx'
 
 /** The selection value for all errors. */

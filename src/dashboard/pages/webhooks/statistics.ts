@@ -1,4 +1,6 @@
 import { msg, t } from '@lingui/core/macro'
+import { describeEndpointFailure, type EndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
+import { sayFact } from '../../language/facts.ts'
 import { dateFormat, formatNumber, numberFormat } from '../../language/format.ts'
 import { i18n } from '../../language/i18n.ts'
 import type { AttemptSlot } from '../../../../contracts/dashboard/webhook.ts'
@@ -75,4 +77,9 @@ export function describeSlot({ startAt }: AttemptSlot, slotSeconds: number): str
 /** `Nov 22, 10:32:05 – 10:47:11`: common parts are not repeated. */
 export function describeTimeRange(from: string, until: string): string {
   return dateFormat({ ...dayAndTime, second: '2-digit' }).formatRange(new Date(from), new Date(until))
+}
+
+/** Why an endpoint fails, in one sentence. */
+export function describeFailure(failure: EndpointFailure): string {
+  return sayFact(describeEndpointFailure(failure, describeSince))
 }

@@ -1,8 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { describeEndpointFailure, type EndpointFailure } from '../../../../contracts/dashboard/endpoint-failure.ts'
 import { api } from '../../api/client.ts'
-import { sayFact } from '../../language/facts.ts'
-import { describeSince } from './statistics.ts'
 
 const refreshMilliseconds = 5_000
 
@@ -28,9 +25,4 @@ export function useActivity(accountId: string) {
     queryFn: ({ signal }) => api.webhook.activity.query({ accountId }, { signal }),
     refetchInterval: activityRefreshMilliseconds,
   })
-}
-
-/** Why an endpoint fails, in one sentence. */
-export function describeFailure(failure: EndpointFailure): string {
-  return sayFact(describeEndpointFailure(failure, describeSince))
 }
