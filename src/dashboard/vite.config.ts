@@ -70,7 +70,7 @@ export default defineConfig({
             { name: 'app', test: /src\/dashboard\/app\.tsx$/ },
             // Modules shared by many pages, in two files instead of a hundred small ones.
             { name: 'icons', test: /@tabler/, minShareCount: 2 },
-            { name: 'controls', test: /@mantine.(core|hooks)/, minShareCount: 10 },
+            { name: 'controls', test: /@mantine.(core|hooks)/, minShareCount: 12 },
           ],
         },
       },
