@@ -38,7 +38,7 @@ export const pageGroups = [
     ],
   },
   {
-    // Integrators are told to find their key under "Settings > Public API".
+    // Instructions of integrators say where the key is: "Settings > Public API".
     label: msg`Settings`,
     pages: [
       { path: 'public-api', label: msg`Public API`, icon: IconKey, keywords: msg`key token allow-list rate limit mcp` },

@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { Box, Button, Group, NativeSelect, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory, IconSearch } from '@tabler/icons-react'
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
 // The texts of changes, to show times in the time zone of the reader in English too.
@@ -31,6 +31,7 @@ import { localZone, toSheetTime } from '../ui/time.ts'
 import { byteOrderMark, describeSeparator, toCsv } from './messages/to-csv.ts'
 import { useMembers } from './people/use-people.ts'
 import { useEndpoints } from './webhooks/use-endpoints.ts'
+import { useWhatsAppAccounts } from './whatsapp-accounts/use-whatsapp-accounts.ts'
 
 export function AuditLogPage() {
   const { accountId } = useAccount()
@@ -316,13 +317,9 @@ function useDescription() {
   const { accountId } = useAccount()
   const { data } = useEndpoints(accountId, { refreshes: false })
   const hosts = new Map(data?.items.map(({ endpointId, url }) => [endpointId, new URL(url).host]))
-  const { data: accounts } = useQuery({
-    queryKey: ['whatsAppAccounts', accountId, 'numbers'],
-    queryFn: () => api.whatsAppAccount.list.query({ accountId }),
-    staleTime: 60_000,
-  })
+  const { data: whatsAppAccounts } = useWhatsAppAccounts()
   const numbers = new Map(
-    accounts?.items.map(({ whatsAppAccountId, displayPhoneNumber }) => [
+    whatsAppAccounts?.map(({ whatsAppAccountId, displayPhoneNumber }) => [
       whatsAppAccountId,
       displayPhoneNumber === undefined ? undefined : toInternational(displayPhoneNumber),
     ]),

@@ -110,6 +110,13 @@ const exampleUrl = 'http://127.0.0.1:3000'
  */
 export function registerGuides(app: FastifyInstance, address: string = exampleUrl): void {
   const assets = new Map<string, Asset>()
+  const assetOf = (path: string, { content, contentType }: SiteFile): Asset => {
+    const known = assets.get(path)
+    if (known) return known
+    const asset = createAsset(Buffer.from(isPlain(contentType) ? content.replaceAll(exampleUrl, address) : content))
+    assets.set(path, asset)
+    return asset
+  }
   let loading: Promise<Site | undefined> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     loading ??= loadSite()
@@ -123,7 +130,7 @@ export function registerGuides(app: FastifyInstance, address: string = exampleUr
     if (path === '/docs/') return reply.redirect('/docs', 301)
     const file = site.files.get(path)
     if (file === undefined) return sendMissing(request, reply, site)
-    return sendFile(request, reply, file, assetOf(assets, path, isPlain(file) ? withAddress(file, address) : file))
+    return sendFile(request, reply, file, assetOf(path, file))
   }
   app.get('/docs', serve)
   app.get('/docs/*', serve)
@@ -143,20 +150,8 @@ export function registerGuides(app: FastifyInstance, address: string = exampleUr
 
 const imageTypes: Partial<Record<string, string>> = { '.png': 'image/png', '.webp': 'image/webp' }
 
-function isPlain({ contentType }: SiteFile): boolean {
+function isPlain(contentType: string): boolean {
   return contentType.startsWith('text/markdown') || contentType.startsWith('text/plain')
-}
-
-function withAddress({ content, ...file }: SiteFile, address: string): SiteFile {
-  return { ...file, content: content.replaceAll(exampleUrl, address) }
-}
-
-function assetOf(assets: Map<string, Asset>, path: string, { content }: SiteFile): Asset {
-  const known = assets.get(path)
-  if (known) return known
-  const asset = createAsset(Buffer.from(content))
-  assets.set(path, asset)
-  return asset
 }
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, { contentType }: SiteFile, asset: Asset) {

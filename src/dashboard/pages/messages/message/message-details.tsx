@@ -9,6 +9,7 @@ import { api } from '../../../api/client.ts'
 import { useAccount } from '../../../session/session.ts'
 import { Copyable } from '../../../ui/copy.tsx'
 import { DescriptionList } from '../../../ui/description-list.tsx'
+import { useWhatsAppAccounts } from '../../whatsapp-accounts/use-whatsapp-accounts.ts'
 import { useSimulatedOutcome } from '../simulated-outcome.tsx'
 
 export function MessageDetails({ message }: { message: Message }) {
@@ -52,12 +53,8 @@ export function MessageDetails({ message }: { message: Message }) {
 /** The displayed phone number or its ID; our own ID if the account was removed or is not loaded. */
 function Sender({ whatsAppAccountId }: { whatsAppAccountId: string }) {
   const { accountId } = useAccount()
-  const { data } = useQuery({
-    queryKey: ['whatsAppAccounts', accountId, 'numbers'],
-    queryFn: () => api.whatsAppAccount.list.query({ accountId }),
-    staleTime: 60_000,
-  })
-  const account = data?.items.find((account) => account.whatsAppAccountId === whatsAppAccountId)
+  const { data } = useWhatsAppAccounts()
+  const account = data?.find((account) => account.whatsAppAccountId === whatsAppAccountId)
   if (!account)
     return (
       <>
