@@ -19,7 +19,7 @@ import { SearchField } from './search-field.tsx'
 
 interface FilterBarProps {
   filters: MessageFilters
-  onChange: (filters: MessageFilters) => void
+  onChange: (changes: Partial<MessageFilters>) => void
   searchRef: Ref<HTMLInputElement>
 }
 
@@ -61,13 +61,12 @@ function listRanges() {
 
 /** The search, the filters, and a chip for each active filter. */
 export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
-  const change = (changes: Partial<MessageFilters>) => onChange({ ...filters, ...changes })
   const numbers = useSendingNumbers(filters.whatsAppAccountId)
   // With only one number, the filter would be useless.
   const hasNumbers = numbers.length > 1 || filters.whatsAppAccountId !== ''
   return (
     <Box role="search" aria-label={t`Messages`} mb="sm">
-      <SearchField ref={searchRef} value={filters.search} onApply={(search) => change({ search, parts: '' })} />
+      <SearchField ref={searchRef} value={filters.search} onApply={(search) => onChange({ search, parts: '' })} />
       <CollapsibleFilters active={countFilters(filters)}>
         <SimpleGrid
           type="container"
@@ -78,26 +77,26 @@ export function FilterBar({ filters, onChange, searchRef }: FilterBarProps) {
             label={t`Status`}
             data={listStatuses()}
             value={toStatusOption(filters)}
-            onChange={({ currentTarget: { value } }) => change(readStatusOption(value))}
+            onChange={({ currentTarget: { value } }) => onChange(readStatusOption(value))}
           />
           <NativeSelect
             label={t`Time`}
             data={listRanges()}
             value={filters.range}
             // All options are ranges.
-            onChange={({ currentTarget: { value } }) => change({ range: value as Range })}
+            onChange={({ currentTarget: { value } }) => onChange({ range: value as Range })}
           />
-          <TemplatePicker value={filters.template} onChange={(template) => change({ template })} />
+          <TemplatePicker value={filters.template} onChange={(template) => onChange({ template })} />
           {hasNumbers && (
             <NumberPicker
               numbers={numbers}
               value={filters.whatsAppAccountId}
-              onChange={(whatsAppAccountId) => change({ whatsAppAccountId })}
+              onChange={(whatsAppAccountId) => onChange({ whatsAppAccountId })}
             />
           )}
-          <ErrorCodeField value={filters.errorCode} onApply={(errorCode) => change({ errorCode })} />
+          <ErrorCodeField value={filters.errorCode} onApply={(errorCode) => onChange({ errorCode })} />
         </SimpleGrid>
-        {filters.range === 'custom' && <CustomRange filters={filters} onChange={change} />}
+        {filters.range === 'custom' && <CustomRange filters={filters} onChange={onChange} />}
       </CollapsibleFilters>
       <FilterChips filters={filters} numbers={numbers} onChange={onChange} />
     </Box>

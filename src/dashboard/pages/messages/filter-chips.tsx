@@ -20,7 +20,7 @@ interface Chip {
 interface FilterChipsProps {
   filters: MessageFilters
   numbers: readonly SendingNumber[]
-  onChange: (filters: MessageFilters) => void
+  onChange: (changes: Partial<MessageFilters>) => void
 }
 
 /**
@@ -37,7 +37,7 @@ export function FilterChips({ filters, numbers, onChange }: FilterChipsProps) {
           key={name}
           withRemoveButton
           removeButtonProps={{ 'aria-label': t`Remove filter ${name}`, 'aria-hidden': false, tabIndex: 0 }}
-          onRemove={() => onChange({ ...filters, ...without })}
+          onRemove={() => onChange(without)}
         >
           {name}: {value}
         </Pill>

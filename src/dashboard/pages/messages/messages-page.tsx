@@ -34,7 +34,7 @@ const screenForColumns = '(min-width: 106em)'
 export function MessagesPage() {
   const { accountId, viewedUntil } = useAccount()
   const address = useLogAddress()
-  const { filters, openedId, show } = address
+  const { filters, openedId, change } = address
   const isBeside = useIsBeside() && openedId !== undefined
   const asList = !useMediaQuery(screenForColumns, true, { getInitialValueInEffect: false }) && isBeside
   const { log, more } = useLog(['messages', accountId, filters], (page, options) =>
@@ -59,9 +59,9 @@ export function MessagesPage() {
           </>
         }
       />
-      {!hasNone && <FilterBar filters={filters} onChange={show} searchRef={search} />}
+      {!hasNone && <FilterBar filters={filters} onChange={change} searchRef={search} />}
       {!hasNone && isAboutFailures(filters) && (
-        <FailureReasons filters={filters} onSelect={(errorCode) => show({ ...filters, errorCode })} />
+        <FailureReasons filters={filters} onSelect={(errorCode) => change({ errorCode })} />
       )}
       {log.isPending && <TableSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
@@ -75,15 +75,13 @@ export function MessagesPage() {
         <Group justify="space-between" gap="xs" mb="xs" mih={30}>
           {messages.length > 0 && <Count accountId={accountId} filters={filters} shown={messages.length} />}
           <Group gap="xs" ml="auto">
-            {messages.length > 0 && (
-              <ExactMatch matched={matched} onSearchParts={() => show({ ...filters, parts: 'yes' })} />
-            )}
-            <ViewsMenu filters={filters} onApply={show} />
+            {messages.length > 0 && <ExactMatch matched={matched} onSearchParts={() => change({ parts: 'yes' })} />}
+            <ViewsMenu filters={filters} onApply={change} />
           </Group>
         </Group>
       )}
       {isEmpty && !hasNone && (
-        <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
+        <NoMatches of="messages" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => change(noFilters)}>
           <Trans>
             The search finds parts of phone numbers, external IDs and template names, the start of a message ID, and
             complete wamids.

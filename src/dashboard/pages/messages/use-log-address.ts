@@ -41,7 +41,11 @@ export function useLogAddress() {
   return {
     filters,
     openedId,
-    show: (changed: MessageFilters) => setSearch(write(changed, openedId), { replace: true, preventScrollReset: true }),
+    /** Starts from the URL: the page follows it with a delay, so the filters shown can be older than the last change. */
+    change: (changes: Partial<MessageFilters>) => {
+      const filters = readFilters(new URLSearchParams(location.search))
+      setSearch(write({ ...filters, ...changes }, openedId), { replace: true, preventScrollReset: true })
+    },
     linkTo,
     open: (messageId: string, focus?: FocusTarget) => {
       const { to, ...options } = linkTo(messageId, focus)

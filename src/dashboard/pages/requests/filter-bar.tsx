@@ -31,11 +31,10 @@ interface FilterBarProps {
   filters: RequestFilters
   /** Error codes of the account's requests. */
   frequentCodes: readonly string[]
-  onChange: (filters: RequestFilters) => void
+  onChange: (changes: Partial<RequestFilters>) => void
 }
 
 export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) {
-  const change = (changes: Partial<RequestFilters>) => onChange({ ...filters, ...changes })
   return (
     <Box role="search" aria-label={t`API requests`} mb="md">
       <AppliedField
@@ -44,7 +43,7 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
         placeholder={t`Request ID, message ID or external ID`}
         icon={<IconSearch size={16} aria-hidden />}
         value={filters.search}
-        onApply={(search) => change({ search })}
+        onApply={(search) => onChange({ search })}
       />
       <CollapsibleFilters active={countFilters(filters)}>
         <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm">
@@ -56,7 +55,7 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
             ]}
             value={filters.outcome}
             onChange={({ currentTarget: { value } }) =>
-              change({ outcome: requestOutcomes.find((outcome) => outcome === value) ?? '' })
+              onChange({ outcome: requestOutcomes.find((outcome) => outcome === value) ?? '' })
             }
           />
           <NativeSelect
@@ -66,18 +65,18 @@ export function FilterBar({ filters, frequentCodes, onChange }: FilterBarProps) 
               ...Object.entries(timeRanges).map(([value, { label }]) => ({ value, label: translate(label) })),
             ]}
             value={filters.range}
-            onChange={({ currentTarget: { value } }) => change({ range: toTimeRange(value) })}
+            onChange={({ currentTarget: { value } }) => onChange({ range: toTimeRange(value) })}
           />
           <AppliedField
             label={t`Path`}
             placeholder="/message/send"
             value={filters.path}
-            onApply={(path) => change({ path })}
+            onApply={(path) => onChange({ path })}
           />
           <ErrorCodeField
             value={filters.errorCode}
             frequent={frequentCodes}
-            onApply={(errorCode) => change({ errorCode })}
+            onApply={(errorCode) => onChange({ errorCode })}
           />
         </SimpleGrid>
       </CollapsibleFilters>

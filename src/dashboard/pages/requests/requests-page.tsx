@@ -39,7 +39,9 @@ export function RequestsPage() {
   const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
   const summary = useSummary(filters)
   const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData
-  const show = (changed: RequestFilters) => setSearch(writeFilters(changed), { replace: true })
+  // Starts from the URL: the page follows it with a delay, so the filters shown can be older than the last change.
+  const change = (changes: Partial<RequestFilters>) =>
+    setSearch(writeFilters({ ...readFilters(new URLSearchParams(location.search)), ...changes }), { replace: true })
   const queryOf = (requestId: string) => {
     const query = writeFilters(filters)
     query.set('request', requestId)
@@ -62,21 +64,21 @@ export function RequestsPage() {
       <FilterBar
         filters={filters}
         frequentCodes={summary?.errorCodes.map(({ errorCode }) => errorCode) ?? []}
-        onChange={show}
+        onChange={change}
       />
       {summary && (requests.length > 0 || summary.errorCodes.length > 0) && (
         <Summary
           summary={summary}
           shown={log.isPlaceholderData ? 0 : requests.length}
           errorCode={filters.errorCode}
-          onFilter={(errorCode) => show({ ...filters, errorCode })}
+          onFilter={(errorCode) => change({ errorCode })}
         />
       )}
       {log.isPending && <TableSkeleton />}
       {log.isError && <ErrorAlert error={log.error} onRetry={() => log.refetch()} />}
       {isEmpty && !isFiltered(filters) && <NoRequestsYet />}
       {isEmpty && isFiltered(filters) && (
-        <NoMatches of="requests" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => show(noFilters)}>
+        <NoMatches of="requests" among={log.hasNextPage ? 'newest' : 'all'} onClear={() => change(noFilters)}>
           <EmptyHint filters={filters} keptDays={summary?.keptDays} />
         </NoMatches>
       )}
