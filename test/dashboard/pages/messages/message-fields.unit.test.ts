@@ -61,7 +61,7 @@ test('shows every column on the message page', async () => {
   const { MemoryRouter } = await load<{ MemoryRouter: Component }>('react-router')
   const { MantineProvider } = await load<{ MantineProvider: Component }>('@mantine/core')
   const { QueryClient, QueryClientProvider } = await load<{
-    QueryClient: new (options: object) => object
+    QueryClient: new (options: object) => { setQueryData: (key: unknown[], data: unknown) => void }
     QueryClientProvider: Component
   }>('@tanstack/react-query')
   const { I18nProvider } = await load<{ I18nProvider: Component }>('@lingui/react')
@@ -75,6 +75,7 @@ test('shows every column on the message page', async () => {
     // Responds to every query of the page, for any key.
     const initialData = { message: toMessage(message), replies: [], deliveries: [], items: [] }
     const client = new QueryClient({ defaultOptions: { queries: { initialData } } })
+    client.setQueryData(['whatsAppAccounts', account.accountId], [])
     const page = h(
       I18nProvider,
       { i18n },
