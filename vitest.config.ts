@@ -146,7 +146,7 @@ export default defineConfig({
       }),
       project('cluster', 8, { include: ['test/cluster/**/*.test.ts'], testTimeout: 900_000 }),
       // Builds Helm and Kustomize first.
-      project('deploy', 8, { include: ['test/deploy/**/*.test.ts'], hookTimeout: 900_000 }),
+      project('deploy', 8, { include: ['test/deploy/**/*.test.ts'], hookTimeout: 1_800_000 }),
       project('fresh', 8, {
         include: ['test/fresh/**/*.test.ts'],
         testTimeout: 300_000,
