@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { codeTexts } from '../../../../contracts/templates/code-texts.ts'
 import type { StoredComponent } from '../../../platform/db/schema.ts'
 import { failPlainly } from '../errors.ts'
 import { ok, type ReceivedRequest, type SimulatedResponse } from '../exchange.ts'
@@ -195,51 +196,9 @@ function listComponents(
   })
 }
 
-interface CodeTexts {
-  body: string
-  security: string
-  footer: (minutes: number) => string
-  button: string
-}
-
-const english: CodeTexts = {
-  body: '*{{1}}* is your verification code.',
-  security: 'For your security, do not share this code.',
-  footer: (minutes) => `This code expires in ${minutes} minutes.`,
-  button: 'Copy code',
-}
-
-/** WhatsApp generates the text of these templates in their language. */
-const texts: Partial<Record<string, CodeTexts>> = {
-  es: {
-    body: 'Tu código de verificación es *{{1}}*.',
-    security: 'Por tu seguridad, no lo compartas.',
-    footer: (minutes) => `Este código caduca en ${minutes} minutos.`,
-    button: 'Copiar código',
-  },
-  pt: {
-    body: 'Seu código de verificação é *{{1}}*.',
-    security: 'Para sua segurança, não o compartilhe.',
-    footer: (minutes) => `Este código expira em ${minutes} minutos.`,
-    button: 'Copiar código',
-  },
-  de: {
-    body: '*{{1}}* ist dein Verifizierungscode.',
-    security: 'Zu deiner Sicherheit solltest du diesen Code nicht teilen.',
-    footer: (minutes) => `Dieser Code läuft in ${minutes} Minuten ab.`,
-    button: 'Code kopieren',
-  },
-  fr: {
-    body: 'Votre code de vérification est *{{1}}*.',
-    security: 'Pour votre sécurité, ne le partagez pas.',
-    footer: (minutes) => `Ce code expire dans ${minutes} minutes.`,
-    button: 'Copier le code',
-  },
-}
-
 /** Returns the components of a one-time code as WhatsApp lists them (reference 2, section 2). */
 function listCodeComponents(language: string, components: StoredComponent[]): StoredComponent[] {
-  const { body, security, footer, button } = texts[language.slice(0, 2)] ?? english
+  const { body, security, footer, copy } = codeTexts(language)
   const find = (type: string) => components.find((component) => component.type === type)
   const isSecure = find('BODY')?.['add_security_recommendation'] === true
   const minutes = find('FOOTER')?.['code_expiration_minutes']
@@ -261,7 +220,7 @@ function listCodeComponents(language: string, components: StoredComponent[]): St
       : []),
     {
       type: 'BUTTONS',
-      buttons: [{ type: 'URL', text: sent?.text ?? button, url: `${url}{{1}}`, example: [`${url}123456`] }],
+      buttons: [{ type: 'URL', text: sent?.text ?? copy, url: `${url}{{1}}`, example: [`${url}123456`] }],
     },
   ]
 }

@@ -5,6 +5,7 @@ import { toFormProblem } from '../../../../../contracts/facts/template-problems.
 import { sayFact } from '../../../language/facts.ts'
 import { translate } from '../../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../../contracts/api/template.ts'
+import { codeTexts } from '../../../../../contracts/templates/code-texts.ts'
 import {
   listVariables,
   type TemplateBodyDefinition,
@@ -190,19 +191,16 @@ export function newCard(): TemplateCardDefinition {
   }
 }
 
-/** The preview of a one-time code. WhatsApp's real text is in the template's language. */
-function previewCode({ authentication }: TemplateDefinition): TemplateComponent[] {
+function previewCode({ language, authentication }: TemplateDefinition): TemplateComponent[] {
   const { addSecurityRecommendation, expirationMinutes, otpType, text, autofillText } = authentication ?? {}
-  const body = '*{{1}}* is your verification code.'
-  const label = otpType === 'COPY_CODE' ? (text ?? 'Copy code') : (autofillText ?? 'Autofill')
+  const { body, security, footer, copy, autofill } = codeTexts(language)
+  const label = otpType === 'COPY_CODE' ? (text ?? copy) : (autofillText ?? autofill)
   return [
     {
       type: 'BODY',
-      text: addSecurityRecommendation ? `${body} For your security, do not share this code.` : body,
+      text: addSecurityRecommendation ? `${body} ${security}` : body,
     },
-    ...(expirationMinutes === undefined
-      ? []
-      : [{ type: 'FOOTER', text: `This code expires in ${expirationMinutes} minutes.` }]),
+    ...(expirationMinutes === undefined ? [] : [{ type: 'FOOTER', text: footer(expirationMinutes) }]),
     ...(otpType === 'ZERO_TAP' ? [] : [{ type: 'BUTTONS', buttons: [{ type: 'OTP', text: label }] }]),
   ]
 }

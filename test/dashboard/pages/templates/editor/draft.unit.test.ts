@@ -44,6 +44,13 @@ test.each(drafts)('previews %s, and reports what is missing', (_, draft) => {
   expect(listProblems(toSubmission(draft))).toHaveProperty('name')
 })
 
+test('previews a one-time code in the language of the template', () => {
+  expect(toPreview(withCategory({ ...blankTemplate, language: 'es_MX' }, 'AUTHENTICATION'))).toEqual([
+    { type: 'BODY', text: 'Tu código de verificación es *{{1}}*. Por tu seguridad, no lo compartas.' },
+    { type: 'BUTTONS', buttons: [{ type: 'OTP', text: 'Copiar código' }] },
+  ])
+})
+
 test('reports problems with their fields in the order of the form', () => {
   const draft = { ...blankTemplate, header: { format: 'IMAGE' as const }, buttons: [newButton('URL')] }
 
