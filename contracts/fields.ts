@@ -30,6 +30,12 @@ export function responseField(field: z.ZodString): z.ZodString {
   return z.string().meta({ ...field.meta() })
 }
 
+/** The schema of a field that is given: without `optional`, `default` and `nullable`. */
+export function withoutWrappers(field: unknown): unknown {
+  const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable
+  return isWrapper ? withoutWrappers(field.def.innerType) : field
+}
+
 /** Two letters of a country, `ENT.` for a parent ID, and up to 128 letters and digits. Upper and lower case differ. */
 export const userIdPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
 

@@ -39,7 +39,8 @@ const commonErrors = [
 /** Additional errors of every procedure with a body. */
 const mutationErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const satisfies ApiErrorCode[]
 
-const tooManyCalls =
+/** Answers a call of an account that already keeps the server busy with others. */
+export const tooManyCalls =
   'This account has too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.'
 
 /** Sends are limited by their number, reads by their work, and everything else by concurrency and size. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../contracts/errors.ts'
 import { withoutFacts } from '../../contracts/facts/fact.ts'
+import { withoutWrappers } from '../../contracts/fields.ts'
 import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { CommandResult, DataCommand, User } from './command.ts'
@@ -100,11 +101,6 @@ function schemaOf(contract: CommandContract, field: string): z.core.$ZodType {
   const schema = (contract.input.shape as Readonly<Record<string, z.core.$ZodType>>)[field]
   if (!schema) throw new Error(`the contract has no field ${field}`)
   return schema
-}
-
-function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
-  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
-  return isWrapper ? withoutWrappers(schema.unwrap()) : schema
 }
 
 function toSyntax(contract: CommandContract, option: string, facts: OptionRow<string>): ValueOption | Flag {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contracts/errors.ts'
+import { tooManyCalls } from '../../contracts/procedure.ts'
 
 /** How much of the main thread and of the memory of this process the calls of one account may use. */
 export interface MeterLimits {
@@ -148,7 +149,7 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
   }
 
   function wait(use: AccountUse, cost: CallCost): Promise<void> {
-    if (use.waiting.size >= limits.maxWaiting) throw tooManyCalls()
+    if (use.waiting.size >= limits.maxWaiting) throw rejection()
     return new Promise((resolve, reject) => {
       const waiting: WaitingCall = {
         cost,
@@ -159,7 +160,7 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
       }
       const deadline = setTimeout(() => {
         use.waiting.delete(waiting)
-        reject(tooManyCalls())
+        reject(rejection())
       }, limits.maxWaitMilliseconds)
       use.waiting.add(waiting)
       if (use.wakeUp === undefined) schedule(use)
@@ -201,10 +202,6 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
   }
 }
 
-function tooManyCalls(): ServiceError {
-  return new ServiceError(
-    'RATE_LIMIT_EXCEEDED',
-    'This account has too many concurrent or too large requests: wait for the answers before sending more. Try again in 1 second.',
-    { retryAfterSeconds: 1 },
-  )
+function rejection(): ServiceError {
+  return new ServiceError('RATE_LIMIT_EXCEEDED', tooManyCalls, { retryAfterSeconds: 1 })
 }

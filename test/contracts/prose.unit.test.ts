@@ -128,7 +128,6 @@ const searching = [
   'src/cli/syntax.ts',
   'src/client/cli/main.ts',
   // The capital letter and the full stop of a field's problem.
-  'src/dashboard/api/failure.ts',
   // V8's, for JSON that does not parse.
   'src/http/api/input.ts',
   // Busboy's.

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { TRPCClientError } from '@trpc/client'
 import type { DashboardErrorData, ErrorCode } from '../../../contracts/errors.ts'
 import '../../../contracts/facts/recipients.ts'
-import { sayFact } from '../language/facts.ts'
+import { sayFact, toSentence } from '../language/facts.ts'
 import { SignInError } from '../session/auth-request.ts'
 
 // Their times are shown in the time zone of the reader.
@@ -45,12 +45,6 @@ function readData(error: unknown): DashboardErrorData | undefined {
   // Absent if the response came from another server, such as a proxy.
   const data = error.data as Partial<DashboardErrorData> | null | undefined
   return data?.code === undefined ? undefined : (data as DashboardErrorData)
-}
-
-/** `must be digits only` becomes `Must be digits only.` */
-export function toSentence(problem: string): string {
-  const start = problem.charAt(0).toUpperCase() + problem.slice(1)
-  return /[.!?)]$/.test(start) ? start : `${start}.`
 }
 
 interface FormLike {

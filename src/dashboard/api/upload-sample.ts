@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro'
-import { sayFact } from '../language/facts.ts'
+import { sayFact, toSentence } from '../language/facts.ts'
 import type { DashboardErrorData } from '../../../contracts/errors.ts'
 import { samplesPath } from '../../../contracts/dashboard/template-changes.ts'
 import type { SampleFormat } from '../../../contracts/templates/samples.ts'
-import { toSentence, UploadError } from './failure.ts'
+import { UploadError } from './failure.ts'
 
 interface SampleUpload {
   accountId: string

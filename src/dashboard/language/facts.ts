@@ -25,6 +25,15 @@ export function sayFact(fact: Fact | undefined, english: string = fact?.code ?? 
   return i18n._(fact.code, Object.fromEntries(values) as Record<string, string>)
 }
 
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** `must be digits only` becomes `Must be digits only.` */
+export function toSentence(text: string): string {
+  return /[.!?]$/.test(text) ? capitalize(text) : `${capitalize(text)}.`
+}
+
 function hasTexts({ code, params = {} }: Fact): boolean {
   const parts = Object.values(params).flat()
   return factTexts.has(code) && parts.every((part) => typeof part !== 'object' || 'at' in part || hasTexts(part))

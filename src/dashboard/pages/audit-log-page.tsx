@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import '../../../contracts/facts/changes.ts'
 import type { Fact, FactParam } from '../../../contracts/facts/fact.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
-import { say, sayFact } from '../language/facts.ts'
+import { capitalize, say, sayFact } from '../language/facts.ts'
 import { translate } from '../language/i18n.ts'
 import { useLanguage } from '../language/language.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'
@@ -335,15 +335,11 @@ function useDescription() {
   }
   return ({ what, facts }: Entry) => {
     const fact = facts?.['what']
-    return toSentence(sayFact(fact && withNames(fact), what))
+    return capitalize(sayFact(fact && withNames(fact), what))
   }
 }
 
 function addName(id: FactParam | undefined, names: ReadonlyMap<string, string | undefined>): string | undefined {
   const name = typeof id === 'string' ? names.get(id) : undefined
   return typeof id === 'string' && name !== undefined ? `${id} (${name})` : undefined
-}
-
-function toSentence(what: string): string {
-  return what.charAt(0).toUpperCase() + what.slice(1)
 }

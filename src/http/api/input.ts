@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
+import { withoutWrappers } from '../../../contracts/fields.ts'
 import { rejectUnstorable } from './plain-text.ts'
 
 /** A parser may ignore it (RFC 8259, 8.1). */
@@ -102,7 +103,7 @@ function countDown(value: unknown, from: number): number {
  * the schema, so those with too many entries are rejected here.
  */
 export function dropExcess(schema: unknown, raw: unknown, path: PropertyKey[] = []): unknown {
-  const inner = unwrap(schema)
+  const inner = withoutWrappers(schema)
   if (typeof raw !== 'object' || raw === null) return raw
   if (inner instanceof z.ZodArray) {
     if (!Array.isArray(raw)) return raw
@@ -166,18 +167,13 @@ function describeIssue(issue: Issue, schema: z.ZodObject): string {
 function listFields(schema: z.ZodType, path: Issue['path']): string[] {
   let at: unknown = schema
   for (const step of path) {
-    at = unwrap(at)
+    at = withoutWrappers(at)
     if (at instanceof z.ZodObject) at = at.shape[String(step)]
     else if (at instanceof z.ZodArray) at = at.element
     else return []
   }
-  at = unwrap(at)
+  at = withoutWrappers(at)
   return at instanceof z.ZodObject ? Object.keys(at.shape) : []
-}
-
-function unwrap(schema: unknown): unknown {
-  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
-  return isWrapper ? unwrap(schema.def.innerType) : schema
 }
 
 /** The messages of rules for which the contract has none. */

@@ -6,7 +6,7 @@ import { countStalePending } from '../../messages/status/stale-pending.ts'
 import { isReady } from '../../platform/db/database.ts'
 import type { EmailOutcome } from '../../platform/email/mailer.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
-import { countTemplates } from '../../templates/store.ts'
+import { countTemplatesByStatus } from '../../templates/store.ts'
 import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
 import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
 import { rules } from '../../whatsapp/error-codes.ts'
@@ -198,7 +198,7 @@ export function registerTemplatesMetric({ db, log }: Pick<Deps, 'db' | 'log'>, r
       registers: [],
       async collect() {
         try {
-          const counts = await countTemplates(db)
+          const counts = await countTemplatesByStatus(db)
           this.reset()
           for (const { status, count } of counts) this.set({ status }, count)
         } catch (error) {

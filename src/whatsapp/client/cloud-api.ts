@@ -103,7 +103,7 @@ export function createCloudApi({
     const request: GraphRequest = {
       method,
       path: `${prefix}/${path}`,
-      headers: { ...authorization(accessToken), ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...requestHeaders(accessToken), ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     }
     const limits = { startWithinMs: queueMs, respondWithinMs: readMs, maxResponseBytes: maxReadResponseBytes }
@@ -183,7 +183,7 @@ export function createCloudApi({
       const request: GraphRequest = {
         method: 'POST',
         path: `${prefix}/${encodeURIComponent(phoneNumberId)}/media`,
-        headers: { ...authorization(accessToken), 'content-type': contentType, 'content-length': String(length) },
+        headers: { ...requestHeaders(accessToken), 'content-type': contentType, 'content-length': String(length) },
         body,
       }
       const limits = { startWithinMs: queueMs, respondWithinMs: uploadMs, maxResponseBytes: maxSendResponseBytes }
@@ -237,7 +237,7 @@ const tooManySends: SendOutcome = {
   retryAfterSeconds: 5,
 }
 
-function authorization(accessToken: string): Record<string, string> {
+function requestHeaders(accessToken: string): Record<string, string> {
   return { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
 }
 

@@ -2,7 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Table, Text } from '@mantine/core'
-import { say } from '../../language/facts.ts'
+import { capitalize, say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Job, ServerProcess } from '../../../../contracts/dashboard/console.ts'
 import { StatusBadge } from '../../ui/badges.tsx'
@@ -157,7 +157,7 @@ function JobsSection({ processes }: { processes: ServerProcess[] }) {
             <Table.Tbody>
               {jobs.map((job) => (
                 <Table.Tr key={job.name}>
-                  <Table.Td>{toTitle(say(job, 'name'))}</Table.Td>
+                  <Table.Td>{capitalize(say(job, 'name'))}</Table.Td>
                   <Table.Td ta="right">{describeDuration(1000 * job.everySeconds)}</Table.Td>
                   <Table.Td>{job.lastRunAt === undefined ? t`Not yet` : <LogTime at={job.lastRunAt} />}</Table.Td>
                   <Table.Td ta="right">
@@ -191,8 +191,4 @@ function Failures({ job: { failures, runs, lastFailureAt } }: { job: Job }) {
       )}
     </Text>
   )
-}
-
-function toTitle(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }

@@ -1,5 +1,6 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
+import { capitalize } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Tone } from '../../ui/tone.ts'
 
@@ -94,6 +95,5 @@ const words: Partial<Record<string, MessageDescriptor>> = {
 export function inWords(word: string): string {
   const known = words[word]
   if (known) return translate(known)
-  const text = word.toLowerCase().replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return capitalize(word.toLowerCase().replaceAll('_', ' '))
 }

@@ -5,7 +5,7 @@ import { Box, SegmentedControl, Table, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { say } from '../../language/facts.ts'
+import { capitalize, say } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import { type Endpoint, type FailureGroup, statisticsRanges } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
@@ -15,7 +15,6 @@ import { LogTime } from '../../ui/date-time.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ErrorAlert, LoadingSkeleton } from '../../ui/placeholders.tsx'
 import { AttemptChart } from './attempt-bars.tsx'
-import { toSentence } from './delivery-list.tsx'
 import { describeCount, describeOptionalDuration, describeRate, fillSlots } from './statistics.ts'
 import { webhooksKey } from './use-endpoints.ts'
 import styles from './webhooks.module.css'
@@ -188,7 +187,7 @@ function Failures({ data: { failures, hasMoreFailures, from }, onRedeliver }: Fa
 
 function FailureRow({ failure, onRedeliver }: { failure: FailureGroup; onRedeliver: () => void }) {
   const { attempts, firstAt, lastAt } = failure
-  const name = toSentence(say(failure, 'error')).replace(/\.$/, '')
+  const name = capitalize(say(failure, 'error').replace(/\.$/, ''))
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500} style={{ overflowWrap: 'anywhere' }}>

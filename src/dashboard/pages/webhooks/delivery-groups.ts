@@ -1,4 +1,4 @@
-import { say } from '../../language/facts.ts'
+import { capitalize, say } from '../../language/facts.ts'
 import type { Delivery } from '../../../../contracts/dashboard/webhook.ts'
 
 /** Deliveries that differ only in their event: same type, state, response and hour. */
@@ -25,5 +25,5 @@ export function describeLastAttempt({ attempts }: Pick<Delivery, 'attempts'>): s
   if (!last) return undefined
   const text =
     last.error === undefined ? `HTTP ${last.statusCode}` : say({ error: last.error, facts: last.facts }, 'error')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return capitalize(text)
 }

@@ -6,7 +6,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Facts } from '../../../../contracts/facts/fact.ts'
-import { say } from '../../language/facts.ts'
+import { say, toSentence } from '../../language/facts.ts'
 import { translate } from '../../language/i18n.ts'
 import type { Attempt, Delivery } from '../../../../contracts/dashboard/webhook.ts'
 import { api } from '../../api/client.ts'
@@ -374,10 +374,4 @@ export function ResponseDetails({ attempt: { statusCode, error, facts, responseS
       )}
     </>
   )
-}
-
-/** Reasons from the server start in lower case, such as `disabled by a user`. */
-export function toSentence(text: string): string {
-  const start = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.!?]$/.test(start) ? start : `${start}.`
 }

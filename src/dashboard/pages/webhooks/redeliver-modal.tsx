@@ -8,13 +8,12 @@ import type { Endpoint } from '../../../../contracts/dashboard/webhook.ts'
 import { dayMilliseconds } from '../../../../contracts/time.ts'
 import { api } from '../../api/client.ts'
 import { readFailure } from '../../api/failure.ts'
-import { say } from '../../language/facts.ts'
+import { capitalize, say } from '../../language/facts.ts'
 import { formatList } from '../../language/format.ts'
 import { useAccount } from '../../session/session.ts'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { describeExactly, fromLocalInput, toLocalInput } from '../../ui/time.ts'
 import { useFailures } from './activity-section.tsx'
-import { toSentence } from './delivery-list.tsx'
 import { webhooksKey } from './use-endpoints.ts'
 import { isFailing } from './endpoint.tsx'
 import { describeCount, describeFailure, describeSince } from './statistics.ts'
@@ -96,7 +95,7 @@ function RedeliverForm({ endpoint, start, onClose }: RedeliverFormProps) {
             { value: everything, label: t`Everything that was missed` },
             ...[...failures, ...(isListed ? [] : [{ error: start.error ?? '' }])].map((failure) => ({
               value: failure.error,
-              label: t`Failed: ${toSentence(say(failure, 'error')).replace(/\.$/, '')}`,
+              label: t`Failed: ${capitalize(say(failure, 'error').replace(/\.$/, ''))}`,
             })),
           ]}
           value={error}

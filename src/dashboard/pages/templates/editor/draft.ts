@@ -1,8 +1,7 @@
 import { type MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import type { Fact } from '../../../../../contracts/facts/fact.ts'
 import { toFormProblem } from '../../../../../contracts/facts/template-problems.ts'
-import { sayFact } from '../../../language/facts.ts'
+import { capitalize, sayFact, toSentence } from '../../../language/facts.ts'
 import { translate } from '../../../language/i18n.ts'
 import type { TemplateComponent } from '../../../../../contracts/api/template.ts'
 import { codeTexts } from '../../../../../contracts/templates/code-texts.ts'
@@ -31,13 +30,9 @@ export function listProblems(template: TemplateDefinition): Record<string, strin
   const problems: Record<string, string> = {}
   for (const { path, problem } of findTemplateProblems(template))
     // The message for samples names API fields that this form does not have.
-    problems[path.join('.')] ??= path.at(-1) === 'sample' ? translate(noSample) : toSentence(problem)
+    problems[path.join('.')] ??=
+      path.at(-1) === 'sample' ? translate(noSample) : toSentence(sayFact(toFormProblem(problem)))
   return problems
-}
-
-function toSentence(problem: Fact): string {
-  const text = sayFact(toFormProblem(problem))
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 /** Labels of the form that differ from the field names. */
@@ -87,8 +82,7 @@ export function describePath(path: string): string {
     const label = fieldLabels[step]
     return [label ? translate(label) : step]
   })
-  const described = words.join(', ')
-  return described.charAt(0).toUpperCase() + described.slice(1)
+  return capitalize(words.join(', '))
 }
 
 const noSample = msg`Choose a file or enter a link: WhatsApp reviews a sample of the file.`

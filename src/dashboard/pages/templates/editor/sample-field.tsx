@@ -14,7 +14,7 @@ import {
 } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
-import { sayFact } from '../../../language/facts.ts'
+import { capitalize, sayFact } from '../../../language/facts.ts'
 import { sampleTypes } from '../../../../../contracts/facts/samples.ts'
 import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
 import {
@@ -195,8 +195,7 @@ function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'e
 const examples: Record<SampleFormat, string> = { IMAGE: 'jpg', VIDEO: 'mp4', DOCUMENT: 'pdf' }
 
 function describeRule(format: SampleFormat): string {
-  const words = describeFiles(format)
-  return t`${words.charAt(0).toUpperCase() + words.slice(1)} of at most ${formatSize(maxSampleBytes(format))}.`
+  return t`${capitalize(describeFiles(format))} of at most ${formatSize(maxSampleBytes(format))}.`
 }
 
 /** The file types of a header format, such as `a JPEG or PNG image`. */
