@@ -120,14 +120,13 @@ test.each([
   expect(collect(parseSync('a.ts', code).program).filter(searchesSentence)).toHaveLength(1)
 })
 
-/** They search the words of others, or only set the case and the full stop of a sentence. */
+/** They search the words of others, or only the full stop of a sentence. */
 const searching = [
   // The beginning of a logged answer, cut from JSON.
   'src/accounts/requests/list.ts',
   // Node's, for options that do not exist.
   'src/cli/syntax.ts',
   'src/client/cli/main.ts',
-  // The capital letter and the full stop of a field's problem.
   // V8's, for JSON that does not parse.
   'src/http/api/input.ts',
   // Busboy's.
