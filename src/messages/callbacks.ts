@@ -19,7 +19,7 @@ import {
 import { type CallbackSender, findCallbackSenders, type SenderIds } from '../whatsapp-accounts/callback-senders.ts'
 import type { RecordCallbackTimes } from '../whatsapp-accounts/health/callback-times.ts'
 import { applyReports } from '../whatsapp-accounts/health/store.ts'
-import type { AccountUpdate } from '../whatsapp/callbacks/read-account.ts'
+import type { ReportedAccount } from '../whatsapp/callbacks/read-account.ts'
 import {
   type Inbound,
   readCallback,
@@ -222,7 +222,7 @@ const applyChanges = batchedByAccount<IncomingChange, UpdateDeps>({ name: 'apply
  */
 async function applyUpdates(
   deps: UpdateDeps,
-  updates: { templates: TemplateUpdate[]; accounts: AccountUpdate[] },
+  updates: { templates: TemplateUpdate[]; accounts: ReportedAccount[] },
   senders: readonly CallbackSender[],
 ): Promise<void> {
   if (updates.templates.length + updates.accounts.length === 0) return
@@ -251,7 +251,7 @@ function mergeTemplates(changes: readonly TemplateChange[]): TemplateChange[] {
   return [...merged.values()]
 }
 
-function toReportedChange(sender: CallbackSender, updates: readonly AccountUpdate[]) {
+function toReportedChange(sender: CallbackSender, updates: readonly ReportedAccount[]) {
   let change: AccountChange | undefined
   for (const update of updates) {
     const own = toOwnChange(sender, update)
@@ -262,7 +262,7 @@ function toReportedChange(sender: CallbackSender, updates: readonly AccountUpdat
 }
 
 /** Returns undefined if the update is about other numbers. */
-function toOwnChange(sender: CallbackSender, update: AccountUpdate): AccountChange | undefined {
+function toOwnChange(sender: CallbackSender, update: ReportedAccount): AccountChange | undefined {
   const { ownerId, number } = update
   const isOfPortfolio = ownerId !== sender.wabaId
   if (isOfPortfolio && ownerId !== sender.portfolioId) return undefined
@@ -272,7 +272,7 @@ function toOwnChange(sender: CallbackSender, update: AccountUpdate): AccountChan
   return toAccountChange(update)
 }
 
-function isAbout(sender: CallbackSender, number: NonNullable<AccountUpdate['number']>): boolean {
+function isAbout(sender: CallbackSender, number: NonNullable<ReportedAccount['number']>): boolean {
   if ('phoneNumberId' in number) return number.phoneNumberId === sender.phoneNumberId
   // Before its first check, it is not known how WhatsApp shows the number.
   return sender.displayDigits === undefined || number.displayDigits === sender.displayDigits

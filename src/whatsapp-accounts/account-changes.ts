@@ -3,7 +3,7 @@ import { inactiveReasons } from '../../contracts/facts/findings.ts'
 import { arraysOf, type Columns, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { unnamedStatement } from '../platform/db/statement.ts'
-import type { AccountUpdate, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
+import type { ReportedAccount, ReportedNotice } from '../whatsapp/callbacks/read-account.ts'
 import { disabledCode, earlierDisabled, toReasonColumns } from './inactive-reason.ts'
 import type { WhatsAppAccountRef } from './store.ts'
 
@@ -18,7 +18,7 @@ export interface AccountChange {
   notices: ReadonlyMap<string, ReportedNotice>
 }
 
-export function toAccountChange({ change, reason, messagingLimit, notices }: AccountUpdate): AccountChange {
+export function toAccountChange({ change, reason, messagingLimit, notices }: ReportedAccount): AccountChange {
   return {
     ...(change === 'disabled' && { disabledFor: reason }),
     reinstated: change === 'reinstated',

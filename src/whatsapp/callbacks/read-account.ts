@@ -5,7 +5,7 @@ import { AccountAlertValue, AccountValue, CapabilityValue, type Entry, NumberQua
  * A change of a WhatsApp Business Account, of its business portfolio or of one of its numbers. `recheck` means that the
  * event does not contain the new state.
  */
-export interface AccountUpdate {
+export interface ReportedAccount {
   /** The ID of a WhatsApp Business Account or of a business portfolio. */
   ownerId: string
   /** Set if the event is about one number. */
@@ -38,9 +38,9 @@ const maxTextLength = 500
 const removalEvents = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED', 'PARTNER_APP_UNINSTALLED'])
 
 /** Returns undefined for a value that cannot be read. */
-export function readAccountUpdate({ id, time }: Entry, field: string, value: unknown): AccountUpdate | undefined {
+export function readAccountUpdate({ id, time }: Entry, field: string, value: unknown): ReportedAccount | undefined {
   const at = time === undefined ? undefined : toDate(time)
-  const recheck = { ownerId: id, change: 'recheck', reason: field, notices: [] } as const satisfies AccountUpdate
+  const recheck = { ownerId: id, change: 'recheck', reason: field, notices: [] } as const satisfies ReportedAccount
   switch (field) {
     case 'account_update':
       return readAccount(id, at, value)
@@ -70,7 +70,7 @@ function toLimit(limit: string | undefined): string | undefined {
   return people === undefined ? undefined : `TIER_${people % 1000 === 0 ? `${people / 1000}K` : people}`
 }
 
-function readAccount(id: string, at: Date | undefined, value: unknown): AccountUpdate | undefined {
+function readAccount(id: string, at: Date | undefined, value: unknown): ReportedAccount | undefined {
   const account = AccountValue.safeParse(value)
   if (!account.success) return undefined
   const { event, ban_info: ban, waba_info: waba, phone_number: phoneNumber, disconnection_info: lost } = account.data
@@ -132,7 +132,7 @@ function toTime(expiration: string | undefined): Date | undefined {
 const goodNews = new Set(['OBA_APPROVED'])
 
 /** Older payloads have no `alert_info`, and its keys beside `entity_type` (autumn reference, section 3.2). */
-function readAlert(id: string, at: Date | undefined, value: unknown): AccountUpdate | undefined {
+function readAlert(id: string, at: Date | undefined, value: unknown): ReportedAccount | undefined {
   const alert = AccountAlertValue.safeParse(value).data
   const { alert_type, alert_severity, alert_status, alert_description } = alert?.alert_info ?? alert ?? {}
   if (!alert || alert_type === undefined) return undefined

@@ -10,7 +10,7 @@ import {
   toDate,
   toPriceClass,
 } from './wire.ts'
-import { type AccountUpdate, readAccountUpdate } from './read-account.ts'
+import { type ReportedAccount, readAccountUpdate } from './read-account.ts'
 import {
   type CompleteIdentity,
   type IdentityChange,
@@ -70,7 +70,7 @@ export interface Inbound {
   preferences: UserPreferenceChange[]
   identityChanges: IdentityChange[]
   templates: TemplateUpdate[]
-  accounts: AccountUpdate[]
+  accounts: ReportedAccount[]
   errors: ReportedError[]
   /** The numbers of callbacks about conversations that another app answers. */
   standby: string[]
@@ -84,7 +84,7 @@ type Item =
   | { preference: UserPreferenceChange }
   | { identityChange: IdentityChange }
   | { template: TemplateUpdate }
-  | { account: AccountUpdate }
+  | { account: ReportedAccount }
   | { error: ReportedError }
   | { standby: string }
   | { ignored: number }
