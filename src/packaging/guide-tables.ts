@@ -28,7 +28,8 @@ import {
   registerRequestLogMetric,
 } from '../http/ops/metrics.ts'
 import { createServer } from '../http/server.ts'
-import { environmentVariables, readConfig, secretVariables } from '../platform/config.ts'
+import { readConfig } from '../platform/config.ts'
+import { environmentVariables, secretVariables } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { adviseOnFailure, explainedCodes } from '../whatsapp/failure-advice.ts'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
-import { secretVariables } from '../../src/platform/config.ts'
+import { secretVariables } from '../../src/platform/environment.ts'
 import { listMissing, run } from '../clients/tools.ts'
 import { reportMissing } from '../support/process.ts'
 import { goCommand, kubernetesValidate } from './tools.ts'

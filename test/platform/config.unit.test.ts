@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findConfigWarnings, readConfig, readOrCreateSecretKey, secretVariables } from '../../src/platform/config.ts'
+import { findConfigWarnings, readConfig, readOrCreateSecretKey } from '../../src/platform/config.ts'
+import { secretVariables } from '../../src/platform/environment.ts'
 
 test('uses the embedded defaults for an empty environment', () => {
   expect(readConfig({})).toMatchObject({
