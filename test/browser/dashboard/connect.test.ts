@@ -156,7 +156,11 @@ test('explains a wrong PIN, a rejected subscription and an unreachable callback 
   await step(page, 'Registration: done').waitFor()
 
   const before = dashboard.server.deps.callbacks
-  dashboard.server.deps.callbacks = { ...before, baseUrl: undefined }
+  // Not earlier: the page still reads what it can set after the registration, and would not offer the button.
+  await page.route(/configureCallback/, (route) => {
+    dashboard.server.deps.callbacks = { ...before, baseUrl: undefined }
+    return route.continue()
+  })
   await page.getByRole('button', { name: 'Set callback URL' }).click()
   await page.getByText('WAYBILL_PUBLIC_URL is not an https address').waitFor()
   expect(await page.getByLabel('Verify token', { exact: true }).inputValue()).toBe('test-verify-token')
