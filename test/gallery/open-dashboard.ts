@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core'
+import { type APIRequestContext, type BrowserContext, request } from 'playwright-core'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
@@ -58,18 +58,26 @@ export async function openShopDashboard(): Promise<ShopDashboard> {
 const owner = 'ada@example.com'
 const colleague = 'grace@example.com'
 
-async function invitePeople({ server, visit }: DashboardBrowser, { accountId }: Shop): Promise<void> {
-  const { context } = await visit({ outlivesTest: true })
-  await signIn(server, { context }, accountId, 'viewer', colleague, 'Grace Hopper')
-  await context.close()
+async function invitePeople({ server }: DashboardBrowser, { accountId }: Shop): Promise<void> {
+  const caller = await newCaller()
+  await signIn(server, { context: { request: caller } }, accountId, 'viewer', colleague, 'Grace Hopper')
+  await caller.dispose()
   await inviteUser(server.deps, accountId, { email: 'alan@example.com', role: 'viewer' })
 }
 
+/** Signs in without a browser, whose clock is not stopped: the session could have expired by it. */
+function newCaller(): Promise<APIRequestContext> {
+  return request.newContext({
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+  })
+}
+
 async function signInOwner({ server }: DashboardBrowser, shop: Shop, context: BrowserContext): Promise<void> {
-  await signIn(server, { context }, shop.accountId, 'owner', owner)
-  await joinAccount(server, context, { accountId: shop.emptyAccountId, email: owner })
+  const caller = await newCaller()
+  await signIn(server, { context: { request: caller } }, shop.accountId, 'owner', owner)
+  await joinAccount(server, { request: caller }, { accountId: shop.emptyAccountId, email: owner })
   const post = async (path: string, data: object) => {
-    const response = await context.request.post(`${server.url}/settings/auth${path}`, {
+    const response = await caller.post(`${server.url}/settings/auth${path}`, {
       headers: { origin: server.url },
       data,
     })
@@ -79,4 +87,7 @@ async function signInOwner({ server }: DashboardBrowser, shop: Shop, context: Br
   const { totpURI = '' } = await post('/two-factor/enable', { password })
   await post('/two-factor/verify-totp', { code: totp(new URL(totpURI).searchParams.get('secret') ?? '') })
   await grantOperator(server.deps, { email: owner })
+  const { cookies } = await caller.storageState()
+  await context.addCookies(cookies.map((cookie) => ({ ...cookie, expires: -1 })))
+  await caller.dispose()
 }

@@ -144,7 +144,7 @@ let people = 0
 /** Invites the user, accepts the invitation and signs in over HTTP. */
 export async function signIn(
   server: TestServer,
-  { context }: Pick<Visit, 'context'>,
+  { context }: { context: Pick<BrowserContext, 'request'> },
   accountId: string,
   role: Role,
   email = `person${++people}@example.com`,
@@ -165,7 +165,7 @@ export async function signIn(
 /** Makes a signed-in user an owner of another account. */
 export async function joinAccount(
   server: TestServer,
-  context: BrowserContext,
+  context: Pick<BrowserContext, 'request'>,
   { accountId, email }: { accountId: string; email: string },
 ): Promise<void> {
   const { path } = await inviteUser(server.deps, accountId, { email, role: 'owner' })
@@ -174,7 +174,7 @@ export async function joinAccount(
 
 async function acceptInvitation(
   server: TestServer,
-  context: BrowserContext,
+  context: Pick<BrowserContext, 'request'>,
   path: string,
   name = 'Ada Lovelace',
 ): Promise<void> {
