@@ -43,8 +43,9 @@ export function useLogAddress() {
     openedId,
     /** Starts from the URL: the page follows it with a delay, so the filters shown can be older than the last change. */
     change: (changes: Partial<MessageFilters>) => {
-      const filters = readFilters(new URLSearchParams(location.search))
-      setSearch(write({ ...filters, ...changes }, openedId), { replace: true, preventScrollReset: true })
+      const current = new URLSearchParams(location.search)
+      const query = write({ ...readFilters(current), ...changes }, current.get('message') ?? undefined)
+      setSearch(query, { replace: true, preventScrollReset: true })
     },
     linkTo,
     open: (messageId: string, focus?: FocusTarget) => {
