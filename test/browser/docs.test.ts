@@ -266,6 +266,28 @@ describe('the reference', () => {
     expect(await tabs.evaluate((list) => list.scrollWidth <= list.clientWidth)).toBe(true)
   })
 
+  test('sends a message from a phone, with its address in view', async () => {
+    const { apiKey } = await server.account()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${server.url}/docs/api#tag/messages/POST/api/v1/message/send`)
+    await page.getByRole('button', { name: /Test Request.*message\/send/ }).click()
+    const client = page.getByRole('dialog', { name: 'API Client' })
+    await client.getByLabel('Value').first().fill(apiKey)
+    await client.getByRole('button', { name: /^Send post request/ }).click()
+
+    await client.getByText('200 OK').waitFor()
+    // A control over the address would be found at its start.
+    const address = client.getByRole('button', { name: server.url }).first()
+    expect(
+      await address.evaluate((node) => {
+        const { left, top, height } = node.getBoundingClientRect()
+        return node.contains(document.elementFromPoint(left + 4, top + height / 2))
+      }),
+    ).toBe(true)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(pageErrors).toEqual([])
+  })
+
   test('offers no test request for webhooks', async () => {
     await page.goto(`${server.url}/docs/api#tag/webhooks/webhook/POST/message.delivered`)
 
