@@ -29,6 +29,12 @@ const figures = {
   postgres: { label: 'CPU of PostgreSQL', unit: 'µs' },
 } as const satisfies Record<keyof Cost, Pick<Row, 'unit'> & { label: string }>
 
+/**
+ * Until then, code is still being compiled: a process took 1.4 times as long for one of its first 9,000 sends as after
+ * 40,000. After a fixed time, a slow machine would still compile.
+ */
+const warmUpItems = 40_000
+
 const subjects = [openSends, openStatuses, openDeliveries]
 
 /** Measures what a send, a status callback and a delivery cost; the other checkout, if any, does the same work by turns. */
@@ -48,9 +54,8 @@ async function compareSubject(stage: Stage, ours: Measured, other: Measured | un
     ours: await read(ours),
     other: other && (await read(other)),
   })
-  // The compiler needs thousands of items until it allocates as little as it can.
-  await both(async (side) => {
-    for (let round = 0; round < 3; round++) await side.work()
+  await both(async ({ work }) => {
+    for (let items = 0; items < warmUpItems; items += await work());
   })
   const rounds: Pair<Cost>[] = []
   while (rounds.length < stage.rounds.count) rounds.push(await both((side) => measure(side, postmaster)))
