@@ -30,7 +30,7 @@ import { dashboardTrpcPath, registerDashboard } from './dashboard/trpc.ts'
 import { registerClientPackage } from './docs/client-package.ts'
 import { registerDocs, registerHome } from './docs/docs.ts'
 import { withoutPorts } from './forwarded-for.ts'
-import { boundUnread, limitConnections } from './limits/connections.ts'
+import { boundUnread, Connections } from './limits/connections.ts'
 import { registerLoadLimit } from './limits/load-limit.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealthMetrics } from './ops/health-metrics.ts'
@@ -118,10 +118,8 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   return app
 }
 
-type Connections = ReturnType<typeof limitConnections>
-
 function createConnections(options: ServerOptions): Connections {
-  return limitConnections({
+  return new Connections({
     maxUnanswered: maxUnansweredRequests,
     maxConcurrent: maxConcurrentPerConnection,
     maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,

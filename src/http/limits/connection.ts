@@ -1,0 +1,163 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+interface WaitingRequest {
+  request: IncomingMessage
+  response: ServerResponse
+  handler: RequestListener
+}
+
+/** If the bodies of a connection's waiting requests take more, nothing else is read from it. */
+const maxWaitingBytes = 64 * 1024
+/** A single socket read holds up to about 2,600 minimal requests. No legitimate client pipelines more than this limit. */
+const maxIgnoredRequests = 512
+
+/** A connection, its requests until their responses are written, and the responses that its client has not read. */
+export class Connection {
+  readonly socket: Socket
+  readonly #maxConcurrent: number
+  /** Requests whose responses have not been written to the network yet. */
+  unanswered = 0
+  /** Requests that are being handled or whose responses are unread; `#waiting` are those that wait for them. */
+  #handling = 0
+  readonly #waiting: WaitingRequest[] = []
+  /** Bytes of the bodies of waiting requests, which Node buffers. */
+  #waitingBytes = 0
+  /** Bytes of large responses that the client has not read. */
+  unreadBytes = 0
+  readonly #unreadResponses = new Set<() => void>()
+  /** The connection closes after the response to its latest request. */
+  #isClosing = false
+  #ignoredRequests = 0
+  #isGone = false
+  /** Bytes that the client had not read at the last sweep, and the time when it last read some. */
+  #pendingBytes = 0
+  #readAt = 0
+  /** The latest request, until its body is complete, and the number of sweeps that found it incomplete. */
+  #receiving: IncomingMessage | undefined
+  #bodySweeps = 0
+
+  constructor(socket: Socket, maxConcurrent: number) {
+    this.socket = socket
+    this.#maxConcurrent = maxConcurrent
+    // Node resumes a paused connection whenever a handler reads a body.
+    const resume = socket.resume.bind(socket)
+    socket.resume = () => (this.#isFull ? socket : resume())
+  }
+
+  /**
+   * Returns whether a request is to be answered. A server ignores requests after its last response (RFC 9112, 9.6), and
+   * disconnects a client that keeps sending.
+   */
+  accepts(response: ServerResponse): boolean {
+    if (this.#isClosing) {
+      this.#ignoredRequests += 1
+      if (this.#ignoredRequests > maxIgnoredRequests) this.socket.destroy()
+      return false
+    }
+    this.unanswered += 1
+    response.on('finish', this.#handleNext)
+    return true
+  }
+
+  closeAfter(response: ServerResponse): void {
+    this.#isClosing = true
+    response.shouldKeepAlive = false
+  }
+
+  /** Handles a request, now or when an earlier one has been answered. */
+  handle(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    if (this.#handling < this.#maxConcurrent) {
+      this.#handling += 1
+      this.#begin(request, response, handler)
+      return
+    }
+    this.#waiting.push({ request, response, handler })
+    this.#waitingBytes += bodyBytes(request)
+    if (this.#isFull) this.socket.pause()
+  }
+
+  /** One closure for all responses, because one for each is slower. */
+  readonly #handleNext = () => {
+    if (this.#isGone) return
+    this.unanswered -= 1
+    const next = this.#waiting.shift()
+    if (!next) {
+      this.#handling -= 1
+      return
+    }
+    const wasFull = this.#isFull
+    this.#waitingBytes -= bodyBytes(next.request)
+    this.#begin(next.request, next.response, next.handler)
+    if (wasFull && !this.#isFull) this.socket.resume()
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    // From here on its body can arrive: while a request waits, nothing reads it.
+    this.#receiving = request
+    this.#bodySweeps = 0
+    handler(request, response)
+  }
+
+  get #isFull(): boolean {
+    return this.#waitingBytes > maxWaitingBytes
+  }
+
+  /** Counts a large response until the client has read it or is gone, and then calls `onRead`. */
+  countUnread(response: ServerResponse, bytes: number, onRead: () => void): void {
+    const forget = () => {
+      if (!this.#unreadResponses.delete(forget)) return
+      this.unreadBytes -= bytes
+      onRead()
+    }
+    this.#unreadResponses.add(forget)
+    this.unreadBytes += bytes
+    response.once('finish', forget)
+  }
+
+  /** Called at intervals. Returns whether the client has read nothing of a pending response for this long. */
+  isStalled(at: number, milliseconds: number): boolean {
+    const pending = countPendingBytes(this.socket)
+    if (pending === 0 || this.#pendingBytes === 0 || pending < this.#pendingBytes) this.#readAt = at
+    this.#pendingBytes = pending
+    return pending > 0 && at - this.#readAt >= milliseconds
+  }
+
+  /**
+   * Called at intervals. Returns whether the body of the latest request has not arrived within so many of them. Counting
+   * them needs no clock for each request, and most bodies arrive with their headers.
+   */
+  isBodyOverdue(maxSweeps: number, mayTakeLong: (request: IncomingMessage) => boolean): boolean {
+    const receiving = this.#receiving
+    if (receiving?.complete === true) this.#receiving = undefined
+    if (!receiving || receiving.complete || mayTakeLong(receiving) || ++this.#bodySweeps <= maxSweeps) return false
+    this.#receiving = undefined
+    return true
+  }
+
+  /** Stops reading, so that the rest of a rejected request cannot reach a handler, but lets the client read the response. */
+  closeSoon(): void {
+    this.socket.pause()
+    setTimeout(() => this.socket.destroy(), 1_000).unref()
+  }
+
+  /** The socket has closed: waiting requests are not handled any more. */
+  end(): void {
+    this.#isGone = true
+    for (const forget of this.#unreadResponses) forget()
+  }
+}
+
+/** The size of a body; that of a chunked one is unknown. */
+function bodyBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return maxWaitingBytes
+  return Number(headers['content-length'] ?? 0)
+}
+
+/** Bytes written to the socket that have not left this process. */
+function countPendingBytes(socket: Socket): number {
+  if (socket.writableLength === 0) return 0
+  // Only the internal handle knows how much of a large write is left. Without it, a write counts until it is complete.
+  const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } }
+  return socket.writableLength + (handle?.writeQueueSize ?? 0)
+}
