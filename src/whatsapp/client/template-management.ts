@@ -4,12 +4,13 @@ import type { TemplateDefinition } from '../../../contracts/templates/definition
 import { toComponents, toParameterFormat } from '../template-components.ts'
 import type { TemplateManagement } from '../template-management.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
+import type { WhatsApp } from '../whatsapp.ts'
 import type { Exchange } from './exchange.ts'
 import type { GraphCall } from './onboarding.ts'
 import { Success } from './onboarding-wire.ts'
-import { parseResponse, templateFields, toListedTemplate } from './read.ts'
+import { listTemplates, parseResponse, templateFields, toListedTemplate } from './read.ts'
 import { lenient, WireId } from '../wire-values.ts'
-import { Template } from './wire.ts'
+import { Page, Template } from './wire.ts'
 
 /** Sends the bytes of a file to an upload session. */
 export type UploadCall = (path: string, accessToken: string, body: Readable, sizeBytes: number) => Promise<Exchange>
@@ -18,8 +19,16 @@ const Created = z.object({ id: WireId, status: z.string(), category: lenient(z.s
 const UploadSession = z.object({ id: z.string().startsWith('upload:') })
 const Uploaded = z.object({ h: z.string().min(1) })
 
-export function createTemplateManagement(call: GraphCall, upload: UploadCall): TemplateManagement {
+export function createTemplateManagement(
+  call: GraphCall,
+  upload: UploadCall,
+): TemplateManagement & Pick<WhatsApp, 'listTemplates'> {
   return {
+    listTemplates: ({ wabaId, accessToken }) =>
+      listTemplates(async (query) => {
+        const response = await call('GET', `${encodeURIComponent(wabaId)}/message_templates?${query}`, accessToken)
+        return parseResponse(response, Page, accessToken)
+      }),
     createTemplate: async ({ wabaId, accessToken }, template, { withOptimizations }) => {
       const { name, language, category } = template
       const body = {
