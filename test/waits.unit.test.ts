@@ -26,7 +26,7 @@ const guesses: readonly { what: string; pattern: RegExp; allowed: readonly strin
       /\bnew Promise(?:<[^>]*>)?\(\(?resolve\)? => setTimeout\(|\bpg_sleep\(|\bsetTimeout as \w+ \} from 'node:timers\/promises'/,
     allowed: [
       // Its clock is fake.
-      'test/pipeline/read-limit.test.ts',
+      'test/pipeline/read-limiter.test.ts',
       // Whether a timer fires is the subject.
       'test/platform/db/embedded/embedded.databases.test.ts',
       // Timeouts of PostgreSQL are the subject: nothing may happen before they have passed.

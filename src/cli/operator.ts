@@ -47,7 +47,7 @@ export async function runForOperator<P extends CommandContract>(
 function callFor(accountId: string | undefined): SettingsCall {
   return {
     accountId,
-    meterKey: accountId ?? '',
+    workKey: accountId ?? '',
     slot: null,
     address: 'command line',
     isCommandLine: true,

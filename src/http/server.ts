@@ -8,10 +8,10 @@ import { type ApiProcedure, listProcedures } from '../../contracts/procedure.ts'
 import type { RequestLog } from '../accounts/requests/request-log.ts'
 import type { Deps } from '../deps.ts'
 import { createBudgets } from '../pipeline/budgets.ts'
-import { createMeter, type MeterLimits, meterLimits } from '../pipeline/meter.ts'
+import { createWorkLimiter, type WorkLimits, workLimits } from '../pipeline/work-limiter.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { pairProcedures } from '../pipeline/procedures.ts'
-import { createReadLimit } from '../pipeline/read-limit.ts'
+import { createReadLimiter } from '../pipeline/read-limiter.ts'
 import { createRequestIds } from '../platform/ids.ts'
 import type { OidcProvider } from '../users/sign-in/id-token.ts'
 import type { PasswordHashing } from '../users/sign-in/password-hashing.ts'
@@ -30,8 +30,8 @@ import { dashboardTrpcPath, registerDashboard } from './dashboard/trpc.ts'
 import { registerClientPackage } from './docs/client-package.ts'
 import { registerDocs, registerHome } from './docs/docs.ts'
 import { withoutPorts } from './forwarded-for.ts'
-import { boundUnread, Connections } from './limits/connections.ts'
-import { registerLoadLimit } from './limits/load-limit.ts'
+import { registerConcurrencyLimit } from './limits/concurrency-limit.ts'
+import { Connections, limitUnreadResponses } from './limits/connections.ts'
 import { isMcp, registerMcp, toMcpFailureBody } from './mcp/mcp.ts'
 import { registerHealthMetrics } from './ops/health-metrics.ts'
 import { registerHealth, type ServerState } from './ops/health.ts'
@@ -72,7 +72,7 @@ export interface ServerOptions {
   collectMetrics?: () => Promise<string>
   readState: () => ServerState
   /** Limits of each account, and of the bytes that all clients together leave unread. */
-  limits?: { meter?: Partial<MeterLimits>; maxUnreadBytes?: number }
+  limits?: { workLimiter?: Partial<WorkLimits>; maxUnreadBytes?: number }
   /** Records the requests of the API; by default, none are recorded. */
   requestLog?: RequestLog | undefined
 }
@@ -208,12 +208,12 @@ async function registerDoors(
   { connections, registry }: { connections: Connections; registry: Registry },
 ): Promise<void> {
   const procedures = pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)
-  const meter = createMeter({ ...meterLimits, ...options.limits?.meter })
-  const pipeline = new Pipeline(deps, { meter, reads: createReadLimit(), spend: createBudgets() })
+  const workLimiter = createWorkLimiter({ ...workLimits, ...options.limits?.workLimiter })
+  const pipeline = new Pipeline(deps, { workLimiter, readLimiter: createReadLimiter(), spend: createBudgets() })
   if (deps.tracing) traceRequests(app, deps.tracing)
   coalesceWrites(app)
-  registerLoadLimit(app, registry, options.maxConcurrentRequests)
-  boundUnread(app, connections, meter)
+  registerConcurrencyLimit(app, registry, options.maxConcurrentRequests)
+  limitUnreadResponses(app, connections, workLimiter)
   await registerRest(app, deps, pipeline, procedures)
   await registerMediaUpload(app, deps, pipeline)
   await registerTrpc<ApiProcedure, ApiCall>(app, deps, {

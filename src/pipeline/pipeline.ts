@@ -1,29 +1,29 @@
 import type { Procedure } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
-import { waitPaused } from '../platform/pausable.ts'
+import { withSlotPaused } from '../platform/concurrency-slot.ts'
 import { assertTemplateChangesEnabled } from '../templates/changes/template-account.ts'
 import { audited } from '../users/audit/audit.ts'
 import type { SpendBudget } from './budgets.ts'
-import type { CallCost, Meter } from './meter.ts'
+import type { CallCost, WorkLimiter } from './work-limiter.ts'
 import type { ProcedureCall, ServedProcedure } from './procedures.ts'
-import type { ReadLimit } from './read-limit.ts'
+import type { ReadLimiter } from './read-limiter.ts'
 
 /** What limits the calls of this process. */
-export interface Limits {
-  meter: Meter
-  reads: ReadLimit
+export interface CallLimiters {
+  workLimiter: WorkLimiter
+  readLimiter: ReadLimiter
   spend: SpendBudget
 }
 
 /** What a door knows about a call whose caller it has authorized. */
-export interface Received<Input> {
+export interface UnparsedCall<Input> {
   /** Size of the body and of the URL. */
   bytes: number
   /**
-   * What has been metered before: `work` if a batch has entered with the cost of all its calls, `whole` if the call counts
+   * What has been charged before: `work` if a batch was admitted with the cost of all its calls, `whole` if the call counts
    * among the concurrent ones of its account, too.
    */
-  paid?: 'work' | 'whole'
+  charged?: 'work' | 'whole'
   /** Decodes and validates the input. */
   parse: () => Promise<Input> | Input
 }
@@ -33,7 +33,7 @@ const workOfCall = 0.2
 
 /**
  * What a call costs before its body is parsed. Sends, and calls that wait for WhatsApp or for a file, have budgets of
- * their own; a waiting call would occupy a place for as long as it takes.
+ * their own; a waiting call would occupy a slot for as long as it takes.
  */
 export function costOf({ budget }: Pick<Procedure, 'budget'>, bytes: number): CallCost {
   const counted = budget === 'changes' || budget === 'tests' || budget === 'emails'
@@ -42,34 +42,34 @@ export function costOf({ budget }: Pick<Procedure, 'budget'>, bytes: number): Ca
 
 /** The steps of every call after its caller was authorized, whichever door it came through. */
 export class Pipeline {
-  readonly meter: Meter
+  readonly workLimiter: WorkLimiter
   readonly #deps: Deps
-  readonly #limits: Limits
+  readonly #limiters: CallLimiters
 
-  constructor(deps: Deps, limits: Limits) {
+  constructor(deps: Deps, limiters: CallLimiters) {
     this.#deps = deps
-    this.#limits = limits
-    this.meter = limits.meter
+    this.#limiters = limiters
+    this.workLimiter = limiters.workLimiter
   }
 
-  /** Meters, parses, limits, audits and handles a call. */
+  /** Limits, parses, audits and handles a call. */
   async run<P extends Procedure, Call extends ProcedureCall>(
     procedure: ServedProcedure<P, Call>,
     call: Call,
-    { bytes, paid, parse }: Received<unknown>,
+    { bytes, charged, parse }: UnparsedCall<unknown>,
   ): Promise<unknown> {
-    const { meter } = this
-    const { meterKey } = call
+    const { workLimiter } = this
+    const { workKey } = call
     const cost = costOf(procedure.contract, bytes)
-    const counts = cost.counted && paid !== 'whole'
-    const waiting = paid && !counts ? undefined : meter.enter(meterKey, paid ? onlyCounted : cost)
+    const counts = cost.counted && charged !== 'whole'
+    const waiting = charged && !counts ? undefined : workLimiter.acquire(workKey, charged ? onlyCounted : cost)
     if (waiting) await waiting
     try {
-      const parsing = meter.measure(meterKey, bytes, parse)
+      const parsing = workLimiter.measure(workKey, bytes, parse)
       const input: unknown = parsing instanceof Promise ? await parsing : parsing
       return await this.#perform(procedure, call, input)
     } finally {
-      if (counts) meter.leave(meterKey)
+      if (counts) workLimiter.release(workKey)
     }
   }
 
@@ -84,14 +84,14 @@ export class Pipeline {
         return handle(this.#deps, procedure, call, input)
       case 'reads':
         if (call.accountId === undefined) return handle(this.#deps, procedure, call, input)
-        return this.#limits.reads.run(call.accountId, () => handle(this.#deps, procedure, call, input))
+        return this.#limiters.readLimiter.run(call.accountId, () => handle(this.#deps, procedure, call, input))
       case 'changes':
         return this.#change(procedure, call, input)
       case 'uploads':
-        return waitPaused(call.slot, () => this.#change(procedure, call, input))
+        return withSlotPaused(call.slot, () => this.#change(procedure, call, input))
       default:
-        this.#limits.spend(budget, call)
-        return waitPaused(call.slot, () => this.#change(procedure, call, input))
+        this.#limiters.spend(budget, call)
+        return withSlotPaused(call.slot, () => this.#change(procedure, call, input))
     }
   }
 

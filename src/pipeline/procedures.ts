@@ -1,16 +1,15 @@
 import type { InputOf, OutputOf, Procedure, ProcedureTree } from '../../contracts/procedure.ts'
 import { isProcedure } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
-import type { Pausable } from '../platform/pausable.ts'
+import type { ConcurrencySlot } from '../platform/concurrency-slot.ts'
 
 /** The data of every authorized call. Each audience adds what its handlers need. */
 export interface ProcedureCall {
   /** The account that the call is about; undefined if it names none. */
   accountId: string | undefined
   /** Whose work counts: the account, or the user or network of a call without one. */
-  meterKey: string
-  /** The place of the request among the concurrent ones of this process. */
-  slot: Pausable | null
+  workKey: string
+  slot: ConcurrencySlot | null
   /** The caller's address, after `TRUST_PROXY`. */
   address: string
   /** The caller's name in the audit log. */

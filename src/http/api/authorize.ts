@@ -5,7 +5,7 @@ import { type Authentication, authenticate } from '../../accounts/authenticate.t
 import { assertWithinRateLimit, rateLimitHeaders } from '../../accounts/rate-limit.ts'
 import type { Deps } from '../../deps.ts'
 import type { ProcedureCall } from '../../pipeline/procedures.ts'
-import type { Slot } from '../limits/load-limit.ts'
+import type { RequestSlot } from '../limits/concurrency-limit.ts'
 import { traceOf } from './request-log.ts'
 
 /** An authorized call with an API key. */
@@ -22,11 +22,11 @@ export class ApiCall implements ProcedureCall {
     this.#reply = reply
   }
 
-  get meterKey(): string {
+  get workKey(): string {
     return this.accountId
   }
 
-  get slot(): Slot | null {
+  get slot(): RequestSlot | null {
     return this.#request.slot
   }
 

@@ -74,11 +74,11 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
       return { ...described, data: showFields ? { ...data, ...describeForUsers(error) } : data }
     },
   })
-  const { meter } = pipeline
+  const { workLimiter } = pipeline
   const works = new Map(procedures.map(({ name, contract }) => [name, costOf(contract, 0).work]))
   const build = (procedure: ServedProcedure<P, Call>) => {
     const { contract } = procedure
-    // Not tRPC's own `input`, which would parse before the call is metered.
+    // Not tRPC's own `input`, which would parse before the call is limited.
     const resolve = t.procedure.use(async ({ ctx, getRawInput, next }) => {
       const call = await authorize(contract, ctx, getRawInput).catch(reject(deps, ctx, publicUrl))
       return next({ ctx: { call, getRawInput } })
@@ -88,12 +88,12 @@ function buildRouter<P extends Procedure, Call extends ProcedureCall>(
       const bytes = sizeOf(request)
       const parse = async (): Promise<unknown> => {
         const raw = await getRawInput()
-        return meter.measure(call.meterKey, bytes, () => parseInput(contract.input, raw ?? {}))
+        return workLimiter.measure(call.workKey, bytes, () => parseInput(contract.input, raw ?? {}))
       }
       const received = { bytes, parse }
       const batch = enterBatch(pipeline, call, request, works)
       const result = batch
-        ? batch.then(() => pipeline.run(procedure, call, { ...received, paid: 'work' }))
+        ? batch.then(() => pipeline.run(procedure, call, { ...received, charged: 'work' }))
         : pipeline.run(procedure, call, received)
       return result.catch(reject(deps, ctx, publicUrl))
     }
@@ -133,8 +133,8 @@ function placeProcedure<T extends object>(
 
 /** The first call of a batch enters for all of them, so that a batch waits or is rejected as a whole. */
 function enterBatch(
-  { meter }: Pipeline,
-  { meterKey }: ProcedureCall,
+  { workLimiter }: Pipeline,
+  { workKey }: ProcedureCall,
   request: FastifyRequest,
   works: ReadonlyMap<string, number>,
 ): Promise<void> | undefined {
@@ -143,7 +143,7 @@ function enterBatch(
   const trace = traceOf(request)
   return (trace.admission ??= (async () => {
     const work = path.split(',').reduce((sum, name) => sum + (works.get(name) ?? 0), 0)
-    await meter.enter(meterKey, { bytes: sizeOf(request), work, counted: false })
+    await workLimiter.acquire(workKey, { bytes: sizeOf(request), work, counted: false })
   })())
 }
 

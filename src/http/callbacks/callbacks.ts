@@ -13,7 +13,7 @@ import { isSameSecret } from '../../platform/secrets.ts'
 import { type BodyLimits, CallbackRejectedError, createBodyReceiver, type ReceivedBody } from './body.ts'
 import { toCodeLabel } from '../ops/metrics.ts'
 import { watchErrors, watchSignatures } from './watch.ts'
-import { createCallbackTurns, type TurnLimits } from './turns.ts'
+import { createCallbackLimiter, type CallbackLimits } from './callback-limiter.ts'
 import { callbackPath, callbackPathOf } from '../../whatsapp/callbacks/subscription.ts'
 
 export interface CallbackOptions {
@@ -63,7 +63,7 @@ const bodyLimits: BodyLimits = {
 /** After this time, Meta is asked to send the callback again. What was applied is not applied again. */
 const maxHandlingMilliseconds = 15_000
 
-const turnLimits: TurnLimits = {
+const limits: CallbackLimits = {
   smallBytes: 64 * 1024,
   maxConcurrent: 4,
   maxConcurrentOfApp: 3,
@@ -83,7 +83,7 @@ export async function registerCallbacks(
   for (const result of statusResults) counters.statuses.inc({ result }, 0)
   for (const result of replyResults) counters.replies.inc({ result }, 0)
   const bodies = createBodyReceiver(bodyLimits)
-  const turns = createCallbackTurns(turnLimits)
+  const limiter = createCallbackLimiter(limits)
   const signatures = watchSignatures(deps.log)
   const callbackDeps = {
     ...deps,
@@ -102,7 +102,7 @@ export async function registerCallbacks(
     }),
   )
 
-  const receiver: Receiver = { deps: callbackDeps, options, counters, turns, signatures }
+  const receiver: Receiver = { deps: callbackDeps, options, counters, limiter, signatures }
   for (const path of paths)
     app.get<CallbackRoute>(path, (request, reply) => answerHandshake(deps, options, request, reply))
   await app.register((inbound, _options, done) => {
@@ -164,7 +164,7 @@ interface Receiver {
   deps: Deps & Parameters<typeof handleCallback>[0]
   options: CallbackOptions
   counters: Counters
-  turns: ReturnType<typeof createCallbackTurns>
+  limiter: ReturnType<typeof createCallbackLimiter>
   signatures: ReturnType<typeof watchSignatures>
 }
 
@@ -172,7 +172,7 @@ type Counters = ReturnType<typeof createCounters>
 type BodyReceiver = ReturnType<typeof createBodyReceiver>
 
 async function receiveCallback(
-  { deps, options, counters, turns, signatures }: Receiver,
+  { deps, options, counters, limiter, signatures }: Receiver,
   request: FastifyRequest<CallbackRoute>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -198,7 +198,7 @@ async function receiveCallback(
     isLate: () => performance.now() - receivedAt > (options.handlingMilliseconds ?? maxHandlingMilliseconds),
   }
   // By account and not by secret: an account can have as many apps as it wants.
-  const handling = turns.run(signer.accountId ?? '', bytes.length, () =>
+  const handling = limiter.run(signer.accountId ?? '', bytes.length, () =>
     handleCallback(deps, bytes, { signer: signer.appSecret, default: options.appSecret }, client),
   )
   if (!handling) {

@@ -70,7 +70,7 @@ export async function authorizeUser(
   return {
     ...authServices,
     accountId: isOfAccount(contract) ? accountId : undefined,
-    meterKey: ofAccount ?? user?.userId ?? networkOf(request.ip),
+    workKey: ofAccount ?? user?.userId ?? networkOf(request.ip),
     slot: request.slot,
     address: request.ip,
     browser: readBrowser(request.headers.cookie),

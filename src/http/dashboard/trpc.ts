@@ -4,7 +4,7 @@ import { dashboardContracts } from '../../../contracts/dashboard/index.ts'
 import type { SessionProcedure } from '../../../contracts/procedure.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Deps } from '../../deps.ts'
-import type { Meter } from '../../pipeline/meter.ts'
+import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
 import { pairProcedures } from '../../pipeline/procedures.ts'
 import { createUserAuth } from '../../users/sign-in/better-auth.ts'
@@ -50,7 +50,9 @@ export async function registerDashboard(
       procedures: pairProcedures<SessionProcedure, DashboardCall>(dashboardContracts, dashboardHandlers),
       pipeline,
       authorize: (contract, { request }, readInput) =>
-        authorizeUser(deps, authServices, contract, request, () => meterInput(pipeline.meter, request, readInput)),
+        authorizeUser(deps, authServices, contract, request, () =>
+          limitInput(pipeline.workLimiter, request, readInput),
+        ),
       maxBatchSize: 1,
       showFields: true,
       publicUrl: undefined,
@@ -61,13 +63,17 @@ export async function registerDashboard(
 
 /**
  * The input names the account that the caller must belong to, so it is decoded before the account is known. Until then,
- * the caller's network is metered.
+ * the caller's network is charged.
  */
-async function meterInput(meter: Meter, request: FastifyRequest, readInput: () => Promise<unknown>): Promise<unknown> {
+async function limitInput(
+  limiter: WorkLimiter,
+  request: FastifyRequest,
+  readInput: () => Promise<unknown>,
+): Promise<unknown> {
   const key = networkOf(request.ip)
   const bytes = sizeOf(request)
-  await meter.enter(key, { bytes, work: 0, counted: false })
-  return meter.measure(key, bytes, readInput)
+  await limiter.acquire(key, { bytes, work: 0, counted: false })
+  return limiter.measure(key, bytes, readInput)
 }
 
 function countSignIns(registry: Registry): (outcome: SignInOutcome) => void {

@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../../contracts/errors.ts'
-import type { Meter } from '../../pipeline/meter.ts'
+import type { WorkLimiter } from '../../pipeline/work-limiter.ts'
 import { Connection } from './connection.ts'
 
 export interface ConnectionLimits {
@@ -198,18 +198,18 @@ const minBytes = 16 * 1024
 const millisecondsPerByte = 0.000_005
 
 /** Counts large responses for their account until the client has read them, because they stay in memory until then. */
-export function boundUnread(app: FastifyInstance, connections: Connections, meter: Meter): void {
+export function limitUnreadResponses(app: FastifyInstance, connections: Connections, workLimiter: WorkLimiter): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const isLarge = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= minBytes
     if (isLarge) {
       const bytes = payload.length
       const accountId = request.trace?.accountId
       if (accountId !== undefined) {
-        meter.charge(accountId, bytes * millisecondsPerByte)
-        meter.addUnread(accountId, bytes)
+        workLimiter.charge(accountId, bytes * millisecondsPerByte)
+        workLimiter.addUnread(accountId, bytes)
       }
       connections.countUnread(reply.raw, bytes, () => {
-        if (accountId !== undefined) meter.addUnread(accountId, -bytes)
+        if (accountId !== undefined) workLimiter.addUnread(accountId, -bytes)
       })
     }
     done()

@@ -89,10 +89,10 @@ async function respond(served: Served, request: FastifyRequest, reply: FastifyRe
   const { deps, pipeline } = served
   const call = await authorizeApiKey(deps, { budget: 'reads', idempotent: false }, { request, reply })
   // Only the message names its tool. Parsed, it takes up to 20 times its bytes, so it waits before that.
-  await pipeline.meter.enter(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: true })
+  await pipeline.workLimiter.acquire(call.accountId, { bytes: sizeOf(request), work: workPerMessage, counted: true })
   let isCounted = true
   const leave = () => {
-    if (isCounted) pipeline.meter.leave(call.accountId)
+    if (isCounted) pipeline.workLimiter.release(call.accountId)
     isCounted = false
   }
   const { status, contentType, text } = await answer(served, call, { request, reply, leave }).finally(leave)
@@ -106,7 +106,7 @@ async function answer(
   { request, reply, leave }: McpExchange,
 ): Promise<Answer> {
   await assertMcpEnabled(deps, call.accountId)
-  const message = pipeline.meter.measure(call.accountId, sizeOf(request), () => readMessage(request))
+  const message = pipeline.workLimiter.measure(call.accountId, sizeOf(request), () => readMessage(request))
   const { tools, descriptions, answerMessage } = await load()
   return answerMessage(toWebRequest(request), message, {
     descriptions,
@@ -135,7 +135,7 @@ async function callTool(
       if (!costOf(contract, 0).counted) leave()
       return input
     }
-    const data = await pipeline.run(procedure, counted, { bytes: 0, paid: 'whole', parse })
+    const data = await pipeline.run(procedure, counted, { bytes: 0, charged: 'whole', parse })
     return { data: data as object }
   } catch (thrown) {
     const failure = toServiceError(thrown, { requestId: request.id, log: deps.log })

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { isPossibleNumber } from '../../platform/number-lengths.ts'
-import { type Pausable, waitPaused } from '../../platform/pausable.ts'
+import { type ConcurrencySlot, withSlotPaused } from '../../platform/concurrency-slot.ts'
 import { renderMessage } from '../../templates/preview.ts'
 import { describeUnknownTemplate } from '../../templates/suggest.ts'
 import { openAccessToken, unreadableToken } from '../../whatsapp-accounts/secrets.ts'
@@ -53,7 +53,7 @@ export async function prepare(deps: Deps, caller: SendCaller, input: SendMessage
   let { filled } = draft
   if (namesMedia(filled)) {
     const sender = { accountId, whatsAppAccountId, phoneNumberId, accessToken, accessTokenEncrypted }
-    filled = await waitPaused(slot, () => resolveMedia(deps, sender, draft.filled))
+    filled = await withSlotPaused(slot, () => resolveMedia(deps, sender, draft.filled))
   }
 
   const createdAt = deps.now()
@@ -79,7 +79,7 @@ export async function prepare(deps: Deps, caller: SendCaller, input: SendMessage
 /** Who sends a message. */
 export interface SendCaller extends Caller {
   /** Paused while the send waits for WhatsApp; absent outside a request. */
-  slot?: Pausable | null
+  slot?: ConcurrencySlot | null
   /** Receives the ID of each message that the call sends or replays. */
   onMessage?(messageId: string): void
   /** The response will be that of an earlier request with the same `Idempotency-Key`. */

@@ -18,7 +18,7 @@ import type { FloodOptions } from '../flood.ts'
 import { readPeakBytes, startProcess } from '../start-process.ts'
 import { type Row, type Sides, summarize } from '../row.ts'
 
-/** The server's limit of concurrent requests (src/http/limits/load-limit.ts). */
+/** The server's limit of concurrent requests (src/http/limits/concurrency-limit.ts). */
 const connections = 512
 
 /** Twice as many callers as the server allows: served requests must not become slower. */

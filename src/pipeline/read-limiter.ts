@@ -14,10 +14,10 @@ export interface ReadLimits {
    */
   workPerMillisecond: number
   /** Maximum reading time in milliseconds that an account can accumulate, or owe after slow reads. */
-  maxSavedMilliseconds: number
+  maxCreditMilliseconds: number
 }
 
-export interface ReadLimit {
+export interface ReadLimiter {
   /** Runs `read` when its account has reading time left, or throws RATE_LIMIT_EXCEEDED. */
   run<Result>(accountId: string, read: () => Promise<Result>): Promise<Result>
 }
@@ -27,15 +27,15 @@ export const readLimits: ReadLimits = {
   maxWaiting: 128,
   maxWaitMilliseconds: 1_000,
   workPerMillisecond: 1.2,
-  maxSavedMilliseconds: 2_000,
+  maxCreditMilliseconds: 2_000,
 }
 
 interface AccountReads {
   running: number
   /** Callbacks that start the waiting reads. */
   waiting: Set<() => void>
-  saved: number
-  savedAt: number
+  credit: number
+  creditedAt: number
   wakeUp: NodeJS.Timeout | undefined
 }
 
@@ -43,10 +43,10 @@ interface AccountReads {
  * Limits the reads of each account, so that one account does not slow down the sends of others. A read beyond the limit
  * waits briefly before it is rejected, which also slows down clients that retry immediately.
  */
-export function createReadLimit(
+export function createReadLimiter(
   limits: ReadLimits = readLimits,
   clock: () => number = () => performance.now(),
-): ReadLimit {
+): ReadLimiter {
   const accounts = new Map<string, AccountReads>()
 
   function readsOf(accountId: string): AccountReads {
@@ -55,8 +55,8 @@ export function createReadLimit(
       reads = {
         running: 0,
         waiting: new Set(),
-        saved: limits.maxSavedMilliseconds,
-        savedAt: clock(),
+        credit: limits.maxCreditMilliseconds,
+        creditedAt: clock(),
         wakeUp: undefined,
       }
       accounts.set(accountId, reads)
@@ -67,13 +67,13 @@ export function createReadLimit(
   /** Charges running reads for the elapsed time, so that no cost has to be estimated in advance. */
   function settle(reads: AccountReads): void {
     const at = clock()
-    const gained = (at - reads.savedAt) * (limits.workPerMillisecond - reads.running)
-    const most = limits.maxSavedMilliseconds
-    reads.saved = Math.max(-most, Math.min(most, reads.saved + gained))
-    reads.savedAt = at
+    const gained = (at - reads.creditedAt) * (limits.workPerMillisecond - reads.running)
+    const most = limits.maxCreditMilliseconds
+    reads.credit = Math.max(-most, Math.min(most, reads.credit + gained))
+    reads.creditedAt = at
   }
 
-  const mayStart = (reads: AccountReads) => reads.running < limits.maxConcurrent && reads.saved > 0
+  const mayStart = (reads: AccountReads) => reads.running < limits.maxConcurrent && reads.credit > 0
 
   function startWaiting(reads: AccountReads): void {
     for (const start of reads.waiting) {
@@ -84,14 +84,14 @@ export function createReadLimit(
     }
     clearTimeout(reads.wakeUp)
     const gain = limits.workPerMillisecond - reads.running
-    if (reads.waiting.size === 0 || reads.saved > 0 || gain <= 0) return
+    if (reads.waiting.size === 0 || reads.credit > 0 || gain <= 0) return
     // Without a timer, the end of a running read starts the next one.
     reads.wakeUp = setTimeout(
       () => {
         settle(reads)
         startWaiting(reads)
       },
-      -reads.saved / gain + 1,
+      -reads.credit / gain + 1,
     )
   }
 
@@ -112,8 +112,8 @@ export function createReadLimit(
     })
   }
 
-  function tooManyReads({ saved }: AccountReads): ServiceError {
-    const seconds = Math.max(1, Math.ceil(-saved / limits.workPerMillisecond / 1_000))
+  function tooManyReads({ credit }: AccountReads): ServiceError {
+    const seconds = Math.max(1, Math.ceil(-credit / limits.workPerMillisecond / 1_000))
     return new ServiceError(
       'RATE_LIMIT_EXCEEDED',
       `This account has too many concurrent reads: request one page after another. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
@@ -133,7 +133,7 @@ export function createReadLimit(
         settle(reads)
         reads.running -= 1
         startWaiting(reads)
-        const isFresh = reads.running === 0 && reads.waiting.size === 0 && reads.saved >= limits.maxSavedMilliseconds
+        const isFresh = reads.running === 0 && reads.waiting.size === 0 && reads.credit >= limits.maxCreditMilliseconds
         if (isFresh) accounts.delete(accountId)
       }
     },

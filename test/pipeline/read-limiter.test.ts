@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { previewMessage, sendMessage } from '../../contracts/api/message.ts'
 import { errors } from '../../contracts/errors.ts'
 import { safe } from '../../src/client/client.ts'
-import { createReadLimit, readLimits, type ReadLimits } from '../../src/pipeline/read-limit.ts'
+import { createReadLimiter, readLimits, type ReadLimits } from '../../src/pipeline/read-limiter.ts'
 import { startTestServer, type TestAccount, type TestResponse, type TestServer, through } from '../support/server.ts'
 
 function wait(milliseconds: number): Promise<void> {
@@ -96,11 +96,11 @@ describe('with a fake clock', () => {
     maxWaiting: 4,
     maxWaitMilliseconds: 1_000,
     workPerMillisecond: 1.2,
-    maxSavedMilliseconds: 2_000,
+    maxCreditMilliseconds: 2_000,
   }
 
   test('never rejects sequential reads, even if they are slow', async () => {
-    const reads = createReadLimit(limits)
+    const reads = createReadLimiter(limits)
     const run = async () => {
       for (let n = 0; n < 100; n++) await reads.run('acc_1', () => wait(5_000))
       return 'done'
@@ -112,7 +112,7 @@ describe('with a fake clock', () => {
   })
 
   test('never rejects many concurrent lookups', async () => {
-    const reads = createReadLimit(readLimits)
+    const reads = createReadLimiter(readLimits)
     const lookups = Promise.all(Array.from({ length: 100 }, (_, n) => reads.run('acc_1', () => wait(10).then(() => n))))
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await lookups).toHaveLength(100)
@@ -120,7 +120,7 @@ describe('with a fake clock', () => {
   })
 
   test('limits an account to its budget in the long run without slowing others', async () => {
-    const reads = createReadLimit(limits)
+    const reads = createReadLimiter(limits)
     const counts = { heavy: 0, rejected: 0, other: 0 }
     const state = { over: false }
     const repeat = async (accountId: string, count: 'heavy' | 'other') => {
@@ -148,7 +148,7 @@ describe('with a fake clock', () => {
   })
 
   test('rejects reads that wait too long or exceed the queue, and frees the slot of a failed one', async () => {
-    const reads = createReadLimit(limits)
+    const reads = createReadLimiter(limits)
     const failing = [1, 2].map(() =>
       reads.run('acc_1', async () => {
         await wait(3_000)

@@ -2,12 +2,12 @@
  * Limits how many large callbacks are processed concurrently, since parsing one takes much memory. Apps take turns, so
  * that the callbacks of one app do not delay those of another.
  */
-export interface CallbackTurns {
+export interface CallbackLimiter {
   /** Returns undefined, without running `work`, if too many bytes are waiting already. */
   run<Result>(app: string, bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
 }
 
-export interface TurnLimits {
+export interface CallbackLimits {
   /** Callbacks of up to this size do not wait for a turn. */
   smallBytes: number
   maxConcurrent: number
@@ -18,7 +18,7 @@ export interface TurnLimits {
   maxBytesOfApp: number
 }
 
-export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
+export function createCallbackLimiter(limits: CallbackLimits): CallbackLimiter {
   // A Map keeps insertion order, so the first app below its limit has the next turn.
   const waiting = new Map<string, (() => void)[]>()
   const [bytesOf, runningOf] = [new Map<string, number>(), new Map<string, number>()]
@@ -47,7 +47,7 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
     add(bytesOf, app, bytes)
   }
 
-  async function runInTurn<Result>(app: string, work: () => Promise<Result>): Promise<Result> {
+  async function runWhenAdmitted<Result>(app: string, work: () => Promise<Result>): Promise<Result> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const starts = waiting.get(app)
     if (starts) starts.push(resolve)
@@ -67,7 +67,7 @@ export function createCallbackTurns(limits: TurnLimits): CallbackTurns {
       if (bytes <= limits.smallBytes) return work()
       if (held + bytes > limits.maxBytes || (bytesOf.get(app) ?? 0) + bytes > limits.maxBytesOfApp) return undefined
       countBytes(app, bytes)
-      return runInTurn(app, work).finally(() => countBytes(app, -bytes))
+      return runWhenAdmitted(app, work).finally(() => countBytes(app, -bytes))
     },
   }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { type CallbackTurns, createCallbackTurns } from '../../../src/http/callbacks/turns.ts'
+import { type CallbackLimiter, createCallbackLimiter } from '../../../src/http/callbacks/callback-limiter.ts'
 
 const limits = { smallBytes: 10, maxConcurrent: 2, maxConcurrentOfApp: 2, maxBytes: 1_000, maxBytesOfApp: 600 }
 
 /** Queues work that the test ends. */
-function open(turns: CallbackTurns) {
+function open(limiter: CallbackLimiter) {
   const started: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
   const run = (name: string, app: string, bytes: number) =>
-    turns.run(app, bytes, () => {
+    limiter.run(app, bytes, () => {
       started.push(name)
       return new Promise<string>((resolve, reject) => {
         ends.set(name, (error) => (error ? reject(error) : resolve(name)))
@@ -22,7 +22,7 @@ async function turn(): Promise<void> {
 }
 
 test('processes few large callbacks concurrently and alternates between apps', async () => {
-  const { started, run, end } = open(createCallbackTurns(limits))
+  const { started, run, end } = open(createCallbackLimiter(limits))
   const first = run('a1', 'a', 100)
   for (const name of ['a2', 'a3', 'a4']) void run(name, 'a', 100)
   void run('b1', 'b', 100)
@@ -37,7 +37,7 @@ test('processes few large callbacks concurrently and alternates between apps', a
 })
 
 test('reserves a turn for other apps when one app sends many callbacks', async () => {
-  const { started, run, end } = open(createCallbackTurns({ ...limits, maxConcurrent: 3 }))
+  const { started, run, end } = open(createCallbackLimiter({ ...limits, maxConcurrent: 3 }))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
   await turn()
   expect(started).toEqual(['a1', 'a2'])
@@ -55,14 +55,14 @@ test('reserves a turn for other apps when one app sends many callbacks', async (
 })
 
 test('does not delay a small callback', () => {
-  const { started, run } = open(createCallbackTurns(limits))
+  const { started, run } = open(createCallbackLimiter(limits))
   for (const name of ['a1', 'a2', 'a3']) void run(name, 'a', 100)
   void run('small', 'a', 10)
   expect(started).toContain('small')
 })
 
 test('rejects callbacks that exceed the queue limits and frees them afterwards', async () => {
-  const { run, end } = open(createCallbackTurns(limits))
+  const { run, end } = open(createCallbackLimiter(limits))
   const first = run('a1', 'a', 500)
   expect(run('a2', 'a', 200)).toBeUndefined()
   const second = run('b1', 'b', 500)

@@ -5,17 +5,17 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import { errorFacts } from '../../../contracts/facts/errors.ts'
 import { hashApiKey, isApiKey } from '../../accounts/api-key.ts'
 import { networkOf } from '../../accounts/ip-allow-list.ts'
-import type { Pausable } from '../../platform/pausable.ts'
+import type { ConcurrencySlot } from '../../platform/concurrency-slot.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The slot of this request; null until it is admitted. */
-    slot: Slot | null
+    slot: RequestSlot | null
   }
 }
 
 /** The slot of one request among the concurrent requests of this process. */
-export interface Slot extends Pausable {
+export interface RequestSlot extends ConcurrencySlot {
   /** Hash of the API key in the request; undefined if the request has no key or a malformed one. */
   readonly keyHash: string | undefined
   /**
@@ -32,10 +32,10 @@ const maxConcurrentRequests = 512
  * Requests beyond the limit are rejected before any work is done: at twice the load, admitted requests stay as fast as
  * before, whereas an unbounded queue would slow down everyone.
  */
-export function registerLoadLimit(app: FastifyInstance, registry: Registry, max = maxConcurrentRequests): void {
+export function registerConcurrencyLimit(app: FastifyInstance, registry: Registry, max = maxConcurrentRequests): void {
   const shares = createShares(max)
   /** The slots of each connection. A released slot is overwritten by the next one. */
-  const slotsOf = new WeakMap<Socket, RequestSlot[]>()
+  const slotsOf = new WeakMap<Socket, CountedSlot[]>()
   const rejected = new Counter({
     name: 'waybill_http_requests_refused_total',
     help: 'Requests rejected because this process reached its limit of concurrent requests.',
@@ -53,7 +53,7 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
   )
 
   /** The response of a pipelined request may never start, so its slot is also released when the connection closes. */
-  function releaseOnClose(socket: Socket, slot: RequestSlot): void {
+  function releaseOnClose(socket: Socket, slot: CountedSlot): void {
     const slots = slotsOf.get(socket)
     if (slots) {
       const index = slots.findIndex(({ isReleased }) => isReleased)
@@ -83,14 +83,14 @@ export function registerLoadLimit(app: FastifyInstance, registry: Registry, max 
         }),
       )
     }
-    const slot = new RequestSlot(share, shares, keyHash)
+    const slot = new CountedSlot(share, shares, keyHash)
     releaseOnClose(request.raw.socket, slot)
     request.slot = slot
     return done()
   })
   // Release before the response is written: a client that reads slowly holds no slot.
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    if (request.slot instanceof RequestSlot) request.slot.release()
+    if (request.slot instanceof CountedSlot) request.slot.release()
     done()
   })
 }
@@ -101,7 +101,7 @@ function presentedKey({ headers }: FastifyRequest): string | undefined {
   return typeof apiKey === 'string' && isApiKey(apiKey) ? hashApiKey(apiKey) : undefined
 }
 
-class RequestSlot implements Slot {
+class CountedSlot implements RequestSlot {
   readonly keyHash: string | undefined
   #share: Share
   readonly #shares: Shares

@@ -2,11 +2,11 @@ import { ServiceError } from '../../contracts/errors.ts'
 import { tooManyCalls } from '../../contracts/procedure.ts'
 
 /** How much of the main thread and of the memory of this process the calls of one account may use. */
-export interface MeterLimits {
+export interface WorkLimits {
   /** Milliseconds of the main thread that an account gains per millisecond, for parsing and answering. */
   workPerMillisecond: number
-  /** Maximum work in milliseconds that an account can save. */
-  maxSavedMilliseconds: number
+  /** Maximum credit: work in milliseconds that an account can do at once. */
+  maxCreditMilliseconds: number
   /** Concurrent calls that neither read nor count towards the rate limit; further ones wait. */
   maxConcurrent: number
   /** Maximum bytes of responses that the account's clients have not read yet. */
@@ -23,27 +23,27 @@ export interface CallCost {
   bytes: number
   /** Work in milliseconds that does not depend on the body. */
   work: number
-  /** Whether the call counts towards the limit of concurrent calls; it then ends with `leave`. */
+  /** Whether the call counts towards the limit of concurrent calls; it then ends with `release`. */
   counted: boolean
 }
 
-/** Measures what each account makes this process do, before the body of a call is parsed. */
-export interface Meter {
+/** Limits the work that each account causes in this process, before the body of a call is parsed. */
+export interface WorkLimiter {
   /** Admits a call: undefined at once, or a promise if it waits. Throws or rejects with RATE_LIMIT_EXCEEDED. */
-  enter(key: string, cost: CallCost): Promise<void> | undefined
+  acquire(key: string, cost: CallCost): Promise<void> | undefined
   /** Adds work. */
   charge(key: string, milliseconds: number): void
   /** Runs synchronous work on a body of so many bytes, and adds the time that it takes. */
   measure<Result>(key: string, bytes: number, work: () => Result): Result
   /** Ends a counted call. */
-  leave(key: string): void
+  release(key: string): void
   /** Adds bytes of a response that the client has not read, or subtracts them once it has. */
   addUnread(key: string, bytes: number): void
 }
 
-export const meterLimits: MeterLimits = {
+export const workLimits: WorkLimits = {
   workPerMillisecond: 0.25,
-  maxSavedMilliseconds: 10,
+  maxCreditMilliseconds: 10,
   maxConcurrent: 16,
   maxUnreadBytes: 4 * 1024 * 1024,
   maxWaiting: 512,
@@ -61,8 +61,8 @@ const freeBytes = 4 * 1024
 const maxMilliseconds = { perByte: 0.001, ofAnyBody: 0.1 }
 
 interface AccountUse {
-  saved: number
-  savedAt: number
+  credit: number
+  creditedAt: number
   running: number
   unreadBytes: number
   waiting: Set<WaitingCall>
@@ -78,7 +78,10 @@ interface WaitingCall {
  * An account that parses large bodies waits until it has gained the time for the next one, so the event loop is free for
  * others most of the time. Small bodies, such as those of sends, stay far below the limit at any rate.
  */
-export function createMeter(limits: MeterLimits = meterLimits, clock: () => number = () => performance.now()): Meter {
+export function createWorkLimiter(
+  limits: WorkLimits = workLimits,
+  clock: () => number = () => performance.now(),
+): WorkLimiter {
   const accounts = new Map<string, AccountUse>()
 
   function useOf(key: string): AccountUse {
@@ -86,8 +89,8 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
     if (!use) {
       forgetIdle()
       use = {
-        saved: limits.maxSavedMilliseconds,
-        savedAt: clock(),
+        credit: limits.maxCreditMilliseconds,
+        creditedAt: clock(),
         running: 0,
         unreadBytes: 0,
         waiting: new Set(),
@@ -106,22 +109,22 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
       settle(use)
       accounts.delete(key)
       const isIdle = use.running === 0 && use.unreadBytes === 0 && use.waiting.size === 0
-      if (!isIdle || use.saved < limits.maxSavedMilliseconds) accounts.set(key, use)
+      if (!isIdle || use.credit < limits.maxCreditMilliseconds) accounts.set(key, use)
     }
   }
 
   function settle(use: AccountUse): void {
     const at = clock()
-    use.saved = Math.min(limits.maxSavedMilliseconds, use.saved + (at - use.savedAt) * limits.workPerMillisecond)
-    use.savedAt = at
+    use.credit = Math.min(limits.maxCreditMilliseconds, use.credit + (at - use.creditedAt) * limits.workPerMillisecond)
+    use.creditedAt = at
   }
 
   function mayStart(use: AccountUse, { counted }: CallCost): boolean {
-    return use.saved > 0 && use.unreadBytes < limits.maxUnreadBytes && (!counted || use.running < limits.maxConcurrent)
+    return use.credit > 0 && use.unreadBytes < limits.maxUnreadBytes && (!counted || use.running < limits.maxConcurrent)
   }
 
   function start(use: AccountUse, { bytes, work, counted }: CallCost): void {
-    use.saved -= Math.max(0, bytes - freeBytes) * millisecondsPerByte + work
+    use.credit -= Math.max(0, bytes - freeBytes) * millisecondsPerByte + work
     if (counted) use.running += 1
   }
 
@@ -144,7 +147,7 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
     use.wakeUp = undefined
     const [next] = use.waiting
     if (!next) return
-    if (use.saved <= 0) use.wakeUp = setTimeout(startNext, -use.saved / limits.workPerMillisecond + 1, use)
+    if (use.credit <= 0) use.wakeUp = setTimeout(startNext, -use.credit / limits.workPerMillisecond + 1, use)
     else if (use.waiting.values().some(({ cost }) => mayStart(use, cost))) use.wakeUp = setTimeout(startNext, 0, use)
   }
 
@@ -169,11 +172,11 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
 
   function charge(key: string, milliseconds: number): void {
     const use = accounts.get(key)
-    if (use) use.saved -= milliseconds
+    if (use) use.credit -= milliseconds
   }
 
   return {
-    enter: (key, cost) => {
+    acquire: (key, cost) => {
       const use = useOf(key)
       settle(use)
       if (use.waiting.size > 0 || !mayStart(use, cost)) return wait(use, cost)
@@ -189,7 +192,7 @@ export function createMeter(limits: MeterLimits = meterLimits, clock: () => numb
         charge(key, Math.min(clock() - startedAt, bytes * maxMilliseconds.perByte + maxMilliseconds.ofAnyBody))
       }
     },
-    leave: (key) => {
+    release: (key) => {
       const use = useOf(key)
       use.running -= 1
       if (use.waiting.size > 0) startNext(use)

@@ -21,17 +21,17 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Every procedure must reject its input only after the account was metered, so each answer names the limit. */
+/** Every procedure must reject its input only after the account was charged, so each answer names the limit. */
 describe('an account that has used up its work', () => {
   let node: TestServer
   let spent: TestAccount
   let other: TestAccount
   let owner: TestOwner
   beforeAll(async () => {
-    const meter = { workPerMillisecond: 1e-9, maxSavedMilliseconds: 1, maxWaiting: 0 }
+    const workLimiter = { workPerMillisecond: 1e-9, maxCreditMilliseconds: 1, maxWaiting: 0 }
     ;[spent, other] = [await server.account(), await server.account()]
     owner = await signedInOwner(server, spent.accountId)
-    node = await startTestServer({ beside: server, server: { limits: { meter } } })
+    node = await startTestServer({ beside: server, server: { limits: { workLimiter } } })
     // Use up the work of the account and of the network.
     await send('POST', '/api/v1/message/send')
     await ofOwner('mutation', 'settings.view.save')
@@ -89,7 +89,7 @@ describe('an account that has used up its work', () => {
   test('is limited before a sample of the template editor is read', async () => {
     const headers = { cookie: owner.cookie(), 'content-type': 'multipart/form-data; boundary=x' }
     const path = `${samplesPath}?accountId=${spent.accountId}`
-    // Samples have their parameters in the query, so the account is metered, which the sends have used up.
+    // Samples have their parameters in the query, so the account is charged, which the sends have used up.
     const response = await node.request('POST', path, { headers, body: 'x' })
     expect(response.json().error).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
   })
@@ -110,7 +110,7 @@ test('parses no message of MCP while an account has as many concurrent calls as 
   const account = await server.account()
   await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const headers = { ...json, 'x-api-key': account.apiKey }
-  const limits = { meter: { maxConcurrent: 0, maxWaiting: 0 } }
+  const limits = { workLimiter: { maxConcurrent: 0, maxWaiting: 0 } }
   const full = await startTestServer({ beside: server, server: { limits } })
   try {
     const response = await full.request('POST', '/mcp', { headers, body: '{' })
@@ -128,7 +128,7 @@ test('leaves the place of an MCP send to others while it waits for WhatsApp', as
   await updateAccount(server.deps, account.accountId, { mcpEnabled: true })
   const node = await startTestServer({
     beside: server,
-    server: { limits: { meter: { maxConcurrent: 1, maxWaiting: 0 } } },
+    server: { limits: { workLimiter: { maxConcurrent: 1, maxWaiting: 0 } } },
   })
   const post = (method: string, params: object) =>
     node.request('POST', '/mcp', {
