@@ -111,7 +111,7 @@ const allowed = {
     ],
     packages: [],
   },
-  // Every door runs its procedures through it, so it knows no door.
+  // Every interface runs its procedures through it, so it knows none of them.
   'src/pipeline': { folders: ['contracts', 'src/platform', 'src/users', 'src/templates', 'src/deps.ts'], packages: [] },
   'src/http': {
     folders: [

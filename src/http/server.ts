@@ -114,7 +114,7 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   registerSites(app, deps, options)
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
   reserveExactPaths(app, apiContracts, explainUnserved)
-  await app.register((limited) => registerDoors(limited, deps, options, { connections, registry }))
+  await app.register((limited) => registerInterfaces(limited, deps, options, { connections, registry }))
   return app
 }
 
@@ -201,7 +201,7 @@ function registerSites(app: FastifyInstance, deps: Deps, options: ServerOptions)
 }
 
 /** Everything that runs procedures, within the limits of the server. */
-async function registerDoors(
+async function registerInterfaces(
   app: FastifyInstance,
   deps: Deps,
   options: ServerOptions,

@@ -15,7 +15,7 @@ export interface CallLimiters {
   spend: SpendBudget
 }
 
-/** What a door knows about a call whose caller it has authorized. */
+/** A call whose caller is authorized and whose input is not decoded yet. */
 export interface UnparsedCall<Input> {
   /** Size of the body and of the URL. */
   bytes: number
@@ -40,7 +40,7 @@ export function costOf({ budget }: Pick<Procedure, 'budget'>, bytes: number): Ca
   return { bytes, work: budget === 'sends' ? 0 : workOfCall, counted }
 }
 
-/** The steps of every call after its caller was authorized, whichever door it came through. */
+/** The steps of every call after its caller was authorized, through any interface. */
 export class Pipeline {
   readonly workLimiter: WorkLimiter
   readonly #deps: Deps

@@ -1,14 +1,14 @@
 /**
- * Process: an account that sends the worst requests of every procedure through one door, as fast as its connections take
+ * Process: an account that sends the worst requests of every procedure through one interface, as fast as its connections take
  * them. A third of the connections reads one answer before the next request, a third pipelines requests, and a third
  * pipelines and never reads. Prints the address of the server once it has answered.
  */
 import { connect } from 'node:net'
-import { type Door, listWorstRequests, type WorstRequest } from '../support/worst-requests.ts'
+import { type Interface, listWorstRequests, type WorstRequest } from '../support/worst-requests.ts'
 
 export interface FloodOptions {
   url: string
-  door: Door
+  interfaceName: Interface
   /** Credentials. */
   headers: Record<string, string>
   connections: number
@@ -17,9 +17,9 @@ export interface FloodOptions {
 }
 
 // Written by overload.ts, the only file that starts this process.
-const { url, door, headers, connections, name } = JSON.parse(process.argv[2] ?? '') as FloodOptions
+const { url, interfaceName, headers, connections, name } = JSON.parse(process.argv[2] ?? '') as FloodOptions
 const { hostname, port } = new URL(url)
-const requests = listWorstRequests(door)
+const requests = listWorstRequests(interfaceName)
   .filter((request) => name === undefined || request.name === name)
   .map(write)
 

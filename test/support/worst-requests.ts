@@ -11,8 +11,8 @@ export interface WorstRequest {
   body: string
 }
 
-export const doors = ['REST', 'tRPC', 'tRPC batches', 'MCP', 'dashboard'] as const
-export type Door = (typeof doors)[number]
+export const interfaces = ['REST', 'tRPC', 'tRPC batches', 'MCP', 'dashboard'] as const
+export type Interface = (typeof interfaces)[number]
 
 const bodyBytes = 63 * 1024
 /** Node accepts 16 KiB of headers. */
@@ -74,9 +74,9 @@ function unwrap(schema: unknown): unknown {
   return isWrapper ? unwrap(schema.def.innerType) : schema
 }
 
-/** The worst requests of every procedure through one door. */
-export function listWorstRequests(door: Door): (WorstRequest & { name: string })[] {
-  switch (door) {
+/** The worst requests of every procedure through one interface. */
+export function listWorstRequests(interfaceName: Interface): (WorstRequest & { name: string })[] {
+  switch (interfaceName) {
     case 'REST':
       return listProcedures(restContracts).flatMap(({ name, contract }) => {
         const path = contract.path.replaceAll(/\{\w+\}/g, '%20')

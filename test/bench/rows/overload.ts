@@ -7,7 +7,7 @@ import { generateKey } from '../../../src/accounts/api-key.ts'
 import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import type { TestServer } from '../../support/server.ts'
 import { signedInOwner } from '../../support/user.ts'
-import { type Door, doors } from '../../support/worst-requests.ts'
+import { type Interface, interfaces } from '../../support/worst-requests.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { compare, toRow } from '../compare.ts'
 import { openConnection } from '../connection.ts'
@@ -56,7 +56,7 @@ interface Latencies {
   ready: number
 }
 
-/** What another account and the load balancer notice of an account that sends the worst requests through each door. */
+/** What another account and the load balancer notice of an account that sends the worst requests through each interface. */
 export const attack: Benchmark = {
   name: 'attack',
   against: 'alone',
@@ -77,7 +77,7 @@ export const attack: Benchmark = {
     const { headers } = customer.sendThrough(server.url)
     await measure(server.url, headers, 2)
     const rows: Row[] = []
-    for (const door of doors) rows.push(...(await attackDoor(door)))
+    for (const interfaceName of interfaces) rows.push(...(await attackInterface(interfaceName)))
     return [
       ...rows,
       ownFigure('peak of resident memory', 'MB', (await readPeakBytes(server.pid)) / 1e6),
@@ -88,9 +88,9 @@ export const attack: Benchmark = {
     /** Attacks a server with the smallest heap. Fails if it does not live on. */
     async function surviveAttacks(): Promise<number> {
       await using small = await start(smallHeap)
-      for (const door of doors) {
+      for (const interfaceName of interfaces) {
         {
-          await using _flood = await flood(small.url, door)
+          await using _flood = await flood(small.url, interfaceName)
           await delay(stage.isQuick ? 5_000 : 20_000)
         }
         await measure(small.url, headers, 1)
@@ -98,17 +98,22 @@ export const attack: Benchmark = {
       return (await readPeakBytes(small.pid)) / 1e6
     }
 
-    function flood(url: string, door: Door): Promise<AsyncDisposable> {
-      const options: FloodOptions = { url, door, headers: attacker[door], connections: attackConnections }
+    function flood(url: string, interfaceName: Interface): Promise<AsyncDisposable> {
+      const options: FloodOptions = {
+        url,
+        interfaceName,
+        headers: attacker[interfaceName],
+        connections: attackConnections,
+      }
       return startProcess('test/bench/flood.ts', { args: [JSON.stringify(options)] })
     }
 
-    async function attackDoor(door: Door): Promise<Row[]> {
+    async function attackInterface(interfaceName: Interface): Promise<Row[]> {
       const rounds: Sides<Latencies>[] = []
       const seconds = stage.isQuick ? 3 : 5
       while (rounds.length < stage.rounds.count) {
         const other = await measure(server.url, headers, seconds)
-        await using _flood = await flood(server.url, door)
+        await using _flood = await flood(server.url, interfaceName)
         await delay(500)
         rounds.push({ ours: await measure(server.url, headers, seconds), other })
       }
@@ -116,7 +121,7 @@ export const attack: Benchmark = {
         rounds.map(({ ours, other }) => ({ ours: ours[name], other: other[name] }))
       return [
         summarize(figure('preview'), {
-          measure: `p99 of another account's previews beside an attack by ${door}`,
+          measure: `p99 of another account's previews beside an attack by ${interfaceName}`,
           unit: 'ms',
           goal: { atMost: 3 },
         }),
@@ -134,9 +139,9 @@ function ownFigure(measure: string, unit: Row['unit'], ours: number): Row {
   return { measure, unit, ours, other: NaN, ratio: { median: NaN, least: NaN, most: NaN } }
 }
 
-type Credentials = Record<Door, Record<string, string>>
+type Credentials = Record<Interface, Record<string, string>>
 
-/** Another account, through whatever door. */
+/** Another account, through any interface. */
 async function addAttacker({ deps }: Customer, url: string): Promise<Credentials> {
   const { accountId } = await createAccount(deps, { name: 'Attacker' })
   await updateAccount(deps, accountId, { mcpEnabled: true, templateChangesEnabled: true })
