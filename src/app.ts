@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts'
 import { createMediaServices } from './media/services.ts'
 import { isContentPurpose } from './messages/contents/content.ts'
-import { noJournal } from './messages/journal.ts'
+import { noSendJournal } from './messages/send-journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
 import { createAnnouncements } from './platform/db/announcements.ts'
 import { openDatabase } from './platform/db/database.ts'
@@ -49,7 +49,7 @@ export function buildApp(
     media,
     announcements,
     // The server opens a journal when it starts. A command that sends a test message has none.
-    journal: noJournal,
+    sendJournal: noSendJournal,
     secrets: cacheSecrets(
       createSecretBox(secretKeysOf(config), randomBytes),
       (purpose) => !isEmailPurpose(purpose) && !isPostPurpose(purpose) && !isContentPurpose(purpose),

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { SendJournal } from './messages/journal.ts'
+import type { SendJournal } from './messages/send-journal.ts'
 import type { MediaServices } from './media/services.ts'
 import type { Quotas } from './platform/config.ts'
 import type { Announcements } from './platform/db/announcements.ts'
@@ -20,7 +20,7 @@ export interface Deps {
   webhooks: WebhookSender
   media: MediaServices
   announcements: Announcements
-  journal: SendJournal
+  sendJournal: SendJournal
   secrets: SecretBox
   now: () => Date
   /** `at` is the time in the ID; the current time by default. */

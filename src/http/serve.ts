@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { type Config, findConfigWarnings } from '../platform/config.ts'
 import { Mailer } from '../platform/email/mailer.ts'
 import { createPoster } from '../webhooks/alerts/chat/poster.ts'
-import type { DeliveryJournal } from '../webhooks/queue/journal.ts'
+import type { DeliveryJournal } from '../webhooks/queue/delivery-journal.ts'
 import { registerWorkerMetrics } from '../webhooks/queue/metrics.ts'
 import { Worker } from '../webhooks/queue/worker.ts'
 import { startClockWatch } from './ops/clock-watch.ts'
@@ -19,7 +19,7 @@ import {
   registerRequestLogMetric,
 } from './ops/metrics.ts'
 import { createHousekeeping } from './ops/housekeeping.ts'
-import { startJournals } from './ops/journal.ts'
+import { startJournals } from './ops/journals.ts'
 import { createJobLog, startProcessReport } from './ops/process-report.ts'
 import type { ServerState } from './ops/health.ts'
 import { createServer } from './server.ts'
@@ -65,7 +65,7 @@ export async function startServing(
   for (const warning of findConfigWarnings(config)) appDeps.log.warn(warning)
   let state: ServerState = 'serving'
   const journals = startJournals(appDeps, config, { sends: role !== 'worker', delivers: role !== 'api' })
-  const deps: Deps = { ...appDeps, journal: journals.sends, whatsapp: countSends(appDeps.whatsapp, registry) }
+  const deps: Deps = { ...appDeps, sendJournal: journals.sends, whatsapp: countSends(appDeps.whatsapp, registry) }
   const worker = role === 'api' ? undefined : createWorker(deps, config, { registry, journal: journals.deliveries })
   const mailer = role === 'api' ? undefined : createMailer(deps, registry)
   const requestLog =

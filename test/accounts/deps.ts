@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { Deps } from '../../src/deps.ts'
-import { noJournal } from '../../src/messages/journal.ts'
+import { noSendJournal } from '../../src/messages/send-journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
@@ -50,7 +50,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       baseUrl: 'https://waybill.example.com',
     },
     announcements: createLocalAnnouncements(),
-    journal: noJournal,
+    sendJournal: noSendJournal,
     quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     now,

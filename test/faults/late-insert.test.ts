@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
 import type { App } from '../../src/app.ts'
-import { noJournal } from '../../src/messages/journal.ts'
+import { noSendJournal } from '../../src/messages/send-journal.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
 import { recordPending } from '../../src/messages/send/record-store.ts'
 import { readDatabaseClock } from '../../src/platform/db/clock.ts'
@@ -83,7 +83,7 @@ test('ignores an insert that arrives after its caller timed out and frees the ke
   }
   const request = describeRequest('late', sendMessage.example.input, app.deps.secrets)
 
-  const recorded = recordPending(db, { message, request, journal: noJournal }).catch((error: unknown) => error)
+  const recorded = recordPending(db, { message, request, journal: noSendJournal }).catch((error: unknown) => error)
   await expect.poll(network.held).toBe(true)
   const givenUpAt = (await readDatabaseClock(app.deps.db)).getTime() + 10_000
   expect(await recorded).toBeInstanceOf(Error)

@@ -11,7 +11,7 @@ import { createClient, type WaybillClient } from '../../src/client/client.ts'
 import type { Deps } from '../../src/deps.ts'
 import { countSends, registerRequestLogMetric } from '../../src/http/ops/metrics.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import { noJournal } from '../../src/messages/journal.ts'
+import { noSendJournal } from '../../src/messages/send-journal.ts'
 import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createLogger } from '../../src/platform/log.ts'
@@ -107,7 +107,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     webhooks,
     mail: undefined,
     announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
-    journal: noJournal,
+    sendJournal: noSendJournal,
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
     now: () => new Date(),
     newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),

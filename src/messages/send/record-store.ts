@@ -6,7 +6,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } fr
 import type { Database } from '../../platform/db/schema.ts'
 import { type Placeholders, statement } from '../../platform/db/statement.ts'
 import { type PendingMessage, recordedColumns, type RecordedMessage } from '../message.ts'
-import type { SendJournal } from '../journal.ts'
+import type { SendJournal } from '../send-journal.ts'
 import { idempotencyKeyLifetime } from './idempotency-store.ts'
 import type { IdempotentRequest } from './idempotency.ts'
 

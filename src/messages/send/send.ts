@@ -57,14 +57,14 @@ export async function record(
   request: IdempotentRequest | undefined,
 ): Promise<boolean> {
   try {
-    const recorded = await recordPending(deps.db, { message, request, journal: deps.journal })
+    const recorded = await recordPending(deps.db, { message, request, journal: deps.sendJournal })
     if (recorded) caller.onMessage?.(message.id)
-    else deps.journal.settled(message.id)
+    else deps.sendJournal.settled(message.id)
     return recorded
   } catch (error) {
     // After any other error, it is certain that nothing was recorded.
     if (isOutcomeUnknown(error)) await settleNeverDispatched(deps, message, request)
-    else deps.journal.settled(message.id)
+    else deps.sendJournal.settled(message.id)
     throw error
   }
 }
@@ -113,7 +113,7 @@ export async function dispatch(
       ...filled,
       route,
       callbackData: message.id,
-      beforeWrite: () => deps.journal.writing(message.id),
+      beforeWrite: () => deps.sendJournal.writing(message.id),
     },
   )
   slot?.resume()

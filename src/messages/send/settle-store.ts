@@ -5,7 +5,7 @@ import { arraysOf, type Columns, type Lists, listsOf, namesOf, parametersOf } fr
 import type { Database } from '../../platform/db/schema.ts'
 import { statement } from '../../platform/db/statement.ts'
 import { recordedColumns, type RecordedMessage, stateColumns } from '../message.ts'
-import type { JournalEntry } from '../journal.ts'
+import type { SendJournalEntry } from '../send-journal.ts'
 import { maxSendDuration } from './idempotency-store.ts'
 
 export interface Acceptance {
@@ -84,7 +84,7 @@ function compareKeys(a: RecordedMessage, b: RecordedMessage): number {
  */
 export async function settleFailed(
   db: Kysely<Database>,
-  message: JournalEntry,
+  message: SendJournalEntry,
   { code, reason, at, releaseKey }: { code: string; reason: string; at: Date; releaseKey: string | undefined },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -98,12 +98,12 @@ export async function settleFailed(
   return numAffectedRows === 1n
 }
 
-const entryColumns: Columns<JournalEntry> = {
+const entryColumns: Columns<SendJournalEntry> = {
   accountId: { name: 'account_id', type: 'word' },
   id: { name: 'id', type: 'word' },
 }
 
-const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { id: string; failed: boolean }>(
+const failAllUnwritten = statement<Lists<SendJournalEntry> & { reason: string }, { id: string; failed: boolean }>(
   'fail_unwritten',
   // A message and its key are recorded in one transaction with the same time, by which an index finds the key.
   ($) => `with entry as (
@@ -127,7 +127,7 @@ const failAllUnwritten = statement<Lists<JournalEntry> & { reason: string }, { i
 /** Marks pending messages as failed that were certainly never written to WhatsApp, and releases their keys. */
 export async function failUnwritten(
   db: Kysely<Database>,
-  entries: readonly JournalEntry[],
+  entries: readonly SendJournalEntry[],
 ): Promise<{ found: string[]; failed: number }> {
   const rows = await failAllUnwritten(db, {
     ...listsOf(entryColumns, entries),
@@ -142,7 +142,7 @@ export async function failUnwritten(
  */
 export async function resolvePending(
   db: Kysely<Database>,
-  message: JournalEntry,
+  message: SendJournalEntry,
   resolution: 'failed' | 'sent',
 ): Promise<boolean> {
   const isFailed = resolution === 'failed'

@@ -27,7 +27,7 @@ export async function settle(
   const settlement = { message, result, request, at: deps.now() }
   try {
     await write(deps, settlement)
-    deps.journal.settled(message.id)
+    deps.sendJournal.settled(message.id)
   } catch (error) {
     if (!isTransient(error)) return reportUnsettled(deps, message.id, error)
     warnUnsettled(deps, message.id, error)
@@ -40,7 +40,7 @@ export async function settle(
 
 type SettleDeps = Pick<
   Deps,
-  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'journal' | 'secrets' | 'tracing'
+  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'sendJournal' | 'secrets' | 'tracing'
 >
 
 /**
@@ -55,7 +55,7 @@ const maxInsertMilliseconds = 30_000
  * up again until no insert can be running.
  */
 export async function settleNeverDispatched(
-  deps: Pick<Deps, 'db' | 'now' | 'log' | 'journal'>,
+  deps: Pick<Deps, 'db' | 'now' | 'log' | 'sendJournal'>,
   message: PendingMessage,
   request: IdempotentRequest | undefined,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function settleNeverDispatched(
     return failed || deps.now().getTime() - at.getTime() > maxInsertMilliseconds
   }
   try {
-    if (await fail()) return deps.journal.settled(message.id)
+    if (await fail()) return deps.sendJournal.settled(message.id)
   } catch (error) {
     if (!isTransient(error)) return reportUnsettled(deps, message.id, error)
     warnUnsettled(deps, message.id, error)
@@ -125,7 +125,7 @@ function hasNewName({ waId }: WhatsAppIdentity, to: string): boolean {
 
 /** Until `attempt` succeeds; it returns false if it must be repeated. */
 async function persistLater(
-  deps: Pick<Deps, 'log' | 'journal'>,
+  deps: Pick<Deps, 'log' | 'sendJournal'>,
   messageId: string,
   attempt: () => Promise<boolean>,
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function persistLater(
     await delay(milliseconds, undefined, { ref: false })
     try {
       if (!(await attempt())) continue
-      deps.journal.settled(messageId)
+      deps.sendJournal.settled(messageId)
       deps.log.info({ messageId }, 'the message is settled')
       return
     } catch (error) {

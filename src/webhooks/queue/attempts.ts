@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { AttemptResult } from '../sender/webhook-sender.ts'
 import { type DecryptedEndpoint, decryptEndpoint } from '../endpoints/secrets.ts'
 import type { EndpointConcurrency, StartWindows } from './endpoint-concurrency.ts'
-import type { DeliveryJournal } from './journal.ts'
+import type { DeliveryJournal } from './delivery-journal.ts'
 import { nextWaitSeconds } from './retry-schedule.ts'
 import {
   type ClaimedDelivery,

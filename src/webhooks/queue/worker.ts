@@ -4,7 +4,7 @@ import type { WebhookConfig } from '../../platform/config.ts'
 import { type AttemptDeps, Attempts, type WorkerObserver } from './attempts.ts'
 import { Claims, nothingClaimed } from './claims.ts'
 import { EndpointConcurrency } from './endpoint-concurrency.ts'
-import { type DeliveryJournal, noDeliveryJournal } from './journal.ts'
+import { type DeliveryJournal, noDeliveryJournal } from './delivery-journal.ts'
 
 export interface WorkerOptions {
   /** Duration of a claim. It must exceed the timeout of an attempt. */

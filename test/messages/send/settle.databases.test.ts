@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { noJournal } from '../../../src/messages/journal.ts'
+import { noSendJournal } from '../../../src/messages/send-journal.ts'
 import type { PendingMessage } from '../../../src/messages/message.ts'
 import { deleteExpiredIdempotencyKeys } from '../../../src/messages/send/idempotency-store.ts'
 import { describeRequest, type IdempotentRequest } from '../../../src/messages/send/idempotency.ts'
@@ -43,7 +43,7 @@ function recordPending(
   db: Kysely<Database>,
   pending: { message: PendingMessage; request: IdempotentRequest | undefined },
 ) {
-  return record(db, { ...pending, journal: noJournal })
+  return record(db, { ...pending, journal: noSendJournal })
 }
 
 function findStatus(id: string) {

@@ -94,7 +94,7 @@ function readLine(line: string): EndedAttempt | undefined {
 const batchSize = 1_000
 
 /** Records the attempts that dead processes of this machine could not record themselves. */
-export function startDeliveryReplay(
+export function startDeliveryJournalReplay(
   { db, log }: Pick<Deps, 'db' | 'log'>,
   location: JournalLocation & { ownName?: string | undefined },
   times: Partial<ReplayTimes> = {},

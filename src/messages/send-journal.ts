@@ -4,7 +4,7 @@
  */
 export interface SendJournal {
   /** Call this before the insert is issued. */
-  recording(messages: readonly JournalEntry[]): void
+  recording(messages: readonly SendJournalEntry[]): void
   /** Call this immediately before the first byte is written to WhatsApp. If it throws, nothing may be written. */
   writing(messageId: string): void
   /** Call this when the message will never be written to WhatsApp and has no pending row. */
@@ -12,13 +12,13 @@ export interface SendJournal {
   close(): void
 }
 
-export interface JournalEntry {
+export interface SendJournalEntry {
   accountId: string
   id: string
 }
 
 /** Without a journal, the outcome of an interrupted send is always unknown. */
-export const noJournal: SendJournal = {
+export const noSendJournal: SendJournal = {
   recording: () => {},
   writing: () => {},
   settled: () => {},

@@ -8,7 +8,7 @@ import {
   startReplay,
 } from '../platform/journal.ts'
 import type { Logger } from '../platform/log.ts'
-import type { JournalEntry, SendJournal } from './journal.ts'
+import type { SendJournalEntry, SendJournal } from './send-journal.ts'
 import { failUnwritten } from './send/settle-store.ts'
 
 const sendJournalKind = 'journal'
@@ -70,7 +70,7 @@ function writingLine(id: string): string {
  * Returns the messages that were recorded, or about to be, and certainly not written to WhatsApp; undefined if the journal
  * is damaged and proves nothing. The last line may be torn.
  */
-export function readJournal(text: string): JournalEntry[] | undefined {
+export function readSendJournal(text: string): SendJournalEntry[] | undefined {
   const journal = splitJournal(text)
   if (!journal) return undefined
   const { lines, torn } = journal
@@ -99,7 +99,7 @@ const batchSize = 1_000
  * as failed, and releases their idempotency keys. Rows that are missing are looked up again, because an insert can
  * commit after its process died.
  */
-export function startJournalReplay(
+export function startSendJournalReplay(
   deps: Pick<Deps, 'db' | 'log'>,
   location: JournalLocation & { ownName?: string | undefined },
   { maxInsertMs = defaultMaxInsertMs, ...times }: Partial<ReplayTimes> & { maxInsertMs?: number } = {},
@@ -110,7 +110,7 @@ export function startJournalReplay(
     {
       kind: sendJournalKind,
       read: (text) => {
-        const unwritten = readJournal(text)
+        const unwritten = readSendJournal(text)
         return unwritten && new Map(unwritten.map((entry) => [entry.id, entry]))
       },
       apply: async (missing, adoptedForMs) => {
@@ -123,7 +123,10 @@ export function startJournalReplay(
 }
 
 /** Removes the messages whose rows were found. */
-async function settleFound({ db, log }: Pick<Deps, 'db' | 'log'>, missing: Map<string, JournalEntry>): Promise<void> {
+async function settleFound(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  missing: Map<string, SendJournalEntry>,
+): Promise<void> {
   const entries = [...missing.values()]
   for (let from = 0; from < entries.length; from += batchSize) {
     const { found, failed } = await failUnwritten(db, entries.slice(from, from + batchSize))

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendMessage } from '../../contracts/api/message.ts'
-import { openSendJournal, readJournal, startJournalReplay } from '../../src/messages/journal-file.ts'
+import { openSendJournal, readSendJournal, startSendJournalReplay } from '../../src/messages/send-journal-file.ts'
 import type { JournalLocation } from '../../src/platform/journal.ts'
 import type { PendingMessage } from '../../src/messages/message.ts'
 import { describeRequest } from '../../src/messages/send/idempotency.ts'
@@ -16,7 +16,7 @@ const log = pino({ level: 'silent' })
 let server: TestServer
 let account: TestAccount
 let location: JournalLocation
-let replay: ReturnType<typeof startJournalReplay> | undefined
+let replay: ReturnType<typeof startSendJournalReplay> | undefined
 beforeAll(async () => {
   server = await startTestServer()
   account = await server.account()
@@ -47,7 +47,7 @@ test.each([
   { what: 'a truncated recording', text: `${recordedBoth}R acc_1 msg_3`, unwritten: ['msg_1', 'msg_2'] },
   { what: 'only a header', text: header, unwritten: [] },
 ])('finds $unwritten unwritten in a journal with $what', ({ text, unwritten }) => {
-  expect(readJournal(text)?.map(({ id }) => id)).toEqual(unwritten)
+  expect(readSendJournal(text)?.map(({ id }) => id)).toEqual(unwritten)
 })
 
 test.each([
@@ -56,12 +56,12 @@ test.each([
   { what: 'has an invalid line', text: `${header}R acc_1 msg_1\nX\nR acc_1 msg_2\n` },
   { what: 'has a later version', text: recordedBoth.replace('"version":1', '"version":2') },
 ])('ignores a journal that $what', ({ text }) => {
-  expect(readJournal(text)).toBeUndefined()
+  expect(readSendJournal(text)).toBeUndefined()
 })
 
-function readOnly(): ReturnType<typeof readJournal> {
+function readOnly(): ReturnType<typeof readSendJournal> {
   const file = readdirSync(location.folder).find((name) => name.endsWith('.journal')) ?? ''
-  return readJournal(readFileSync(path.join(location.folder, file), 'latin1'))
+  return readSendJournal(readFileSync(path.join(location.folder, file), 'latin1'))
 }
 
 test('limits the size of a journal and keeps unwritten messages', () => {
@@ -147,7 +147,7 @@ test('marks an unwritten message of a dead process as failed and frees its key',
   const message = await recordAndDie({ isWritten: false })
   expect(await readState(message)).toEqual({ status: 'pending', keys: 1, journals: 1 })
 
-  replay = startJournalReplay(server.deps, location)
+  replay = startSendJournalReplay(server.deps, location)
 
   await expect.poll(() => readState(message)).toEqual({ status: 'failed', keys: 0, journals: 0 })
   expect(readdirSync(location.folder)).toEqual([])
@@ -155,7 +155,7 @@ test('marks an unwritten message of a dead process as failed and frees its key',
 
 test('keeps a possibly written message of a dead process pending, with its key', async () => {
   const message = await recordAndDie({ isWritten: true })
-  replay = startJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
+  replay = startSendJournalReplay(server.deps, location, { maxInsertMs: 10, retryEveryMs: 10 })
   await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 0 })
 })
 
@@ -164,7 +164,7 @@ test('waits for an insert that commits after its process died', async () => {
   const journal = openSendJournal(location, log)
   journal.recording([message])
   journal.close()
-  replay = startJournalReplay(server.deps, location, { retryEveryMs: 10 })
+  replay = startSendJournalReplay(server.deps, location, { retryEveryMs: 10 })
 
   const request = describeRequest(message.id, sendMessage.example.input, server.deps.secrets)
   await recordPending(server.deps.db, { message, request, journal })
@@ -175,7 +175,7 @@ test('waits for an insert that commits after its process died', async () => {
 test('keeps the status of a message that was updated in the meantime', async () => {
   const message = await recordAndDie({ isWritten: false })
   await server.deps.db.updateTable('messages').set({ status: 'delivered' }).where('id', '=', message.id).execute()
-  replay = startJournalReplay(server.deps, location)
+  replay = startSendJournalReplay(server.deps, location)
   await expect.poll(() => readState(message)).toEqual({ status: 'delivered', keys: 1, journals: 0 })
 })
 
@@ -184,7 +184,7 @@ test('ignores the journal of a running process until it exits', async () => {
   const message = newMessage()
   await recordPending(server.deps.db, { message, request: undefined, journal })
   const dead = await recordAndDie({ isWritten: false })
-  replay = startJournalReplay(server.deps, location, { scanEveryMs: 10 })
+  replay = startSendJournalReplay(server.deps, location, { scanEveryMs: 10 })
   await expect.poll(() => readState(dead)).toMatchObject({ status: 'failed' })
   expect(await readState(message)).toEqual({ status: 'pending', keys: 0, journals: 1 })
 
@@ -199,12 +199,12 @@ test.each([
   const message = await recordAndDie({ isWritten: false })
   const folder = location.folder
   writeFileSync(path.join(folder, 'broken.journal'), 'nonsense')
-  replay = startJournalReplay(server.deps, { ...location, ...other })
+  replay = startSendJournalReplay(server.deps, { ...location, ...other })
   const own = openSendJournal({ ...location, ...other }, log)
   own.recording([{ accountId: 'acc_1', id: 'msg_none' }])
   own.close()
   await replay.stop()
-  replay = startJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
+  replay = startSendJournalReplay(server.deps, { ...location, ...other }, { maxInsertMs: 0 })
 
   await expect.poll(() => readState(message)).toEqual({ status: 'pending', keys: 1, journals: 2 })
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { openSendJournal, startJournalReplay } from '../../messages/journal-file.ts'
-import { noJournal, type SendJournal } from '../../messages/journal.ts'
+import { openSendJournal, startSendJournalReplay } from '../../messages/send-journal-file.ts'
+import { noSendJournal, type SendJournal } from '../../messages/send-journal.ts'
 import type { Config } from '../../platform/config.ts'
 import { createPrivateFolder } from '../../platform/db/embedded/data-folder.ts'
 import { type JournalLocation, readBootId } from '../../platform/journal.ts'
@@ -9,8 +9,8 @@ import {
   type DeliveryJournal,
   noDeliveryJournal,
   openDeliveryJournal,
-  startDeliveryReplay,
-} from '../../webhooks/queue/journal.ts'
+  startDeliveryJournalReplay,
+} from '../../webhooks/queue/delivery-journal.ts'
 
 export interface RunningJournals {
   sends: SendJournal
@@ -37,11 +37,11 @@ export function startJournals(
     const ownSends = sends ? openSendJournal(location, deps.log) : undefined
     const ownDeliveries = delivers ? openDeliveryJournal(location, deps.log) : undefined
     const replays = [
-      startJournalReplay(deps, { ...location, ownName: ownSends?.name }),
-      startDeliveryReplay(deps, { ...location, ownName: ownDeliveries?.name }),
+      startSendJournalReplay(deps, { ...location, ownName: ownSends?.name }),
+      startDeliveryJournalReplay(deps, { ...location, ownName: ownDeliveries?.name }),
     ]
     return {
-      sends: ownSends ?? noJournal,
+      sends: ownSends ?? noSendJournal,
       deliveries: ownDeliveries ?? noDeliveryJournal,
       replayed: Promise.all(replays.map((replay) => replay.first)),
       stop: async () => {
@@ -60,7 +60,7 @@ export function startJournals(
 }
 
 const withoutJournals: RunningJournals = {
-  sends: noJournal,
+  sends: noSendJournal,
   deliveries: noDeliveryJournal,
   replayed: Promise.resolve(),
   stop: () => Promise.resolve(),

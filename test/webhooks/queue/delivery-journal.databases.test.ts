@@ -4,7 +4,11 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { JournalLocation, Replay } from '../../../src/platform/journal.ts'
-import { openDeliveryJournal, readDeliveryJournal, startDeliveryReplay } from '../../../src/webhooks/queue/journal.ts'
+import {
+  openDeliveryJournal,
+  readDeliveryJournal,
+  startDeliveryJournalReplay,
+} from '../../../src/webhooks/queue/delivery-journal.ts'
 import { claimDueDeliveries, type EndedAttempt } from '../../../src/webhooks/queue/store.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTestWebhooks, type TestWebhooks } from '../../support/webhooks.ts'
@@ -56,7 +60,7 @@ test('records an acknowledged attempt of a dead process', async () => {
   const [eventId = ''] = await webhooks.emit()
   await acknowledgeAndDie()
 
-  replay = startDeliveryReplay({ db: database.db, log }, location)
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
 
   await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
   expect(await webhooks.attempts(eventId)).toEqual([{ number: 1, status_code: 204, error: null }])
@@ -72,7 +76,7 @@ test('records an attempt whose lease has ended, unless it was claimed again', as
     .set({ due_at: new Date(0) })
     .execute()
 
-  replay = startDeliveryReplay({ db: database.db, log }, location)
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
 
   await expect.poll(() => webhooks.finished()).toMatchObject([{ outcome: 'delivered', attempts: 1 }])
 })
@@ -86,7 +90,7 @@ test('leaves a delivery that was claimed again', async () => {
     .set(({ eb }) => ({ generation: eb('generation', '+', 1) }))
     .execute()
 
-  replay = startDeliveryReplay({ db: database.db, log }, location)
+  replay = startDeliveryJournalReplay({ db: database.db, log }, location)
 
   await expect.poll(() => readdirSync(location.folder)).toEqual([])
   expect(await webhooks.finished()).toEqual([])
