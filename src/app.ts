@@ -3,7 +3,7 @@ import { createMediaServices } from './media/services.ts'
 import { isContentPurpose } from './messages/contents/content.ts'
 import { noSendJournal } from './messages/send-journal.ts'
 import { type Config, readOrCreateSecretKey } from './platform/config.ts'
-import { createAnnouncements } from './platform/db/announcements.ts'
+import { createNotifications } from './platform/db/notifications.ts'
 import { openDatabase } from './platform/db/database.ts'
 import { isEmailPurpose } from './platform/email/outbox.ts'
 import { createMailTransport } from './platform/email/transport.ts'
@@ -41,13 +41,13 @@ export function buildApp(
   const webhooks = tracing ? traceWebhookSender(sender, tracing) : sender
   const media = createMediaServices(config.media, config.webhooks, config.proxies)
   const stopUsingProxies = useProxiesForFetch(config.proxies)
-  const announcements = createAnnouncements(config.database, db, log)
+  const notifications = createNotifications(config.database, db, log)
   const deps: Deps = {
     db,
     whatsapp,
     webhooks,
     media,
-    announcements,
+    notifications,
     // The server opens a journal when it starts. A command that sends a test message has none.
     sendJournal: noSendJournal,
     secrets: cacheSecrets(
@@ -74,7 +74,7 @@ export function buildApp(
       await whatsapp.close()
       await webhooks.close()
       await media.close()
-      await announcements.close()
+      await notifications.close()
       await db.destroy()
       stopUsingProxies()
     },

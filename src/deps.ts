@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { SendJournal } from './messages/send-journal.ts'
 import type { MediaServices } from './media/services.ts'
 import type { Quotas } from './platform/config.ts'
-import type { Announcements } from './platform/db/announcements.ts'
+import type { Notifications } from './platform/db/notifications.ts'
 import type { Database } from './platform/db/schema.ts'
 import type { MailTransport } from './platform/email/transport.ts'
 import type { IdPrefix } from './platform/ids.ts'
@@ -19,7 +19,7 @@ export interface Deps {
   whatsapp: WhatsApp
   webhooks: WebhookSender
   media: MediaServices
-  announcements: Announcements
+  notifications: Notifications
   sendJournal: SendJournal
   secrets: SecretBox
   now: () => Date

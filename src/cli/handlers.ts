@@ -45,7 +45,7 @@ const memberHandlers: Handlers<'member'> = {
     const issued = await inviteUser(deps, accountId, { email, role })
     if (send) {
       await mailInvitation(deps, accountId, { issued, invitedBy: undefined })
-      deps.announcements.announce('emails')
+      deps.notifications.notify('emails')
     }
     return toLink(deps, issued)
   },

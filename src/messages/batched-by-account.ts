@@ -3,7 +3,7 @@ import { type Caused, runForCallers, withCause } from '../platform/db/traced.ts'
 import { createFairBatcher } from '../platform/fair-batch.ts'
 import { isItemError, isLockTimeout } from '../platform/db/errors.ts'
 
-export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets' | 'tracing'>
+export type ApplyDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications' | 'secrets' | 'tracing'>
 
 interface BatchedByAccountOptions<Item, Own extends ApplyDeps> {
   /** Names the spans of the batches. */

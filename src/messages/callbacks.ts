@@ -43,7 +43,7 @@ export interface CallbackResult extends StatusCounts {
 
 type CallbackDeps = Pick<
   Deps,
-  'db' | 'now' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'announcements' | 'tracing'
+  'db' | 'now' | 'secrets' | 'newId' | 'randomBytes' | 'log' | 'notifications' | 'tracing'
 > & {
   recordCallbackTimes: RecordCallbackTimes
   noteMissing: NoteMissing

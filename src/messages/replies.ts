@@ -52,7 +52,7 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
     }
   })
   // After the commit, so that the workers that it wakes find the deliveries.
-  if (recorded > 0) deps.announcements.announce('deliveries')
+  if (recorded > 0) deps.notifications.notify('deliveries')
   return counts
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Announcements, Topic } from './db/announcements.ts'
+import type { Notifications, Topic } from './db/notifications.ts'
 import { isDatabaseUnavailable } from './db/errors.ts'
 import type { Logger } from './log.ts'
 
@@ -24,7 +24,7 @@ export function retryDelay(attempts: number): number {
 
 /** Sends the items of an outbox table in the background. */
 export class OutboxLoop<Item> {
-  readonly #deps: { announcements: Announcements; log: Logger }
+  readonly #deps: { notifications: Notifications; log: Logger }
   readonly #outbox: Outbox<Item>
   readonly #pollMilliseconds: number
   #wake = new AbortController()
@@ -33,7 +33,7 @@ export class OutboxLoop<Item> {
   #running: Promise<void> = Promise.resolve()
 
   constructor(
-    deps: { announcements: Announcements; log: Logger },
+    deps: { notifications: Notifications; log: Logger },
     outbox: Outbox<Item>,
     { pollMilliseconds = defaultPollMilliseconds }: { pollMilliseconds?: number } = {},
   ) {
@@ -43,7 +43,7 @@ export class OutboxLoop<Item> {
   }
 
   start(): void {
-    this.#stopListening = this.#deps.announcements.listen(this.#outbox.topic, () => this.#wake.abort())
+    this.#stopListening = this.#deps.notifications.listen(this.#outbox.topic, () => this.#wake.abort())
     this.#running = this.#run()
   }
 

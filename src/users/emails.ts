@@ -63,7 +63,7 @@ const validSeconds = 3600
 
 /** Sends the caller an email through the queue of alert emails. */
 export async function sendTestEmail(
-  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'newId' | 'mail' | 'publicUrl' | 'notifications'>,
   { accountId, email }: { accountId: string; email: string },
 ): Promise<EmailTest> {
   if (!deps.mail) return { queued: false, to: email }
@@ -82,6 +82,6 @@ export async function sendTestEmail(
     throw new ServiceError('SERVICE_UNAVAILABLE', errorFacts.tooManyEmails(), {
       retryAfterSeconds: 60,
     })
-  deps.announcements.announce('emails')
+  deps.notifications.notify('emails')
   return { queued: true, to: email }
 }

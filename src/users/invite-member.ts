@@ -18,7 +18,7 @@ const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max
 /** Limits the emails to one address, whichever accounts send them. */
 const invitationsPerAddress: AttemptLimit = { name: 'invitation to address', max: 5, seconds: 3600 }
 
-type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'announcements'>
+type InviteDeps = Pick<Deps, 'db' | 'secrets' | 'newId' | 'randomBytes' | 'mail' | 'publicUrl' | 'notifications'>
 
 /**
  * Invites somebody on behalf of an owner of the account. The link is sent by email, which proves the address. Without
@@ -33,7 +33,7 @@ export async function inviteMember(
   const sent = await deps.db
     .transaction()
     .execute((db) => createInvitation({ ...deps, db }, { accountId, invitedBy }, { email, role }))
-  announceInvitation(deps)
+  notifyMailer(deps)
   return sent
 }
 
@@ -51,7 +51,7 @@ export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string,
 
 /** Call it in a transaction, so that the invitation is rolled back if its email cannot be queued. */
 export async function createInvitation(
-  deps: Omit<InviteDeps, 'announcements'>,
+  deps: Omit<InviteDeps, 'notifications'>,
   { accountId, invitedBy }: { accountId: string; invitedBy: string },
   { email, role }: { email: string; role: Role },
 ): Promise<z.output<typeof SentInvitation>> {
@@ -63,8 +63,8 @@ export async function createInvitation(
 }
 
 /** Call it after the transaction has ended. */
-export function announceInvitation({ mail, announcements }: Pick<Deps, 'mail' | 'announcements'>): void {
-  if (mail) announcements.announce('emails')
+export function notifyMailer({ mail, notifications }: Pick<Deps, 'mail' | 'notifications'>): void {
+  if (mail) notifications.notify('emails')
 }
 
 /** Puts the email of an invitation into the outbox, and deletes an earlier one whose link is no longer valid. */

@@ -35,7 +35,7 @@ const resetRequestsPerAddress: AttemptLimit = { name: 'password reset from one a
 /** A token has 256 bits; this only limits how many lookups and hashes an address can cause. */
 const resetsPerAddress: AttemptLimit = { name: 'new password from one address', max: 20, seconds: 3600 }
 
-type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'announcements'>
+type ResetDeps = AuditDeps & Pick<Deps, 'mail' | 'publicUrl' | 'notifications'>
 
 interface ResetContext {
   userAuth: Pick<UserAuth, 'createResetToken' | 'hasPassword'>
@@ -78,7 +78,7 @@ async function mailResetLink(deps: ResetDeps, { userAuth, oidc, address }: Reset
   const mail = { kind: 'password_reset' as const, accountId: undefined, to: email, validSeconds: resetLinkSeconds }
   if (!(await enqueueEmails(deps, [{ ...mail, ...content }])))
     deps.log.warn('too many emails wait to be sent; dropped one that resets a password')
-  deps.announcements.announce('emails')
+  deps.notifications.notify('emails')
   const what = changes.askForPasswordLink()
   await recordOwnChange(deps, { userId: user.id, email }, { what, address, outcome: 'done' })
 }

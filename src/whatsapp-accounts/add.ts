@@ -42,7 +42,7 @@ export interface AddedWhatsAppAccount {
   subscriptionProblem?: string
 }
 
-type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log' | 'announcements'>
+type AddDeps = Pick<Deps, 'db' | 'now' | 'newId' | 'secrets' | 'whatsapp' | 'log' | 'notifications'>
 
 /** Connects a WhatsApp account and returns the result as the API and the command line show it. */
 export async function addWhatsAppAccount(
@@ -99,7 +99,7 @@ export async function connectWhatsAppAccount(
     if (lost) await recordDisplacement?.(trx, lost)
     return lost
   })
-  if (displaced) deps.announcements.announce('deliveries')
+  if (displaced) deps.notifications.notify('deliveries')
   const subscription = await subscribeApp(deps, { accountId, whatsAppAccountId: id }, input)
   return { whatsAppAccountId: id, subscription }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { Deps } from '../../src/deps.ts'
 import { noSendJournal } from '../../src/messages/send-journal.ts'
-import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import type { Onboarding } from '../../src/whatsapp/onboarding.ts'
@@ -49,7 +49,7 @@ export function createTestDeps({ db }: TestDatabase, listings: Listings = {}): D
       verifyToken: 'test-verify-token',
       baseUrl: 'https://waybill.example.com',
     },
-    announcements: createLocalAnnouncements(),
+    notifications: createLocalNotifications(),
     sendJournal: noSendJournal,
     quotas: { suppressions: 1_000_000, templates: 10_000, savedViews: 30 },
     secrets: createSecretBox([randomBytes(32)], randomBytes),

@@ -46,8 +46,8 @@ beforeAll(async () => {
   }
   app = openApp(environment)
   await migrate(app.deps.db)
-  const { db, secrets, announcements } = app.deps
-  webhooks = await startTestWebhooks({ db }, { secrets, announcements })
+  const { db, secrets, notifications } = app.deps
+  webhooks = await startTestWebhooks({ db }, { secrets, notifications })
 })
 /** Each test has a receiver of its own: an attempt that is aborted at the end of a test can still arrive in the next one. */
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { type APIRequestContext, type BrowserContext, request } from 'playwright-core'
-import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { inviteUser } from '../../src/users/invitation.ts'
 import { grantOperator } from '../../src/users/operators.ts'
@@ -31,7 +31,7 @@ export async function openShopDashboard(): Promise<ShopDashboard> {
       webhooks,
       randomBytes,
       newId: (prefix, at) => encodeId(prefix, at?.getTime() ?? Date.now(), randomBytes(10)),
-      announcements: createLocalAnnouncements(),
+      notifications: createLocalNotifications(),
     },
     server: { sandbox: false },
     requestLog: { flushMilliseconds: 1, perMinute: 100_000, bodiesPerMinute: 100_000 },

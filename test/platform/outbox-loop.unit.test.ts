@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
-import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { OutboxLoop, retryDelay } from '../../src/platform/outbox-loop.ts'
 
 /** Longer than any test, so that only an announcement or a stop ends the wait. */
@@ -11,13 +11,13 @@ afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
 
 /** Starts to send the given batches, one for each claim. An error instead of a batch fails its claim. */
 function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) => Promise.resolve()) {
-  const announcements = createLocalAnnouncements()
+  const notifications = createLocalNotifications()
   const logged: { level: number; msg: string; err?: { message: string } }[] = []
   const log = pino({ level: 'debug' }, { write: (line) => void logged.push(JSON.parse(line)) })
   const attempted: string[] = []
   let claims = 0
   const loop = new OutboxLoop<string>(
-    { announcements, log },
+    { notifications, log },
     {
       topic: 'emails',
       name: 'letters that wait',
@@ -42,7 +42,7 @@ function startOutbox(batches: (string[] | Error)[], attempt = (_item: string) =>
     countClaims: () => claims,
     add: (...added: (string[] | Error)[]) => {
       batches.push(...added)
-      announcements.announce('emails')
+      notifications.notify('emails')
     },
     stop: () => loop.stop(),
   }

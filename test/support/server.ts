@@ -12,7 +12,7 @@ import type { Deps } from '../../src/deps.ts'
 import { countSends, registerRequestLogMetric } from '../../src/http/ops/metrics.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { noSendJournal } from '../../src/messages/send-journal.ts'
-import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
@@ -106,7 +106,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     whatsapp: countSends(whatsapp, registry),
     webhooks,
     mail: undefined,
-    announcements: options.beside?.deps.announcements ?? createLocalAnnouncements(),
+    notifications: options.beside?.deps.notifications ?? createLocalNotifications(),
     sendJournal: noSendJournal,
     secrets: options.beside?.deps.secrets ?? createSecretBox([randomBytes(32)], randomBytes),
     now: () => new Date(),

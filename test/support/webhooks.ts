@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { MessageEvent } from '../../contracts/events.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import type { Deps } from '../../src/deps.ts'
-import { createLocalAnnouncements } from '../../src/platform/db/announcements.ts'
+import { createLocalNotifications } from '../../src/platform/db/notifications.ts'
 import { encodeId } from '../../src/platform/ids.ts'
 import { createSecretBox } from '../../src/platform/secrets.ts'
 import { createWebhookSender } from '../../src/webhooks/sender/sender.ts'
@@ -15,7 +15,7 @@ import { insertEvents } from './insert-events.ts'
 
 export type WebhookDeps = Pick<
   Deps,
-  'db' | 'webhooks' | 'announcements' | 'secrets' | 'log' | 'now' | 'newId' | 'randomBytes'
+  'db' | 'webhooks' | 'notifications' | 'secrets' | 'log' | 'now' | 'newId' | 'randomBytes'
 >
 
 /** Its timeout is longer than an attempt takes on any machine. Tests of the timeout use `impatientConfig`. */
@@ -52,7 +52,7 @@ export async function startTestWebhooks(
   const deps: WebhookDeps = {
     db,
     webhooks: createWebhookSender(config),
-    announcements: createLocalAnnouncements(),
+    notifications: createLocalNotifications(),
     secrets: createSecretBox([randomBytes(32)], randomBytes),
     log: pino({ level: 'silent' }),
     now: () => new Date(),
@@ -66,7 +66,7 @@ export async function startTestWebhooks(
   const emit = async (count = 1) => {
     const events = Array.from({ length: count }, () => newEvent(deps, accountId))
     await insertEvents(db, events, () => deps.newId('dlv'))
-    deps.announcements.announce('deliveries')
+    deps.notifications.notify('deliveries')
     return events.map((event) => event.id)
   }
   return {

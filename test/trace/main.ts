@@ -60,7 +60,7 @@ print(
   await worker.trace(async () => {
     await receiver.receive('trace', 1, async () => {
       await queueDeliveries(customer, [endpoint.endpointId], 1)
-      deps.announcements.announce('deliveries')
+      deps.notifications.notify('deliveries')
     })
     await until(isDelivered)
   }),

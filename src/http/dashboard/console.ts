@@ -17,7 +17,7 @@ import type { HandlersOf } from '../../pipeline/procedures.ts'
 import { findEmbeddedDatabase } from '../../platform/db/database.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { appendAuditEntry } from '../../users/audit/append.ts'
-import { announceInvitation, assertMayInvite, createInvitation } from '../../users/invite-member.ts'
+import { notifyMailer, assertMayInvite, createInvitation } from '../../users/invite-member.ts'
 import { closeView, openView, recordList } from '../../users/operators.ts'
 import { oldestDue, readQueueState } from '../../webhooks/queue/store.ts'
 import { listProcesses } from '../ops/process-report.ts'
@@ -205,7 +205,7 @@ async function createAccountWithOwner(
     const { link } = await createInvitation(within, { accountId, invitedBy: who }, { email: ownerEmail, role: 'owner' })
     return { accountId, name: account.name, ...(link !== undefined && { invitationLink: link }) }
   })
-  announceInvitation(deps)
+  notifyMailer(deps)
   return created
 }
 

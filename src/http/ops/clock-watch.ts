@@ -34,7 +34,7 @@ export interface ClockWatch {
   stop(): Promise<void>
 }
 
-type WatchDeps = Pick<Deps, 'db' | 'log' | 'announcements'>
+type WatchDeps = Pick<Deps, 'db' | 'log' | 'notifications'>
 
 /**
  * Detects jumps of the database clock, for example when a standby with another clock takes over. A clock that is set
@@ -115,7 +115,7 @@ async function adjust(deps: WatchDeps, onJump: (direction: 'back') => void): Pro
       { seconds: Math.round(seconds) },
       'the database clock was set back: due times were shifted back by the same amount',
     )
-    deps.announcements.announce('deliveries')
+    deps.notifications.notify('deliveries')
   } catch (error) {
     deps.log.warn({ err: error }, 'could not shift due times to the database clock; trying again')
   }

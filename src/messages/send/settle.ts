@@ -40,7 +40,7 @@ export async function settle(
 
 type SettleDeps = Pick<
   Deps,
-  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'announcements' | 'sendJournal' | 'secrets' | 'tracing'
+  'db' | 'now' | 'log' | 'newId' | 'randomBytes' | 'notifications' | 'sendJournal' | 'secrets' | 'tracing'
 >
 
 /**

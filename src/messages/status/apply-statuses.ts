@@ -37,7 +37,7 @@ async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCo
     return { counts, emitted: events.length }
   })
   // After the commit, so that the workers that it wakes find the deliveries.
-  if (emitted > 0) deps.announcements.announce('deliveries')
+  if (emitted > 0) deps.notifications.notify('deliveries')
   return counts
 }
 

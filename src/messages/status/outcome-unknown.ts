@@ -8,7 +8,7 @@ import { toUnknownOutcomeEvent, toUnrecordedEvent } from './apply-statuses.ts'
 import { lockMessages } from './store.ts'
 import { findMessage } from '../store.ts'
 
-type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements'>
+type ReportDeps = Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications'>
 
 const defaultBatchSize = 500
 
@@ -26,7 +26,7 @@ export async function reportUnknownOutcomes(
       .transaction()
       .execute((trx) => reportSome(deps, trx, { afterSeconds, batchSize }))
     // After the commit, so that the workers that it wakes find the deliveries.
-    if (events > 0) deps.announcements.announce('deliveries')
+    if (events > 0) deps.notifications.notify('deliveries')
     reported += events
     if (claimed < batchSize) return reported
   }

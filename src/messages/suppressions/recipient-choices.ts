@@ -46,7 +46,7 @@ export function toRejectedChoice(message: RecordedMessage, at: Date): RecipientC
 
 /** Suppresses the recipient of a send that WhatsApp rejected with 131050. */
 export async function suppressRejected(
-  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'announcements' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'randomBytes' | 'notifications' | 'secrets'>,
   message: RecordedMessage,
   at: Date,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function suppressRejected(
     await recordEvents(trx, changes, deps)
     return changes
   })
-  if (events.length > 0) deps.announcements.announce('deliveries')
+  if (events.length > 0) deps.notifications.notify('deliveries')
 }
 
 function toUnrecordedEvent({ choice, to, userId }: AppliedChoice<RecipientChoice>): UnrecordedEvent {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Announcements } from '../db/announcements.ts'
+import type { Notifications } from '../db/notifications.ts'
 import type { Database } from '../db/schema.ts'
 import type { Logger } from '../log.ts'
 import { OutboxLoop, retryDelay } from '../outbox-loop.ts'
@@ -10,7 +10,7 @@ import { type Email, MailError, type MailTransport } from './transport.ts'
 interface MailerDeps {
   db: Kysely<Database>
   secrets: SecretBox
-  announcements: Announcements
+  notifications: Notifications
   log: Logger
 }
 

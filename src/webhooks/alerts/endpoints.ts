@@ -16,7 +16,7 @@ const facts = alertFacts.endpoint
  * account. A failure is also reported to the other endpoints of the account as an event. Returns the number of changes.
  */
 export async function announceEndpoints(
-  deps: ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>,
+  deps: ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>,
 ): Promise<number> {
   if ((await findChangedEndpoints(deps.db, { claim: false })).length === 0) return 0
   const rows = await deps.db.transaction().execute(async (trx) => {
@@ -35,7 +35,7 @@ export async function announceEndpoints(
     await reportChanges(deps, trx, claimed.map(toChange))
     return claimed
   })
-  if (rows.some((row) => row.is_failing)) deps.announcements.announce('deliveries')
+  if (rows.some((row) => row.is_failing)) deps.notifications.notify('deliveries')
   if (rows.length > 0) wakeSenders(deps)
   for (const { account_id: accountId, id: endpointId, is_failing: isFailing, disabled_reason: reason } of rows)
     if (isFailing)

@@ -11,7 +11,7 @@ import { nameOfNumber } from './store.ts'
 
 const facts = alertFacts.notice
 
-type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'announcements'>
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'notifications'>
 
 interface Row {
   accountId: string

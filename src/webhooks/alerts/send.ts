@@ -53,7 +53,7 @@ async function enqueueAlertEmails(
 }
 
 /** Wakes the processes that send emails and posts. Call it after the commit. */
-export function wakeSenders({ announcements, mail }: Pick<Deps, 'announcements' | 'mail'>): void {
-  if (mail) announcements.announce('emails')
-  announcements.announce('chat')
+export function wakeSenders({ notifications, mail }: Pick<Deps, 'notifications' | 'mail'>): void {
+  if (mail) notifications.notify('emails')
+  notifications.notify('chat')
 }

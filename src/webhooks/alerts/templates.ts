@@ -7,7 +7,7 @@ import { recordEvents } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 
-type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
 /** Announced categories are reported by upcoming-categories.ts. */
 type CompletedEvent = Exclude<TemplateEvent, { type: 'template.category_changing' }>
@@ -47,7 +47,7 @@ export async function announceTemplateChanges(deps: AlertDeps): Promise<number> 
   })
   // After the commit, so that the workers can already see the deliveries.
   if (announced.length > 0) {
-    deps.announcements.announce('deliveries')
+    deps.notifications.notify('deliveries')
     wakeSenders(deps)
   }
   for (const { row, event } of announced) logEvent(deps, row, event)

@@ -11,7 +11,7 @@ import { recordEvents } from '../events.ts'
 import { type AlertChange, type ReportDeps, reportChanges } from './report.ts'
 import { wakeSenders } from './send.ts'
 
-type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
 /** What a template cost lately, and would have cost in another category. */
 export type ReadCategoryCost = (
@@ -71,7 +71,7 @@ export async function announceUpcomingCategories(deps: AlertDeps, readCost: Read
   })
   // After the commit, so that the workers can already see the deliveries.
   if (announced.length > 0) {
-    deps.announcements.announce('deliveries')
+    deps.notifications.notify('deliveries')
     wakeSenders(deps)
   }
   for (const { row, newCategory } of announced)

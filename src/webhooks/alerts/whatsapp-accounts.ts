@@ -17,7 +17,7 @@ import { recordEvents } from '../events.ts'
 import { type AlertChange, reportChanges, type ReportDeps } from './report.ts'
 import { wakeSenders } from './send.ts'
 
-type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'announcements'>
+type AlertDeps = ReportDeps & Pick<Deps, 'db' | 'randomBytes' | 'notifications'>
 
 interface AnnouncedEvent {
   row: ChangedRow
@@ -54,7 +54,7 @@ export async function announceChanges(deps: AlertDeps): Promise<number> {
     return { announced, changed: rows.length > 0 }
   })
   // After the commit, so that the workers can already see the deliveries.
-  if (announced.length > 0) deps.announcements.announce('deliveries')
+  if (announced.length > 0) deps.notifications.notify('deliveries')
   if (changed) wakeSenders(deps)
   for (const entry of announced) logEvent(deps, entry)
   return announced.length

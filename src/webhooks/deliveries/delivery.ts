@@ -133,7 +133,7 @@ export interface RetriedDelivery {
 
 /** Retries a delivery now: a waiting one becomes due, a finished one is queued again. */
 export async function retryDelivery(
-  deps: Pick<Deps, 'db' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'notifications'>,
   { accountId, endpointId, eventId }: DeliveryKeys,
   deliveryId: string,
 ): Promise<RetriedDelivery> {
@@ -149,7 +149,7 @@ export async function retryDelivery(
     if (!(await queueNow(trx, accountId, deliveryId))) throw deliveryNotFound(deliveryId)
     return endpoint.enabled ? 'enabled' : 'disabled'
   })
-  deps.announcements.announce('deliveries')
+  deps.notifications.notify('deliveries')
   return { deliveryId, endpointId, eventId, endpointState }
 }
 

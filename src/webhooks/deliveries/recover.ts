@@ -144,13 +144,13 @@ export async function countRecoverable(
  * next one. It can be repeated after an interruption, because events that are already waiting are skipped.
  */
 export async function recoverPart(
-  deps: Pick<Deps, 'db' | 'newId' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'newId' | 'notifications'>,
   { accountId, endpointId, since, next, ...filter }: z.output<(typeof contract)['input']>,
 ): Promise<z.output<(typeof contract)['output']>> {
   const range = next === undefined ? await rangeSince(deps, accountId, new Date(since)) : decodeRange(next)
   const { recovered, remaining } = await recoverBatch(deps, { accountId, endpointId }, range, filter)
   // Wakes the workers.
-  if (recovered > 0) deps.announcements.announce('deliveries')
+  if (recovered > 0) deps.notifications.notify('deliveries')
   return {
     recovered,
     reachedAt: timeOfId(remaining?.fromId ?? range.untilId).toISOString(),

@@ -99,7 +99,7 @@ export interface UpdatedEndpoint extends Endpoint {
  * so they are removed if the host changes, unless they are given again.
  */
 export async function updateEndpoint(
-  deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'webhooks' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'now' | 'secrets' | 'webhooks' | 'notifications'>,
   accountId: string,
   endpointId: string,
   update: EndpointUpdate,
@@ -130,7 +130,7 @@ export async function updateEndpoint(
   if (wasFailing) {
     // Delays from failures of the previous URL no longer apply.
     await makeAllDue(deps, accountId, endpointId, endpoint.waiting)
-    deps.announcements.announce('deliveries')
+    deps.notifications.notify('deliveries')
   }
   return { ...endpoint, headersCleared }
 }
@@ -160,7 +160,7 @@ function originOf(url: string): string {
 
 /** Makes waiting deliveries due now, because delays from past failures no longer apply. */
 export async function enableEndpoint(
-  deps: Pick<Deps, 'db' | 'now' | 'announcements'>,
+  deps: Pick<Deps, 'db' | 'now' | 'notifications'>,
   accountId: string,
   endpointId: string,
 ): Promise<Endpoint> {
@@ -168,7 +168,7 @@ export async function enableEndpoint(
   await makeAllDue(deps, accountId, endpointId, waiting)
   const changes = { enabled: true, disabled_reason: null, failing_since: null }
   if (!(await changeEndpoint(deps.db, accountId, endpointId, changes))) throw endpointNotFound(endpointId)
-  deps.announcements.announce('deliveries')
+  deps.notifications.notify('deliveries')
   return requireEndpoint(deps.db, accountId, endpointId, deps.now())
 }
 

@@ -22,7 +22,7 @@ export interface WorkerOptions {
   journal?: DeliveryJournal
 }
 
-export type WorkerDeps = AttemptDeps & Pick<Deps, 'announcements'>
+export type WorkerDeps = AttemptDeps & Pick<Deps, 'notifications'>
 
 /** Time for recording the result of an attempt that ended at its timeout. */
 const leaseMarginSeconds = 10
@@ -94,7 +94,7 @@ export class Worker {
 
   start(): void {
     if (this.#running) return
-    this.#stopListening = this.#deps.announcements.listen('deliveries', () => this.wake())
+    this.#stopListening = this.#deps.notifications.listen('deliveries', () => this.wake())
     this.#running = this.#run()
   }
 

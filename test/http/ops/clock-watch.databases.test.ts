@@ -50,8 +50,8 @@ async function startNode({ trustsClock = true }: NodeOptions = {}): Promise<void
   const registry = new Registry()
   if (trustsClock)
     await sql`update database_clock set highest = clock_timestamp() - interval '2 seconds'`.execute(database.db)
-  const { announcements } = webhooks.deps
-  const watch = await startClockWatch({ db: database.db, log, announcements }, registry, neverMilliseconds)
+  const { notifications } = webhooks.deps
+  const watch = await startClockWatch({ db: database.db, log, notifications }, registry, neverMilliseconds)
   nodes.push({ registry, logged, ...watch })
   await expect
     .poll(async () => {
@@ -67,7 +67,7 @@ async function startNode({ trustsClock = true }: NodeOptions = {}): Promise<void
 async function killNodeAfterStart(): Promise<void> {
   const { deps } = webhooks
   const watch = await startClockWatch(
-    { db: database.db, log: pino({ level: 'silent' }), announcements: deps.announcements },
+    { db: database.db, log: pino({ level: 'silent' }), notifications: deps.notifications },
     new Registry(),
   )
   await watch.stop()

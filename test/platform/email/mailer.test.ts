@@ -48,14 +48,14 @@ function compose(to: string, change: Partial<NewEmail> = {}): NewEmail {
 
 async function enqueue(to: string, validSeconds = 3600): Promise<boolean> {
   const stored = await enqueueEmails(server.deps, [compose(to, { validSeconds })])
-  server.deps.announcements.announce('emails')
+  server.deps.notifications.notify('emails')
   return stored
 }
 
 /** Makes waiting emails due, as if the delay before the next attempt had passed. */
 async function makeDue(): Promise<void> {
   await sql`update emails set due_at = now()`.execute(server.deps.db)
-  server.deps.announcements.announce('emails')
+  server.deps.notifications.notify('emails')
 }
 
 const recipients = () => smtp.received.flatMap(({ to }) => to)

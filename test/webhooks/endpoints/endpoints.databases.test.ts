@@ -240,15 +240,15 @@ test('holds deliveries of a disabled endpoint and makes them due when it is enab
   })
   await emit(2)
   expect(await listEndpoints(deps, accountId)).toMatchObject([{ waiting: 3 }])
-  let announced = 0
-  const stop = deps.announcements.listen('deliveries', () => (announced += 1))
+  let notified = 0
+  const stop = deps.notifications.listen('deliveries', () => (notified += 1))
   const enabled = await enableEndpoint(deps, accountId, id)
   stop()
 
   expect(enabled).toMatchObject({ state: 'enabled', waiting: 3 })
   expect(enabled).not.toHaveProperty('reason')
   expect(enabled).not.toHaveProperty('failingSince')
-  expect(announced).toBeGreaterThan(0)
+  expect(notified).toBeGreaterThan(0)
   expect((await readWaits(deps, id)).filter((wait) => wait > 0)).toEqual([])
 })
 

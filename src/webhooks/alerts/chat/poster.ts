@@ -6,7 +6,7 @@ import { findChatRow, openChat, recordResult } from './chat.ts'
 import { formatPost } from './formats.ts'
 import { type ClaimedPost, claimPosts, deletePost, openPost, postponePost } from './outbox.ts'
 
-type PosterDeps = Pick<Deps, 'db' | 'secrets' | 'webhooks' | 'announcements' | 'log' | 'now'>
+type PosterDeps = Pick<Deps, 'db' | 'secrets' | 'webhooks' | 'notifications' | 'log' | 'now'>
 
 /** `rejected`: the chat rejected it permanently. `expired`: it was not posted in time. `failed`: it is retried. */
 export type PostOutcome = 'posted' | 'failed' | 'rejected' | 'expired'

@@ -26,7 +26,7 @@ import {
  * Alerts about failure rates, late deliveries and missing statuses, each once across all nodes. Returns the number of
  * changes.
  */
-export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
+export async function announceThresholds(deps: ReportDeps & Pick<Deps, 'db' | 'notifications'>): Promise<number> {
   const facts = await readFacts(deps.db)
   const found = await findChanges(deps.db, facts)
   let changes = 0

@@ -10,7 +10,7 @@ import { isAlertCode, linkTo } from '../text.ts'
  * Sends alerts that waited for the end of quiet hours or are due to be repeated, each once across all nodes. Returns
  * the number of alerts sent.
  */
-export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'announcements'>): Promise<number> {
+export async function sendDueAlerts(deps: ReportDeps & Pick<Deps, 'db' | 'notifications'>): Promise<number> {
   const now = deps.now()
   // Checked without a lock, because this runs every few seconds on every node and rarely finds anything.
   if (!(await hasDueAlerts(deps.db, now))) return 0

@@ -217,7 +217,7 @@ test.each([429, 500, 503])('retries after a response with %i, no earlier than it
   chat.behave(respond(status, { 'retry-after': '600' }), path)
   start()
   await post()
-  server.deps.announcements.announce('chat')
+  server.deps.notifications.notify('chat')
 
   await eventually(() => expect(outcomes).toEqual(['failed']))
   const [row] = await waiting()
@@ -228,7 +228,7 @@ test.each([429, 500, 503])('retries after a response with %i, no earlier than it
 
   chat.behave(accept, path)
   await sql`update chat_posts set due_at = now()`.execute(server.deps.db)
-  server.deps.announcements.announce('chat')
+  server.deps.notifications.notify('chat')
   await eventually(() => expect(outcomes).toEqual(['failed', 'posted']))
   expect(await findChatRow(server.deps.db, account.accountId)).toMatchObject({ chat_problem: null })
 })
@@ -238,7 +238,7 @@ test.each([301, 400, 403, 404, 410])('drops an alert after a response with %i', 
   chat.behave(respond(status, { location: chat.url + '/elsewhere' }), path)
   start()
   await post()
-  server.deps.announcements.announce('chat')
+  server.deps.notifications.notify('chat')
 
   await eventually(() => expect(outcomes).toEqual(['rejected']))
   await eventually(async () => expect(await waiting()).toEqual([]))
@@ -266,7 +266,7 @@ test('keeps the order of the alerts of an account while its chat fails, and dela
 
   chat.behave(accept, path)
   await sql`update chat_posts set due_at = now()`.execute(server.deps.db)
-  server.deps.announcements.announce('chat')
+  server.deps.notifications.notify('chat')
   await eventually(() => expect(posted()).toHaveLength(7))
   await eventually(async () => expect(await waiting()).toEqual([]))
 })
@@ -298,7 +298,7 @@ test('encrypts the URL, and logs neither the URL nor an alert', async () => {
   start()
   await post()
   await testChat(server.deps, account.accountId)
-  server.deps.announcements.announce('chat')
+  server.deps.notifications.notify('chat')
   await eventually(() => expect(outcomes).toEqual(['rejected']))
 
   const { rows } = await sql<{ row: string }>`select row_to_json(s)::text as row from alert_settings s`.execute(

@@ -12,9 +12,9 @@ export type Topic = 'deliveries' | 'emails' | 'chat'
  * Notifications that wake listeners before their next poll. They can get lost (a connection breaks, a process dies), so
  * listeners also poll.
  */
-export interface Announcements {
+export interface Notifications {
   /** Call this after the commit, so that listeners can see the change. Never throws or blocks. */
-  announce(topic: Topic): void
+  notify(topic: Topic): void
   /**
    * Returns a function that stops listening. A listener also runs after an interruption during which it could have
    * missed a notification.
@@ -35,16 +35,16 @@ const channels = { deliveries: 'waybill_deliveries', emails: 'waybill_emails', c
 >
 
 /** Uses NOTIFY on PostgreSQL. PGlite belongs to one process, so notifications stay in memory. */
-export function createAnnouncements(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Announcements {
+export function createNotifications(config: DatabaseConfig, db: Kysely<Database>, log: Logger): Notifications {
   return config.kind === 'postgres'
-    ? new PostgresAnnouncements(connectionOptions(config), db, log)
-    : createLocalAnnouncements()
+    ? new PostgresNotifications(connectionOptions(config), db, log)
+    : createLocalNotifications()
 }
 
-export function createLocalAnnouncements(): Announcements {
+export function createLocalNotifications(): Notifications {
   const listeners = new Listeners()
   return {
-    announce: (topic) => listeners.notify(topic),
+    notify: (topic) => listeners.notify(topic),
     listen: (topic, listener) => listeners.add(topic, listener),
     close: () => Promise.resolve(),
   }
@@ -68,17 +68,17 @@ class Listeners {
   }
 }
 
-class PostgresAnnouncements implements Announcements {
+class PostgresNotifications implements Notifications {
   readonly #connection: ConnectionOptions
   readonly #db: Kysely<Database>
   readonly #log: Logger
   readonly #listeners = new Listeners()
-  /** Topics announced within the quiet period; true if they were announced again since then. */
+  /** Topics notified within the quiet period; true if they were notified again since then. */
   readonly #quiet = new Map<Topic, boolean>()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #closed = false
-  /** The last notification sent. A process that announces and then exits must wait for it. */
+  /** The last notification sent. A process that notifies and then exits must wait for it. */
   #notifying: Promise<void> = Promise.resolve()
 
   constructor(connection: ConnectionOptions, db: Kysely<Database>, log: Logger) {
@@ -87,7 +87,7 @@ class PostgresAnnouncements implements Announcements {
     this.#log = log
   }
 
-  announce(topic: Topic): void {
+  notify(topic: Topic): void {
     // Listeners in this process do not depend on the database.
     this.#listeners.notify(topic)
     if (this.#closed) return
@@ -96,11 +96,11 @@ class PostgresAnnouncements implements Announcements {
       return
     }
     this.#quiet.set(topic, false)
-    this.#notify(topic)
+    this.#sendNotification(topic)
     setTimeout(() => {
-      const announcedAgain = this.#quiet.get(topic)
+      const notifiedAgain = this.#quiet.get(topic)
       this.#quiet.delete(topic)
-      if (announcedAgain === true) this.announce(topic)
+      if (notifiedAgain === true) this.notify(topic)
     }, quietMilliseconds).unref()
   }
 
@@ -117,7 +117,7 @@ class PostgresAnnouncements implements Announcements {
     await this.#client?.end().catch(() => {})
   }
 
-  #notify(topic: Topic): void {
+  #sendNotification(topic: Topic): void {
     this.#notifying = sql`select pg_notify(${channels[topic]}, '')`.execute(this.#db).then(
       () => {},
       (error: unknown) => this.#log.debug({ err: error }, 'could not notify other processes'),

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
-  type Announcements,
-  createAnnouncements,
-  createLocalAnnouncements,
-} from '../../../src/platform/db/announcements.ts'
+  type Notifications,
+  createNotifications,
+  createLocalNotifications,
+} from '../../../src/platform/db/notifications.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -14,23 +14,23 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-function open(): Announcements {
-  if (database.url === undefined) return createLocalAnnouncements()
-  return createAnnouncements({ kind: 'postgres', url: database.url }, database.db, pino({ level: 'silent' }))
+function open(): Notifications {
+  if (database.url === undefined) return createLocalNotifications()
+  return createNotifications({ kind: 'postgres', url: database.url }, database.db, pino({ level: 'silent' }))
 }
 
 test('notifies listeners until they stop', async () => {
-  const announcements = open()
+  const notifications = open()
   const listener = vi.fn<() => void>()
-  const stop = announcements.listen('deliveries', listener)
-  announcements.announce('deliveries')
+  const stop = notifications.listen('deliveries', listener)
+  notifications.notify('deliveries')
   expect(listener).toHaveBeenCalled()
 
   stop()
   listener.mockClear()
-  announcements.announce('deliveries')
+  notifications.notify('deliveries')
   expect(listener).not.toHaveBeenCalled()
-  await announcements.close()
+  await notifications.close()
 })
 
 test('notifies other processes and makes them check again after a lost connection', async ({ skip }) => {
@@ -40,26 +40,26 @@ test('notifies other processes and makes them check again after a lost connectio
   there.listen('deliveries', listener)
   // Notified once it listens.
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
-  here.announce('deliveries')
+  here.notify('deliveries')
   await expect.poll(() => listener).toHaveBeenCalledTimes(2)
 
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybill listen' and datname = current_database()`.execute(
     database.db,
   )
   await expect.poll(() => listener).toHaveBeenCalledTimes(3)
-  here.announce('deliveries')
+  here.notify('deliveries')
   await expect.poll(() => listener).toHaveBeenCalledTimes(4)
   await here.close()
   await there.close()
 })
 
-test('combines consecutive announcements and never drops the last one', async ({ skip }) => {
+test('combines consecutive notifications and never drops the last one', async ({ skip }) => {
   if (database.url === undefined) return skip('an embedded database belongs to one process')
   const [here, there] = [open(), open()]
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
-  for (let n = 0; n < 1000; n++) here.announce('deliveries')
+  for (let n = 0; n < 1000; n++) here.notify('deliveries')
   await expect.poll(() => listener.mock.calls.length).toBeGreaterThanOrEqual(3)
   await here.close()
   await there.close()
@@ -72,7 +72,7 @@ test('delivers an announcement made right before closing', async ({ skip }) => {
   const listener = vi.fn<() => void>()
   there.listen('deliveries', listener)
   await expect.poll(() => listener).toHaveBeenCalledTimes(1)
-  here.announce('deliveries')
+  here.notify('deliveries')
   await here.close()
   await expect.poll(() => listener).toHaveBeenCalledTimes(2)
   await there.close()
