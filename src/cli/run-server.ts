@@ -33,7 +33,10 @@ const servers: ReadonlySet<string> = new Set<ServerRun['command']>(['serve', 'sa
 export async function runServer(config: Config, run: ServerRun): Promise<void> {
   const registry = new Registry()
   const member = joinSupervisor(process.env, registry)
-  const stopped = member ? Promise.race([untilStopped(), member.stopped]) : untilStopped()
+  // A supervisor replaces its processes at SIGHUP. A process without one finishes what it does, and ends.
+  const stopped = member
+    ? Promise.race([untilStopped(['SIGINT', 'SIGTERM']), member.stopped])
+    : untilStopped(['SIGINT', 'SIGTERM', 'SIGHUP'])
   // Resources are closed in reverse order, even if opening the next one fails.
   await using resources = new AsyncDisposableStack()
   resources.defer(() => member?.leave())

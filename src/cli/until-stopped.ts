@@ -1,16 +1,19 @@
 /** npm forwards the Ctrl+C that the terminal has already sent to all processes, so one key press causes two signals. */
 const echoMilliseconds = 500
 
-/** Resolves at the first SIGINT or SIGTERM. A second signal terminates the process immediately. */
-export function untilStopped(): Promise<'SIGINT' | 'SIGTERM'> {
-  const { promise, resolve } = Promise.withResolvers<'SIGINT' | 'SIGTERM'>()
+/** The signals that stop a server, with the exit codes of a process that they terminate. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+export type StopSignal = keyof typeof exitCodes
+
+/** Resolves at the first of the signals. A second one terminates the process immediately. */
+export function untilStopped<Signal extends StopSignal>(signals: readonly Signal[]): Promise<Signal> {
+  const { promise, resolve } = Promise.withResolvers<Signal>()
   let firstAt: number | undefined
-  const receive = (signal: 'SIGINT' | 'SIGTERM') => {
-    if (firstAt !== undefined && Date.now() - firstAt > echoMilliseconds) process.exit(signal === 'SIGINT' ? 130 : 143)
+  const receive = (signal: Signal) => {
+    if (firstAt !== undefined && Date.now() - firstAt > echoMilliseconds) process.exit(exitCodes[signal])
     firstAt ??= Date.now()
     resolve(signal)
   }
-  process.on('SIGINT', receive)
-  process.on('SIGTERM', receive)
+  for (const signal of signals) process.on(signal, () => receive(signal))
   return promise
 }

@@ -89,6 +89,12 @@ async function untilSent(load: Load, more: number): Promise<void> {
   await expect.poll(() => load.accepted.length).toBeGreaterThan(goal)
 }
 
+const answersAfterThreeSeconds = '15559000001'
+
+function countSlowSends(): number {
+  return simulator.requests.filter(({ body }) => JSON.stringify(body).includes(answersAfterThreeSeconds)).length
+}
+
 test('serves one port with several processes, and counts them together', async () => {
   const node = await startServe(environment, ['--processes', '2'])
   expect(await serversOf(node)).toHaveLength(2)
@@ -202,10 +208,10 @@ test('starts again when all processes die soon after their start', async () => {
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
-test('replaces all processes on SIGHUP without a lost request', async () => {
-  const node = await startServe(environment, ['--processes', '2'])
+test.each(['1', '2'])('replaces all processes, %s, on SIGHUP without a lost request', async (processes) => {
+  const node = await startServe(environment, ['--processes', processes])
   const before = await serversOf(node)
-  const load = startLoad(node, 'replaced', { repeats: false })
+  const load = startLoad(node, `replaced-${processes}`, { repeats: false })
   await untilSent(load, 20)
 
   node.kill('SIGHUP')
@@ -220,13 +226,23 @@ test('replaces all processes on SIGHUP without a lost request', async () => {
   expect(await node.exited).toEqual({ code: 0, signal: null })
 })
 
+test('finishes a send in progress on SIGHUP, and ends, if it is the only process', async () => {
+  const node = await startServe(environment)
+  const before = countSlowSends()
+  const slow = node.send(apiKey, { ...example, to: answersAfterThreeSeconds })
+  await expect.poll(countSlowSends).toBe(before + 1)
+
+  node.kill('SIGHUP')
+
+  expect(await slow).toMatchObject({ statusCode: 200, body: { success: true } })
+  expect(await node.exited).toEqual({ code: 0, signal: null })
+})
+
 test('finishes the sends in progress on SIGTERM', async () => {
-  const answersAfterThreeSeconds = '15559000001'
   const node = await startServe(environment, ['--processes', '2'])
+  const before = countSlowSends()
   const slow = Array.from({ length: 4 }, () => node.send(apiKey, { ...example, to: answersAfterThreeSeconds }))
-  await expect
-    .poll(() => simulator.requests.filter(({ body }) => JSON.stringify(body).includes(answersAfterThreeSeconds)).length)
-    .toBe(4)
+  await expect.poll(countSlowSends).toBe(before + 4)
 
   node.kill('SIGTERM')
 

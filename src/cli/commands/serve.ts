@@ -39,9 +39,10 @@ export const serve = localCommand({
   run: async (environment, { json, options: { role, memory, processes } }) => {
     const config = readConfig(environment)
     const print = (url: string) => console.log(json ? JSON.stringify({ url }) : `Waybill is listening on ${url}`)
-    const count = processes === undefined ? 1 : readProcesses(processes, config.database)
+    const count = processes === undefined ? undefined : readProcesses(processes, config.database)
     const isLarge = memory === 'large'
-    if (count > 1 && cluster.isPrimary) {
+    // One process, too, is replaced without a gap. Only one can use the embedded database.
+    if (count !== undefined && config.database.kind === 'postgres' && cluster.isPrimary) {
       if (isLarge) cluster.setupPrimary({ execArgv: [...process.execArgv, ...largeMemoryFlags] })
       return printed(await supervise({ processes: count, log: createLogger(config.logLevel), whenListening: print }))
     }

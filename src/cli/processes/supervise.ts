@@ -19,14 +19,14 @@ export interface Supervision {
 }
 
 /**
- * Runs several server processes on one port until a signal stops them, and returns the exit code. This process serves
+ * Runs server processes on one port until a signal stops them, and returns the exit code. This process serves
  * nothing itself: it opens the port, replaces a process that dies and, at SIGHUP, all of them one after the other.
  */
 export async function supervise({ processes, log, whenListening }: Supervision): Promise<number> {
   // The processes accept connections themselves. In Node's default, the supervisor accepts them and hands them over, and
   // keeps those open that it has handed to a process that is killed before it takes them.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const signal = untilStopped()
+  const signal = untilStopped(['SIGINT', 'SIGTERM'])
   const supervisor = new Supervisor(log)
   const first = await Promise.race([supervisor.start(processes), signal])
   if (typeof first === 'object' && 'exitCode' in first) {
