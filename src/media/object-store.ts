@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
+import { copyFile, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
 import type { S3Config } from '../platform/config.ts'
+import { createOwnedFolder, giveToOwnerOf } from '../platform/owned-files.ts'
 import type { ProxySettings } from '../platform/proxy.ts'
 import { createPool, requestThrough } from '../platform/undici.ts'
 
@@ -40,8 +41,9 @@ export function createFolderStore(root: string): ObjectStore {
     put: (key, file) =>
       orUnavailable(async () => {
         const target = pathOf(root, key)
-        await mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
+        await createOwnedFolder(path.dirname(target))
         await moveTo(file.path, target)
+        await giveToOwnerOf(path.dirname(target), target)
       }),
     open: (key) =>
       orUnavailable(async () => {

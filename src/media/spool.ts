@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
+import { createOwnedFolder } from '../platform/owned-files.ts'
 import { determineType, type Guess, guessType, headBytes } from './detect-type.ts'
 import { StoreUnavailableError } from './object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
@@ -45,7 +46,7 @@ export async function spool(
   const late = setTimeout(() => source.destroy(notInTime('it took 5 minutes')), deadlineMilliseconds)
   inspector.on('chunk', () => stalled.refresh())
   try {
-    await mkdir(spoolDir, { recursive: true, mode: 0o700 })
+    await createOwnedFolder(spoolDir)
     await pipeline(source, inspector, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
     return { path: file, ...(await inspect(file, inspector)), open: () => createReadStream(file), discard }
   } catch (error) {

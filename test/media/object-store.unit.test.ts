@@ -1,11 +1,11 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
+import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
 import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
@@ -112,4 +112,24 @@ test('stores nothing if the bytes differ from their hash', async () => {
   await expect(put).rejects.toThrow(StoreUnavailableError)
   expect(objects.size).toBe(0)
   await store.close()
+})
+
+test('a command of root leaves no file that the owner of the folder cannot read', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-owned-'))
+  const isRoot = process.getuid?.() === 0
+  const owner = isRoot ? { uid: 12_345, gid: 12_346 } : await stat(folder)
+  if (isRoot) await chown(folder, owner.uid, owner.gid)
+  const upload = path.join(folder, 'upload')
+  await writeFile(upload, content, { mode: 0o600 })
+
+  await createFolderStore(path.join(folder, 'media')).put(key, {
+    path: upload,
+    size: content.length,
+    sha256,
+    type: 'image/png',
+  })
+
+  for (const name of ['media', 'media/ye', `media/ye/${key}`])
+    expect(await stat(path.join(folder, name))).toMatchObject({ uid: owner.uid, gid: owner.gid })
+  await rm(folder, { recursive: true })
 })

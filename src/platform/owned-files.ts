@@ -1,0 +1,22 @@
+import { chown, mkdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+
+/** Creates a folder that only its owner can read, if it does not exist. See `giveToOwnerOf`. */
+export async function createOwnedFolder(folder: string): Promise<void> {
+  const target = path.resolve(folder)
+  const first = await mkdir(target, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  const created = [target]
+  while (created[0] !== first && created[0] !== undefined) created.unshift(path.dirname(created[0]))
+  for (const one of created) await giveToOwnerOf(path.dirname(one), one)
+}
+
+/**
+ * Gives a file to the owner of a folder, if this process runs as root: an operator's command may do so, and the server that
+ * shares its files may not.
+ */
+export async function giveToOwnerOf(folder: string, file: string): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = await stat(folder)
+  await chown(file, uid, gid)
+}
