@@ -194,6 +194,12 @@ test('saves rules and quiet hours', async () => {
     noStatusMinMessages: 3,
   })
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Madrid')
+
+  await page.getByLabel('Failure rate in percent').fill('40')
+  await page.getByRole('button', { name: 'Save rules' }).click()
+  await page.getByText('Alert rules saved.').waitFor()
+  await openOfAccount('audit-log')
+  await page.getByRole('cell', { name: 'Changed failure rate of alerts', exact: true }).waitFor()
   expect(pageErrors).toEqual([])
 })
 

@@ -80,6 +80,11 @@ function toRules(form: RulesForm, stored: AlertRules): AlertRules {
   }
 }
 
+function changesBetween(stored: AlertRules, next: AlertRules): Partial<AlertRules> {
+  const entries = Object.entries(next) as [keyof AlertRules, unknown][]
+  return Object.fromEntries(entries.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name])))
+}
+
 const ranges = {
   failureRatePercent: { min: 1, max: 100 },
   failureRateMinMessages: failureRateMinMessagesRange,
@@ -118,7 +123,8 @@ export function RulesSection({ rules }: { rules: AlertRules }) {
     },
   })
   const save = useChange({
-    change: (changed: AlertRules) => api.alert.update.mutate({ accountId, ...changed }),
+    // Only what has changed, because the audit log names what was given.
+    change: (next: AlertRules) => api.alert.update.mutate({ accountId, ...changesBetween(rules, next) }),
     invalidates: [alertsKey(accountId)],
     done: t`Alert rules saved.`,
     onFailure: (error) => setProblem(showInForm(form, error)),
