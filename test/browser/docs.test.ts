@@ -169,6 +169,17 @@ test('finds an error page by keyboard', async () => {
   expect(pageErrors).toEqual([])
 })
 
+test('finds the pages with most of the words if none has all of them', async () => {
+  await page.goto(`${server.url}/docs`)
+
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('the right to be forgotten')
+
+  await page.getByText('No section has all of these words. These have most of them.').waitFor()
+  await page.getByRole('option', { name: /Move, export and erase data/ }).waitFor()
+  expect(pageErrors).toEqual([])
+})
+
 test('keeps the chosen language on other pages', async () => {
   await page.goto(`${server.url}/docs`)
   await page.getByRole('tab', { name: 'curl' }).press('ArrowRight')

@@ -199,6 +199,7 @@ test.each([
   { text: 'uninstall', url: '/docs/data' },
   { text: 'leave', url: '/docs/data' },
   { text: 'migrate away', url: '/docs/data' },
+  { text: 'delete customer data', url: '/docs/data' },
   { text: 'invoice', url: '/docs/costs' },
   { text: 'precios', url: '/docs/costs' },
   { text: 'recoger', url: '/docs/creating-templates' },

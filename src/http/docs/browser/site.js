@@ -146,7 +146,7 @@ function fold(text) {
 /** Left out of questions such as "how much does a message cost", in the languages of the keywords. */
 const emptyWords = new Set(
   [
-    'a an and are can do does for from how i in is it me much my of on the to what where',
+    'a an and are be can do does for from how i in is it me much my of on the to what where',
     'al como cual cuanta cuanto de del donde el en es hay la las lo los mi para por puedo que se son un una y',
   ].flatMap((words) => words.split(' ')),
 )
@@ -159,30 +159,42 @@ function wordsOf(query) {
   return rest.length === 0 || words.length === 1 ? words : rest
 }
 
-/** Returns the entries that contain every word, best matches first. Matches in headings score highest. */
+/**
+ * Returns the entries that contain every word or, if there are none, those with the most words. Best matches come first,
+ * and matches in headings score highest.
+ */
 function findEntries(entries, query) {
   const words = wordsOf(query)
-  if (words.length === 0) return []
-  return entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-    .filter(({ score }) => score > 0)
+  const matches = entries.map((entry) => ({ entry, words, ...match(entry, words) })).filter(({ found }) => found > 0)
+  const most = Math.max(...matches.map(({ found }) => found))
+  return matches
+    .filter(({ found }) => found === most)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, maxResults)
-    .map(({ entry }) => ({ entry, words }))
 }
 
-function scoreOf({ inTitle, inPage, inText, inKeywords, url }, words) {
-  let score = 2
-  for (const word of words) {
-    if (inTitle === word) score += 40
-    else if (inTitle.startsWith(word) || inKeywords.some((one) => one.startsWith(word))) score += 14
-    else if (inTitle.includes(word)) score += 9
-    else if (inPage.includes(word)) score += 5
-    else if (inText.includes(word)) score += 1 + Math.min(4, inText.split(word).length - 2)
-    else return 0
-  }
+/** Returns how many of the words an entry contains, and how well they match. */
+function match(entry, words) {
+  const scores = words.map((word) => scoreOf(entry, word)).filter((score) => score > 0)
+  const score = scores.reduce((sum, one) => sum + one, 0)
   // All error pages have the same headings, so their sections rank low.
-  return url.startsWith('/docs/errors/') && url.includes('#') ? score / 4 : score
+  const isErrorSection = entry.url.startsWith('/docs/errors/') && entry.url.includes('#')
+  return { found: scores.length, score: isErrorSection ? score / 4 : score }
+}
+
+function scoreOf({ inTitle, inPage, inText, inKeywords }, word) {
+  if (inTitle === word) return 40
+  if (inTitle.startsWith(word) || inKeywords.some((one) => one.startsWith(word))) return 14
+  if (inTitle.includes(word)) return 9
+  if (inPage.includes(word)) return 5
+  return inText.includes(word) ? 1 + Math.min(4, inText.split(word).length - 2) : 0
+}
+
+function describeResult(query, found) {
+  if (query.trim() === '') return 'Type to search. Enter opens a result.'
+  const [best] = found
+  if (!best) return 'No results.'
+  return best.found < best.words.length ? 'No section has all of these words. These have most of them.' : ''
 }
 
 /** The text around the first word, with every word marked. */
@@ -252,8 +264,7 @@ async function search() {
     }),
   )
   input.ariaExpanded = String(found.length > 0)
-  state.textContent =
-    query.trim() === '' ? 'Type to search. Enter opens a result.' : found.length === 0 ? 'No results.' : ''
+  state.textContent = describeResult(query, found)
   select(0)
 }
 

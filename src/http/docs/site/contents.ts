@@ -151,7 +151,7 @@ export const contents: readonly Group[] = [
         slug: 'data',
         file: 'operating/data.md',
         summary: 'Move to PostgreSQL, export or remove an account, erase a person.',
-        keywords: 'uninstall leave migrate away desinstalar',
+        keywords: 'delete customer data forgotten gdpr uninstall leave migrate away borrar datos desinstalar',
       },
       {
         slug: 'upgrading',
