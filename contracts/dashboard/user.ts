@@ -116,6 +116,8 @@ export const getSession = dashboardProcedure({
   output: z.object({
     name: z.string(),
     email: z.string(),
+    /** False for a user who has only signed in by a link or with the organisation. */
+    hasPassword: z.boolean(),
     /** Whether sign-in requires an authenticator app. */
     twoFactor: z.boolean(),
     accounts: z.array(Membership),

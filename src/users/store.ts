@@ -91,6 +91,17 @@ export function findMembers(
     .execute()
 }
 
+/** Returns whether a user can sign in with a password. */
+export async function hasPassword(db: Kysely<Database>, userId: string): Promise<boolean> {
+  const credential = await db
+    .selectFrom('owner_credentials')
+    .select('id')
+    .where('userId', '=', userId)
+    .where('providerId', '=', 'credential')
+    .executeTakeFirst()
+  return credential !== undefined
+}
+
 /**
  * Returns the IDs of the owners of an account and locks their roles until the transaction ends, so that of two owners
  * who remove each other at once, one stays.

@@ -27,7 +27,7 @@ export const galleryPages: readonly GalleryPage[] = [
   page(
     'template-editor',
     'Template editor',
-    ({ whatsAppAccountId }) => `templates/edit?name=order_shipped&language=en&copy=1&account=${whatsAppAccountId}`,
+    ({ whatsAppAccountId }) => `templates/edit?name=order_shipped&language=en&copy=name&account=${whatsAppAccountId}`,
   ),
   page('messages', 'Messages', 'messages'),
   page('message', 'A message', ({ messageId }) => `messages?message=${messageId}`),

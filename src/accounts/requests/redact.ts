@@ -128,7 +128,7 @@ function show(value: unknown): unknown {
 
 /** Keeps the structure, because most validation errors are about it. */
 function hide(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return `[hidden: ${value.length} characters]`
+  if (typeof value === 'string') return `[hidden: ${value.length} ${value.length === 1 ? 'character' : 'characters'}]`
   if (typeof value === 'number') return '[hidden: number]'
   if (depth >= maxDepth) return '[hidden]'
   if (Array.isArray(value)) return limitItems(value.slice(0, maxItems + 1).map((item) => hide(item, depth + 1)))

@@ -5,7 +5,7 @@ import { acceptInvitation, joinAccount, readInvitation } from '../../users/invit
 import { inviteMember, listInvitations, revokeInvitation } from '../../users/invite-member.ts'
 import { requestPasswordReset, resetPassword } from '../../users/password-reset.ts'
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
-import { findMembers, findMemberships } from '../../users/store.ts'
+import { findMembers, findMemberships, hasPassword } from '../../users/store.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
 import { findViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
@@ -27,6 +27,7 @@ const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'se
       return {
         name,
         email,
+        hasPassword: await hasPassword(db, userId),
         twoFactor,
         ...(operator && { operator }),
         accounts: [

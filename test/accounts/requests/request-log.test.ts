@@ -248,7 +248,7 @@ test('records a failed call of an MCP tool', async () => {
   expect(recorded).toMatchObject({ path: '/mcp', errorCode: 'VALIDATION_ERROR', externalId: 'from-a-tool' })
   expect(JSON.parse(recorded.request ?? '')).toMatchObject({
     method: 'tools/call',
-    params: { name: 'message_send', arguments: { to: '0034', idempotencyKey: '[hidden: 1 characters]' } },
+    params: { name: 'message_send', arguments: { to: '0034', idempotencyKey: '[hidden: 1 character]' } },
   })
 })
 

@@ -68,6 +68,22 @@ test('warns on a production server that a test message is real, and simulates no
   expect(pageErrors).toEqual([])
 })
 
+test('says how a user who signed in by a link gets a password', async () => {
+  const { page, open, account, email, pageErrors } = await sandbox.signedIn()
+  const { db } = sandbox.server.deps
+  const ofUser = db.selectFrom('owners').select('id').where('email', '=', email)
+  await db.deleteFrom('owner_credentials').where('userId', '=', ofUser).execute()
+
+  await open('/profile')
+
+  const command = `waybill owner reset-password ${account.accountId} --email ${email}`
+  await page.getByRole('region', { name: 'Password' }).getByText(command).waitFor()
+  await page.getByText('To set one up, choose a password first.').waitFor()
+  expect(await page.getByLabel('Current password').count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Set up' }).count()).toBe(0)
+  expect(pageErrors).toEqual([])
+})
+
 test('says that a sign-in link was already used, and how to get another', async () => {
   const { page, context, email, pageErrors } = await sandbox.signedIn()
   const { deps, url } = sandbox.server

@@ -139,7 +139,9 @@ test('edits a rejected template, copies it and deletes it', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   await account.template({ name: 'note', status: 'REJECTED', rejected_reason: 'INVALID_FORMAT', body: 'A note.' })
   await openOfAccount('templates?name=note&language=en')
-  await page.getByText('Invalid format').first().waitFor()
+  await page
+    .getByText(/WhatsApp rejected it: Invalid format\. Check the spelling.* Edit it and submit it again/)
+    .waitFor()
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByLabel('Body').fill('A better note.')
   await page.getByRole('button', { name: 'Submit changes' }).click()
@@ -158,6 +160,27 @@ test('edits a rejected template, copies it and deletes it', async () => {
     .map(({ name }) => name)
   expect(names).toContain('note')
   expect(names).not.toContain('note_copy')
+  expect(pageErrors).toEqual([])
+})
+
+test('adds a language to a template', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await account.template({ name: 'note', body: 'A note.' })
+  await openOfAccount('templates?name=note&language=en')
+
+  await page.getByRole('link', { name: 'Add language' }).click()
+  await page.getByLabel('Body').fill('Una nota.')
+  await page.getByRole('combobox', { name: 'Language' }).fill('span')
+  await page.getByRole('option', { name: 'Spanish (es)' }).click()
+  await page.getByRole('button', { name: 'Submit for review' }).click()
+  await page.getByRole('dialog', { name: 'note' }).waitFor()
+
+  const languages = dashboard.server.simulator
+    .templatesOf(account.wabaId)
+    .all()
+    .filter(({ name }) => name === 'note')
+    .map(({ language }) => language)
+  expect(languages.toSorted()).toEqual(['en', 'es'])
   expect(pageErrors).toEqual([])
 })
 

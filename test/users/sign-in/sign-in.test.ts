@@ -31,6 +31,7 @@ test('signs an invited user in and shows their account', async () => {
   expect(data).toEqual({
     name: 'Ada',
     email: owner.email,
+    hasPassword: true,
     twoFactor: false,
     accounts: [{ accountId, name: 'Test', role: 'owner' }],
     address: '127.0.0.1',

@@ -36,7 +36,7 @@ export const stepTexts: Record<Step, StepText> = {
   },
   send: {
     title: msg`Send your first message`,
-    description: msg`Public API has an example request in your language, filled with your templates.`,
+    description: msg`Public API has an example request in your programming language, filled with your templates.`,
     action: msg`Open Public API`,
     path: 'public-api#example-request',
   },

@@ -60,7 +60,7 @@ export function CostSection({ selection }: { selection: Selection }) {
       {costs.isError && <ErrorAlert error={costs.error} onRetry={() => costs.refetch()} />}
       {data && !hasCosts && (
         <Text size="sm">
-          <Trans>WhatsApp reported no prices for messages of this period.</Trans>
+          <Trans>WhatsApp has reported no prices of messages of this period. It does so when they are delivered.</Trans>
         </Text>
       )}
       {data && hasCosts && (

@@ -16,7 +16,7 @@ import { ErrorAlert } from '../../ui/placeholders.tsx'
 import { SetUpAuthenticator } from './set-up-authenticator.tsx'
 
 export function AuthenticatorSection() {
-  const { twoFactor } = useUser()
+  const { twoFactor, hasPassword } = useUser()
   const [setUp, setSetUp] = useState<'not asked' | 'under way' | 'over'>('not asked')
   const [turningOff, { open: ask, close }] = useDisclosure()
   return (
@@ -25,7 +25,8 @@ export function AuthenticatorSection() {
         title={t`Authenticator app`}
         description={t`Requires a code from an app on your phone in addition to your password.`}
         actions={
-          setUp !== 'under way' && (
+          setUp !== 'under way' &&
+          hasPassword && (
             <Button
               variant="default"
               // After the last step, the button that had the focus no longer exists.
@@ -37,7 +38,15 @@ export function AuthenticatorSection() {
           )
         }
       >
-        {setUp === 'under way' ? <SetUpAuthenticator onEnd={() => setSetUp('over')} /> : <Present isOn={twoFactor} />}
+        {setUp === 'under way' ? (
+          <SetUpAuthenticator onEnd={() => setSetUp('over')} />
+        ) : hasPassword ? (
+          <Present isOn={twoFactor} />
+        ) : (
+          <Text size="sm">
+            <Trans>To set one up, choose a password first.</Trans>
+          </Text>
+        )}
       </Section>
       <TurnOffModal opened={turningOff} onClose={close} />
     </>

@@ -24,7 +24,7 @@ import { AuthenticatorSection } from './authenticator-section.tsx'
 const roleNames = { owner: msg`Owner`, viewer: msg`Viewer` }
 
 export function ProfilePage() {
-  const { name, email, accounts } = useUser()
+  const { name, email, accounts, hasPassword } = useUser()
   return (
     <>
       <PageHeader title={t`Profile`} description={t`Your personal details and sign-in settings.`} />
@@ -47,9 +47,20 @@ export function ProfilePage() {
           />
         </Section>
       )}
-      <Section title={t`Change password`} description={t`Changing your password ends all your other sessions.`}>
-        <ChangePasswordForm email={email} />
-      </Section>
+      {hasPassword ? (
+        <Section title={t`Change password`} description={t`Changing your password ends all your other sessions.`}>
+          <ChangePasswordForm email={email} />
+        </Section>
+      ) : (
+        <Section title={t`Password`} description={t`You have none: you signed in by a link or with your organisation.`}>
+          <Text size="sm" maw={680}>
+            <Trans>
+              To choose one, ask an operator of this server for a link. They create it with{' '}
+              <code>{`waybill owner reset-password ${accounts[0]?.accountId ?? 'acc_…'} --email ${email}`}</code>.
+            </Trans>
+          </Text>
+        </Section>
+      )}
       <AuthenticatorSection />
       <SessionsSection />
     </>

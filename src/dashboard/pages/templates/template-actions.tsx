@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconCopy, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconCopy, IconLanguage, IconPencil, IconTrash } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import type { OwnTemplate } from '../../../../contracts/dashboard/template.ts'
 import { api } from '../../api/client.ts'
@@ -20,7 +20,7 @@ interface TemplateActionsProps {
 const editable = new Set(['APPROVED', 'REJECTED', 'PAUSED'])
 const deletedStatuses = new Set(['DELETED', 'PENDING_DELETION'])
 
-/** Edit, duplicate and delete. Hidden for viewers. */
+/** Edit, duplicate, translate and delete. Hidden for viewers. */
 export function TemplateActions({ template, whatsAppAccountId, onDeleted }: TemplateActionsProps) {
   const { accountId, canChange } = useAccount()
   const [confirming, { open, close }] = useDisclosure()
@@ -53,12 +53,21 @@ export function TemplateActions({ template, whatsAppAccountId, onDeleted }: Temp
       )}
       <Button
         component={Link}
-        to={linkTo({ copy: '1' })}
+        to={linkTo({ copy: 'name' })}
         variant="default"
         size="xs"
         leftSection={<IconCopy size={14} />}
       >
         <Trans>Duplicate</Trans>
+      </Button>
+      <Button
+        component={Link}
+        to={linkTo({ copy: 'language' })}
+        variant="default"
+        size="xs"
+        leftSection={<IconLanguage size={14} />}
+      >
+        <Trans>Add language</Trans>
       </Button>
       <ChangeButton variant="default" size="xs" leftSection={<IconTrash size={14} />} onClick={open}>
         <Trans>Delete</Trans>

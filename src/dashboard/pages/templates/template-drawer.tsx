@@ -21,7 +21,7 @@ import { SendTest } from './send-test.tsx'
 import { TemplateActions } from './template-actions.tsx'
 import { describeLanguage, TemplateStatusBadge } from './template-list.tsx'
 import { UpcomingCategoryAlert } from './upcoming-category.tsx'
-import { describeStatus, inWords } from './template-status.ts'
+import { describeRejection, describeStatus, inWords } from './template-status.ts'
 import {
   exampleValues,
   listValueFields,
@@ -189,7 +189,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
   )
 }
 
-function NotSendableAlert({ template: { status, reason } }: { template: OwnTemplate }) {
+function NotSendableAlert({ template: { status, reason, rejectedReason } }: { template: OwnTemplate }) {
   if (status === 'PENDING')
     return (
       <Alert color="gray" icon={<IconInfoCircle />} title={describeStatus(status).meaning}>
@@ -207,7 +207,9 @@ function NotSendableAlert({ template: { status, reason } }: { template: OwnTempl
       <Text size="sm">
         {status === 'APPROVED'
           ? t`WhatsApp approved it, but ${reason === undefined ? t`Waybill cannot send it` : reason}.`
-          : describeStatus(status).meaning}
+          : status === 'REJECTED'
+            ? describeRejection(rejectedReason)
+            : describeStatus(status).meaning}
       </Text>
     </Alert>
   )

@@ -91,6 +91,24 @@ const words: Partial<Record<string, MessageDescriptor>> = {
   SCAM: msg`Scam`,
 }
 
+/** What usually helps against a reason of a rejection. WhatsApp's own texts say no more than the reason. */
+const cures: Partial<Record<string, MessageDescriptor>> = {
+  INVALID_FORMAT: msg`Check the spelling, the language, the examples of the variables, and that no variable begins or ends the text.`,
+  TAG_CONTENT_MISMATCH: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
+  INCORRECT_CATEGORY: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
+  PROMOTIONAL: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
+  ABUSIVE_CONTENT: msg`WhatsApp takes the text for abusive or threatening, such as a reminder that mentions legal action.`,
+  SCAM: msg`WhatsApp takes the text for misleading. Name your company, and link to its own website.`,
+}
+
+/** Says why WhatsApp rejected a template, and what to do. */
+export function describeRejection(reason: string | undefined): string {
+  if (reason === undefined || reason === 'NONE') return describeStatus('REJECTED').meaning
+  const cure = cures[reason]
+  const next = t`Edit it and submit it again, or appeal in WhatsApp Manager.`
+  return [t`WhatsApp rejected it: ${inWords(reason)}.`, cure && translate(cure), next].filter(Boolean).join(' ')
+}
+
 /** `PENDING_DELETION` becomes `Pending deletion`, if it is not among the known words. */
 export function inWords(word: string): string {
   const known = words[word]

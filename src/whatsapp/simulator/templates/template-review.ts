@@ -3,7 +3,7 @@ import type { GraphTemplate, TemplateList } from './template-list.ts'
 
 /** The outcomes of a review, by the end of the template's name. */
 export const reviewedNames = [
-  { ending: '_rejected', does: 'The review rejects it, with the reason `INVALID_FORMAT`' },
+  { ending: '_rejected', does: 'The review rejects it, with the reason `INVALID_FORMAT`; once edited, it is approved' },
   { ending: '_promotional', does: 'WhatsApp creates it as `MARKETING`, and approves it' },
   { ending: '_recategorised', does: 'It is approved, and made `MARKETING` a moment later' },
   {
@@ -23,6 +23,8 @@ const retryMilliseconds = [250, 1_000, 4_000]
 /** Reviews new templates like WhatsApp, and reports the results by callback. */
 export class TemplateReviewer {
   readonly #timers = new Set<NodeJS.Timeout>()
+  /** The IDs of templates that a review has rejected. */
+  readonly #rejected = new Set<string>()
   readonly #targetOf: (wabaId: string, field: string) => CallbackEndpoint | undefined
 
   constructor(targetOf: (wabaId: string, field: string) => CallbackEndpoint | undefined) {
@@ -45,7 +47,8 @@ export class TemplateReviewer {
     }
     const name = find()?.name ?? ''
     if (name.endsWith('_pending')) return
-    if (name.endsWith('_rejected')) {
+    if (name.endsWith('_rejected') && !this.#rejected.has(id)) {
+      this.#rejected.add(id)
       this.#after(reviewMilliseconds, () =>
         set({ status: 'REJECTED', rejected_reason: 'INVALID_FORMAT' }, 'INVALID_FORMAT'),
       )

@@ -15,8 +15,8 @@ import { blankTemplate } from './draft.ts'
 import { TemplateEditor } from './template-editor.tsx'
 
 /**
- * `?gallery=order_shipped&language=es` starts from a gallery template, `?name=…&language=…` edits a template, `copy=1` with
- * it copies the template, and no query starts with an empty one.
+ * `?gallery=order_shipped&language=es` starts from a gallery template, and `?name=…&language=…` edits a template. With it,
+ * `copy=name` copies the template, and `copy=language` adds a language to it. No query starts with an empty one.
  */
 export function EditorPage() {
   const { accountId } = useAccount()
@@ -25,8 +25,8 @@ export function EditorPage() {
   const whatsAppAccountId = search.get('account') ?? undefined
   const name = search.get('name') ?? undefined
   const language = search.get('language') ?? 'en'
-  const isCopy = search.get('copy') === '1'
-  const isNew = name === undefined || isCopy
+  const copy = search.get('copy')
+  const isNew = name === undefined || copy !== null
   const existing = useQuery({
     queryKey: ['template-definition', accountId, whatsAppAccountId, name, language],
     enabled: name !== undefined,
@@ -69,7 +69,7 @@ export function EditorPage() {
       {start && (
         <TemplateEditor
           key={`${name ?? ''} ${search.get('gallery') ?? ''} ${language}`}
-          start={isCopy ? { ...start, name: `${start.name}_copy` } : start}
+          start={copy === null ? start : copyOf(start, copy)}
           isNew={isNew}
           whatsAppAccountId={whatsAppAccountId}
           onDone={({ name, language }) => toList({ name, language })}
@@ -78,6 +78,11 @@ export function EditorPage() {
       )}
     </>
   )
+}
+
+/** Under another name, or in a language that is still to be chosen. */
+function copyOf(template: TemplateDefinition, copy: string): TemplateDefinition {
+  return copy === 'language' ? { ...template, language: '' } : { ...template, name: `${template.name}_copy` }
 }
 
 function startFromGallery(name: string | null, language: string): TemplateDefinition {

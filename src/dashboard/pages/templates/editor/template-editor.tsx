@@ -196,7 +196,10 @@ function Basics({ template, onChange, isNew, errorOf }: PartsProps & { isNew: bo
         />
         <Select
           label={t`Language`}
+          placeholder={t`Choose a language`}
           searchable
+          // What is typed next replaces the language that is shown.
+          onFocus={({ currentTarget }) => currentTarget.select()}
           disabled={!isNew}
           data={templateLanguages.map((code) => ({ value: code, label: describeLanguage(code) }))}
           value={template.language}
