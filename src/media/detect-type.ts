@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
  * What the first bytes of a file indicate. `container`: only the whole file shows which of several types it has, if
  * any.
  */
-export type Guess = { type: string } | { container: 'zip' | 'compound' | 'text' }
+export type SniffedType = { type: string } | { container: 'zip' | 'compound' | 'text' }
 
 /** Enough for every signature below. */
 export const headBytes = 4096
@@ -16,21 +16,21 @@ const zip = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 const compound = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 
 /** Returns undefined if no template can show such a file. File names and declared types are ignored. */
-export function guessType(head: Buffer): Guess | undefined {
+export function sniffType(head: Buffer): SniffedType | undefined {
   const starts = (signature: Buffer) => head.subarray(0, signature.length).equals(signature)
   if (starts(jpeg)) return { type: 'image/jpeg' }
   if (starts(png)) return { type: 'image/png' }
   if (head.subarray(0, 5).toString('latin1') === '%PDF-') return { type: 'application/pdf' }
   if (starts(zip)) return { container: 'zip' }
   if (starts(compound)) return { container: 'compound' }
-  if (head.subarray(4, 8).toString('latin1') === 'ftyp') return guessVideo(head.subarray(8, 12).toString('latin1'))
+  if (head.subarray(4, 8).toString('latin1') === 'ftyp') return sniffVideo(head.subarray(8, 12).toString('latin1'))
   return looksLikeText(head) ? { container: 'text' } : undefined
 }
 
 /** Brands of the ISO base media format that are not accepted videos: images (HEIF, AVIF), audio and QuickTime. */
 const otherBrands = /^(?:hei|hev|mif|msf|avi|avs|M4A|M4B|M4P|F4A|F4B|qt|crx|jp2|jpm|jpx)/
 
-function guessVideo(brand: string): Guess | undefined {
+function sniffVideo(brand: string): SniffedType | undefined {
   if (/^3g[p2]/.test(brand)) return { type: 'video/3gpp' }
   return otherBrands.test(brand) ? undefined : { type: 'video/mp4' }
 }
@@ -45,9 +45,9 @@ const textControls = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])
 const markup = /^\s*<(?:!doctype|html|head|body|script|svg|\?xml)/i
 
 /** Returns the type of a whole file; undefined if no template can show it. */
-export async function determineType(guess: Guess, file: FileHandle, size: number): Promise<string | undefined> {
-  if ('type' in guess) return guess.type
-  switch (guess.container) {
+export async function detectType(sniffed: SniffedType, file: FileHandle, size: number): Promise<string | undefined> {
+  if ('type' in sniffed) return sniffed.type
+  switch (sniffed.container) {
     case 'zip':
       return findOfficeType(await listZipNames(file, size))
     case 'compound':

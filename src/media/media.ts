@@ -5,14 +5,14 @@ import type { Caller } from '../accounts/authenticate.ts'
 import type { Deps } from '../deps.ts'
 import { openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
-import { deleteExpiredAtWhatsApp, forgetAtWhatsApp } from './at-whatsapp-store.ts'
+import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
 import { removeLeftovers } from './spool.ts'
 import {
   findMedia,
-  findRemoved,
-  findUnfinished,
-  forgetRemoved,
-  hasSameBytes,
+  findFilesOfRemovedAccounts,
+  findDeletable,
+  deleteRemovedMediaRow,
+  hasUsableDuplicate,
   markDeleted,
   markExpired,
   type MediaRow,
@@ -54,7 +54,7 @@ export async function deleteMedia(
   await removeFile(deps, row).catch((error: unknown) =>
     deps.log.warn({ err: error, accountId, mediaId }, 'could not delete a file from the object store; trying again'),
   )
-  if (!(await hasSameBytes(deps.db, row, deps.now()))) await deleteAtWhatsApp(deps, row)
+  if (!(await hasUsableDuplicate(deps.db, row, deps.now()))) await deleteAtWhatsApp(deps, row)
   return { mediaId }
 }
 
@@ -72,7 +72,7 @@ async function deleteAtWhatsApp(
   deps: Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'log'>,
   { account_id: accountId, sha256, type }: MediaRow,
 ): Promise<void> {
-  const uploads = await forgetAtWhatsApp(deps.db, { accountId, sha256, type })
+  const uploads = await deleteWhatsAppMediaIds(deps.db, { accountId, sha256, type })
   for (const { phone_number_id: phoneNumberId, wa_media_id: waMediaId } of uploads) {
     const account = await findByPhoneNumberId(deps.db, phoneNumberId)
     if (waMediaId === null || account?.account_id !== accountId) continue
@@ -96,7 +96,7 @@ const abandonedMilliseconds = 60 * 60_000
 export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'log'>): Promise<void> {
   const now = deps.now()
   await markExpired(deps.db, now)
-  await deleteExpiredAtWhatsApp(deps.db, now)
+  await deleteExpiredWhatsAppMediaIds(deps.db, now)
   await removeLeftovers(deps.media.limits.spoolDir, now)
   await removeOfAccounts(deps)
   await removeUnfinished(deps, new Date(now.getTime() - abandonedMilliseconds))
@@ -105,10 +105,10 @@ export async function cleanUpMedia(deps: Pick<Deps, 'db' | 'now' | 'media' | 'lo
 /** Deletes the files of removed accounts. If the store is unavailable, the next run tries again. */
 async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Promise<void> {
   for (;;) {
-    const removed = await findRemoved(db, batchSize)
+    const removed = await findFilesOfRemovedAccounts(db, batchSize)
     for (const { id } of removed) {
       await media.store.delete(id)
-      await forgetRemoved(db, id)
+      await deleteRemovedMediaRow(db, id)
     }
     if (removed.length < batchSize) return
   }
@@ -118,7 +118,7 @@ async function removeOfAccounts({ db, media }: Pick<Deps, 'db' | 'media'>): Prom
 async function removeUnfinished(deps: Pick<Deps, 'db' | 'media' | 'log'>, startedBefore: Date): Promise<void> {
   let after = ''
   for (;;) {
-    const rows = await findUnfinished(deps.db, { startedBefore, after, limit: batchSize })
+    const rows = await findDeletable(deps.db, { startedBefore, after, limit: batchSize })
     for (const row of rows) {
       after = row.id
       await removeFile(deps, row).catch((error: unknown) =>

@@ -6,7 +6,7 @@ import { type Readable, Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { invalidField, ServiceError } from '../../contracts/errors.ts'
 import { createOwnedFolder } from '../platform/owned-files.ts'
-import { determineType, type Guess, guessType, headBytes } from './detect-type.ts'
+import { detectType, headBytes, type SniffedType, sniffType } from './detect-type.ts'
 import { StoreUnavailableError } from './object-store.ts'
 import { kindOfType, maxBytesOf, toMegabytes } from './types.ts'
 
@@ -42,8 +42,8 @@ export async function spool(
 ): Promise<SpooledFile> {
   const file = path.join(spoolDir, randomUUID())
   const inspector = new Inspector()
-  const stalled = setTimeout(() => source.destroy(notInTime('its sender stalled')), stallMilliseconds)
-  const late = setTimeout(() => source.destroy(notInTime('it took 5 minutes')), deadlineMilliseconds)
+  const stalled = setTimeout(() => source.destroy(uploadTimedOut('its sender stalled')), stallMilliseconds)
+  const late = setTimeout(() => source.destroy(uploadTimedOut('it took 5 minutes')), deadlineMilliseconds)
   inspector.on('chunk', () => stalled.refresh())
   try {
     await createOwnedFolder(spoolDir)
@@ -62,7 +62,7 @@ export async function spool(
   }
 }
 
-export function notInTime(reason: string): ServiceError {
+export function uploadTimedOut(reason: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `The file did not arrive in time: ${reason}.`)
 }
 
@@ -74,10 +74,10 @@ function isDiskError(error: unknown): boolean {
 }
 
 async function inspect(file: string, inspector: Inspector): Promise<{ size: number; sha256: string; type: string }> {
-  const { size, guess } = inspector
+  const { size, sniffed } = inspector
   const handle = await open(file, 'r')
   try {
-    const type = guess && (await determineType(guess, handle, size))
+    const type = sniffed && (await detectType(sniffed, handle, size))
     if (type === undefined) throw wrongType()
     return { size, sha256: inspector.digest(), type }
   } finally {
@@ -88,7 +88,7 @@ async function inspect(file: string, inspector: Inspector): Promise<{ size: numb
 /** Passes a file through, and rejects it as soon as it turns out to be too large or of a wrong type. */
 class Inspector extends Transform {
   size = 0
-  guess: Guess | undefined
+  sniffed: SniffedType | undefined
   readonly #hash = createHash('sha256')
   #head: Buffer = Buffer.alloc(0)
   #maxBytes = 0
@@ -101,14 +101,14 @@ class Inspector extends Transform {
       this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytes - this.#head.length)])
       if (this.#head.length === headBytes) this.#decide()
     }
-    if (this.#maxBytes > 0 && this.size > this.#maxBytes) return done(tooLarge(this.guess, this.#maxBytes))
-    return this.#head.length === headBytes && !this.guess ? done(wrongType()) : done(null, chunk)
+    if (this.#maxBytes > 0 && this.size > this.#maxBytes) return done(tooLarge(this.sniffed, this.#maxBytes))
+    return this.#head.length === headBytes && !this.sniffed ? done(wrongType()) : done(null, chunk)
   }
 
   override _flush(done: TransformCallback): void {
     if (this.size === 0) return done(invalidField('file', 'must not be empty.'))
     this.#decide()
-    return done(this.guess ? null : wrongType())
+    return done(this.sniffed ? null : wrongType())
   }
 
   digest(): string {
@@ -116,8 +116,8 @@ class Inspector extends Transform {
   }
 
   #decide(): void {
-    this.guess ??= guessType(this.#head)
-    this.#maxBytes = maxBytesOf(this.guess && 'type' in this.guess ? this.guess.type : '')
+    this.sniffed ??= sniffType(this.#head)
+    this.#maxBytes = maxBytesOf(this.sniffed && 'type' in this.sniffed ? this.sniffed.type : '')
   }
 }
 
@@ -128,8 +128,8 @@ function wrongType(): ServiceError {
   )
 }
 
-function tooLarge(guess: Guess | undefined, maxBytes: number): ServiceError {
-  const kind = kindOfType(guess && 'type' in guess ? guess.type : '')
+function tooLarge(sniffed: SniffedType | undefined, maxBytes: number): ServiceError {
+  const kind = kindOfType(sniffed && 'type' in sniffed ? sniffed.type : '')
   return new ServiceError(
     'PAYLOAD_TOO_LARGE',
     `The file is larger than ${toMegabytes(maxBytes)} MB, which is the most that WhatsApp takes of ${kind === 'image' ? 'an' : 'a'} ${kind}.`,

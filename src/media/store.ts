@@ -27,7 +27,7 @@ export function findMedia(
   return selectUsable(db, accountId, now).where('id', 'in', ids).execute()
 }
 
-export async function hasSameBytes(db: Kysely<Database>, file: Identity, now: Date): Promise<boolean> {
+export async function hasUsableDuplicate(db: Kysely<Database>, file: Identity, now: Date): Promise<boolean> {
   const row = await selectUsable(db, file.account_id, now)
     .where('sha256', '=', file.sha256)
     .where('type', '=', file.type)
@@ -37,7 +37,7 @@ export async function hasSameBytes(db: Kysely<Database>, file: Identity, now: Da
 }
 
 /** Renews the file with the same bytes and the same name, even if it has just expired; undefined if there is none. */
-export async function renewSame(
+export async function renewDuplicate(
   db: Kysely<Database>,
   file: Identity & Pick<MediaRow, 'filename' | 'expires_at'>,
 ): Promise<MediaRow | undefined> {
@@ -58,7 +58,7 @@ export async function renewSame(
  * Reserves part of the account's quota for a file. Returns false if there is not enough left. Uses a single statement,
  * because uploads that wait for each other in transactions would occupy all connections.
  */
-export async function reserve(db: Kysely<Database>, row: MediaRow, quotaBytes: number): Promise<boolean> {
+export async function insertWithinQuota(db: Kysely<Database>, row: MediaRow, quotaBytes: number): Promise<boolean> {
   const { rows } = await sql`
     with reserved as (
       insert into media_usage as u (account_id, size_bytes)
@@ -76,9 +76,9 @@ export async function reserve(db: Kysely<Database>, row: MediaRow, quotaBytes: n
 }
 
 /** Makes a stored file usable. If the same file was stored in the meantime, returns that one instead. */
-export async function finish(db: Kysely<Database>, row: MediaRow, now: Date): Promise<MediaRow> {
+export async function completeUpload(db: Kysely<Database>, row: MediaRow, now: Date): Promise<MediaRow> {
   for (;;) {
-    const kept = (await markStored(db, row, now)) ?? (await renewSame(db, row))
+    const kept = (await markStored(db, row, now)) ?? (await renewDuplicate(db, row))
     if (kept) return kept
   }
 }
@@ -132,7 +132,7 @@ export async function markExpired(db: Kysely<Database>, now: Date): Promise<void
 }
 
 /** Returns files of all accounts that are deleted, or whose upload stopped in the middle before `startedBefore`. */
-export function findUnfinished(
+export function findDeletable(
   db: Kysely<Database>,
   { startedBefore, after, limit }: { startedBefore: Date; after: string; limit: number },
 ): Promise<Pick<MediaRow, 'id' | 'account_id'>[]> {
@@ -152,10 +152,10 @@ export function findUnfinished(
 }
 
 /** Returns files of removed accounts, whose rows no longer exist. */
-export function findRemoved(db: Kysely<Database>, limit: number): Promise<{ id: string }[]> {
+export function findFilesOfRemovedAccounts(db: Kysely<Database>, limit: number): Promise<{ id: string }[]> {
   return db.selectFrom('removed_media').select('id').limit(limit).execute()
 }
 
-export async function forgetRemoved(db: Kysely<Database>, id: string): Promise<void> {
+export async function deleteRemovedMediaRow(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('removed_media').where('id', '=', id).execute()
 }

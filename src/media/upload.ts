@@ -4,12 +4,12 @@ import { quotaFacts } from '../../contracts/facts/errors.ts'
 import type { Caller } from '../accounts/authenticate.ts'
 import { openActiveAccount } from '../whatsapp-accounts/whatsapp-account.ts'
 import type { Deps } from '../deps.ts'
-import { ensureAtWhatsApp, type MediaSender } from './at-whatsapp.ts'
+import { ensureWhatsAppMediaId, type MediaSender } from './whatsapp-media-ids.ts'
 import { toDownloadError } from './download.ts'
 import { nameOfLink, toMegabytes } from './types.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
-import { finish, type MediaRow, renewSame, reserve } from './store.ts'
+import { completeUpload, type MediaRow, renewDuplicate, insertWithinQuota } from './store.ts'
 import { StoreUnavailableError } from './object-store.ts'
 
 /** Downloads a file and stores it, under the upload limits of the account. */
@@ -65,9 +65,9 @@ export async function storeUpload(
       stored_at: null,
       deleted_at: null,
     }
-    const same = await renewSame(deps.db, row)
+    const same = await renewDuplicate(deps.db, row)
     if (!same) return toMedia(await storeNew(deps, sender, row, file))
-    await ensureAtWhatsApp(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+    await ensureWhatsAppMediaId(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
     return toMedia(same)
   } catch (error) {
     throw error instanceof StoreUnavailableError ? storeUnavailable(deps, error) : error
@@ -78,11 +78,11 @@ export async function storeUpload(
 
 /** Inserts the row first, so that after any failure, housekeeping knows which file may be in the store. */
 async function storeNew(deps: Deps, sender: MediaSender, row: MediaRow, file: SpooledFile): Promise<MediaRow> {
-  if (!(await reserve(deps.db, row, deps.media.limits.quotaBytes))) throw quotaExceeded(deps, file)
+  if (!(await insertWithinQuota(deps.db, row, deps.media.limits.quotaBytes))) throw quotaExceeded(deps, file)
   try {
-    await ensureAtWhatsApp(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
+    await ensureWhatsAppMediaId(deps, sender, { ...file, open: () => Promise.resolve(file.open()) })
     await deps.media.store.put(row.id, file)
-    const kept = await finish(deps.db, row, deps.now())
+    const kept = await completeUpload(deps.db, row, deps.now())
     if (kept.id !== row.id) await removeFile(deps, row)
     return kept
   } catch (error) {

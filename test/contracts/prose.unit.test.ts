@@ -132,7 +132,7 @@ const searching = [
   // Busboy's.
   'src/http/api/receive-form.ts',
   // The full stop of WhatsApp's text.
-  'src/media/at-whatsapp.ts',
+  'src/media/whatsapp-media-ids.ts',
   // Of PostgreSQL, PgBouncer, pg and PGlite, where they have no code.
   'src/platform/db/connect/connect-failure.ts',
   'src/platform/db/connect/session.ts',

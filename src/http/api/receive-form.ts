@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { defaultStallMilliseconds, notInTime, type SpooledFile } from '../../media/spool.ts'
+import { defaultStallMilliseconds, uploadTimedOut, type SpooledFile } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 
@@ -140,7 +140,7 @@ export async function endIfStalled<Result>(
   reading: Promise<Result>,
 ): Promise<Result> {
   const { promise: stalled, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(notInTime('its sender stalled')), stallMilliseconds)
+  const timer = setTimeout(() => reject(uploadTimedOut('its sender stalled')), stallMilliseconds)
   const refresh = () => void timer.refresh()
   body.on('data', refresh)
   try {

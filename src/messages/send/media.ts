@@ -1,14 +1,14 @@
 import type { MediaKind } from '../../../contracts/api/media.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { findAtWhatsApp } from '../../media/at-whatsapp-store.ts'
+import { findWhatsAppMediaIds } from '../../media/whatsapp-media-ids-store.ts'
 import {
-  ensureAtWhatsApp,
-  forgetRefusedIds,
+  ensureWhatsAppMediaId,
+  deleteRejectedWhatsAppMediaIds,
   type MediaSender,
   type MediaSource,
   unavailable,
-} from '../../media/at-whatsapp.ts'
+} from '../../media/whatsapp-media-ids.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { findMedia, type MediaRow } from '../../media/store.ts'
 import { kindOfType } from '../../media/types.ts'
@@ -79,7 +79,7 @@ const invalidParameter = 100
  * that the next send uploads the files again. Most such rejections have another cause, so a recent ID is kept: a caller
  * who repeats a mistake would otherwise upload the file each time.
  */
-export async function forgetRefusedMedia(
+export async function deleteRejectedMediaIds(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   filled: FilledTemplate,
@@ -90,7 +90,7 @@ export async function forgetRefusedMedia(
   const waMediaIds = headers.flatMap((header) =>
     header && 'media' in header && 'id' in header.media ? [header.media.id] : [],
   )
-  if (waMediaIds.length > 0) await forgetRefusedIds(deps, accountId, waMediaIds)
+  if (waMediaIds.length > 0) await deleteRejectedWhatsAppMediaIds(deps, accountId, waMediaIds)
 }
 
 /** A field of a send that names an uploaded file. */
@@ -127,7 +127,7 @@ async function ensureNamedMedia(
   files: ReadonlyMap<string, MediaRow>,
 ): Promise<Map<string, string>> {
   const rows = [...files.values()]
-  const known = await findAtWhatsApp(deps.db, {
+  const known = await findWhatsAppMediaIds(deps.db, {
     accountId: sender.accountId,
     phoneNumberId: sender.phoneNumberId,
     hashes: rows.map(({ sha256 }) => sha256),
@@ -150,7 +150,7 @@ async function uploadMissing(deps: Deps, sender: MediaSender, rows: MediaRow[]):
   const { sendWaitMilliseconds = defaultSendWaitMilliseconds } = deps.media.limits
   const upload = async (row: MediaRow): Promise<[string, string]> => [
     row.id,
-    await ensureAtWhatsApp(deps, sender, toSource(deps, row)),
+    await ensureWhatsAppMediaId(deps, sender, toSource(deps, row)),
   ]
   try {
     return await withTimeout(sendWaitMilliseconds, Promise.all(rows.map(upload)))

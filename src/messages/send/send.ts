@@ -12,7 +12,7 @@ import { optedOutCode, suppressRejected } from '../suppressions/recipient-choice
 import type { SendingAccount } from './decide.ts'
 import { findEarlierRequest } from './idempotency-store.ts'
 import { describeRequest, type EarlierRequest, type IdempotentRequest, replay } from './idempotency.ts'
-import { forgetRefusedMedia } from './media.ts'
+import { deleteRejectedMediaIds } from './media.ts'
 import { interpretOutcome, type SendResult } from './outcome.ts'
 import { prepare, type Prepared, type SendCaller } from './prepare.ts'
 import { recordPending } from './record-store.ts'
@@ -122,7 +122,7 @@ export async function dispatch(
   if (outcome.reroutedAfter !== undefined) await refreshRoute(deps, message, from, outcome.reroutedAfter)
   if (outcome.kind === 'refused') {
     await applyRefusal(deps, message, from, outcome)
-    await forgetRefusedMedia(deps, message.accountId, filled, outcome)
+    await deleteRejectedMediaIds(deps, message.accountId, filled, outcome)
   }
   return result
 }

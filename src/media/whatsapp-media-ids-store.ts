@@ -39,7 +39,7 @@ export async function claimUpload(
 }
 
 /** Returns WhatsApp's IDs of files that it has for a phone number, by hash and type. */
-export async function findAtWhatsApp(
+export async function findWhatsAppMediaIds(
   db: Kysely<Database>,
   { accountId, phoneNumberId, hashes, now }: Omit<UploadKey, 'sha256' | 'type'> & { hashes: string[]; now: Date },
 ): Promise<{ sha256: string; type: string; waMediaId: string }[]> {
@@ -80,7 +80,7 @@ export async function releaseClaim(db: Kysely<Database>, key: UploadKey, claiman
 /**
  * Deletes the WhatsApp IDs of a file for all phone numbers, and returns them, so that they can be deleted at WhatsApp.
  */
-export function forgetAtWhatsApp(
+export function deleteWhatsAppMediaIds(
   db: Kysely<Database>,
   { accountId, sha256, type }: Omit<UploadKey, 'phoneNumberId'>,
 ): Promise<{ phone_number_id: string; wa_media_id: string | null }[]> {
@@ -94,7 +94,7 @@ export function forgetAtWhatsApp(
 }
 
 /** Deletes WhatsApp IDs that expire by `expiresUntil`, so that the next send uploads the files again. */
-export async function forgetIds(
+export async function deleteWhatsAppMediaIdsUntil(
   db: Kysely<Database>,
   { accountId, waMediaIds, expiresUntil }: { accountId: string; waMediaIds: readonly string[]; expiresUntil: Date },
 ): Promise<void> {
@@ -107,7 +107,7 @@ export async function forgetIds(
 }
 
 /** Covers all accounts, because one process cleans up for all of them. */
-export async function deleteExpiredAtWhatsApp(db: Kysely<Database>, now: Date): Promise<void> {
+export async function deleteExpiredWhatsAppMediaIds(db: Kysely<Database>, now: Date): Promise<void> {
   await db
     .deleteFrom('media_at_whatsapp')
     .where((eb) =>

@@ -6,7 +6,13 @@ import { deactivateRefused } from '../whatsapp-accounts/change.ts'
 import type { Deps } from '../deps.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
 import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'
-import { claimUpload, forgetIds, type UploadKey, recordUploaded, releaseClaim } from './at-whatsapp-store.ts'
+import {
+  claimUpload,
+  deleteWhatsAppMediaIdsUntil,
+  type UploadKey,
+  recordUploaded,
+  releaseClaim,
+} from './whatsapp-media-ids-store.ts'
 import { extensionOf } from './types.ts'
 
 /** The WhatsApp account that sends a file. */
@@ -38,7 +44,7 @@ const trustedMilliseconds = 10 * 60_000
 type UploadDeps = Pick<Deps, 'db' | 'whatsapp' | 'now' | 'randomBytes' | 'media' | 'log'>
 
 /** Returns WhatsApp's ID of a file for a phone number, and uploads the file if there is none. */
-export function ensureAtWhatsApp(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
+export function ensureWhatsAppMediaId(deps: UploadDeps, sender: MediaSender, source: MediaSource): Promise<string> {
   const key = JSON.stringify([sender.accountId, sender.phoneNumberId, source.sha256, source.type])
   const { running } = deps.media
   const upload = running.get(key)
@@ -65,14 +71,14 @@ async function uploadOnce(deps: UploadDeps, sender: MediaSender, source: MediaSo
   }
 }
 
-/** Forgets IDs that WhatsApp may no longer know. Recent ones are kept. */
-export async function forgetRefusedIds(
+/** Deletes IDs that WhatsApp may no longer know. Recent ones are kept. */
+export async function deleteRejectedWhatsAppMediaIds(
   deps: Pick<Deps, 'db' | 'now'>,
   accountId: string,
   waMediaIds: readonly string[],
 ): Promise<void> {
   const expiresUntil = new Date(deps.now().getTime() - trustedMilliseconds + lifetimeMilliseconds)
-  await forgetIds(deps.db, { accountId, waMediaIds, expiresUntil })
+  await deleteWhatsAppMediaIdsUntil(deps.db, { accountId, waMediaIds, expiresUntil })
 }
 
 interface ClaimedUpload {
