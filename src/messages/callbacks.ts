@@ -30,7 +30,7 @@ import {
 import type { IdentityChange } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
 import { addTo, type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
-import { applyReplies, type FromUser, isChoice } from './replies.ts'
+import { applyReplies, type UserUpdate, isChoice } from './replies.ts'
 import { applyStatuses, type IncomingStatus } from './status/apply-statuses.ts'
 import type { NoteMissing } from './status/missing-messages.ts'
 import { messageIdPattern } from '../platform/ids.ts'
@@ -91,7 +91,7 @@ export async function handleCallback(
     // Yields between parts, because a run of parts without database access would block the event loop.
     if (!isFirst) await setImmediate()
     isFirst = false
-    if (client.isLate() || (client.isGone() && part.statuses.length + countFromUsers(part) === 0)) return undefined
+    if (client.isLate() || (client.isGone() && part.statuses.length + countUserUpdates(part) === 0)) return undefined
     const result = await applyPart(deps, part, await findSenders(listSenderIds(part)))
     addTo(total, result)
     addTo(total.replies, result.replies)
@@ -100,7 +100,7 @@ export async function handleCallback(
   return total
 }
 
-function countFromUsers({ replies, preferences, identityChanges }: Inbound): number {
+function countUserUpdates({ replies, preferences, identityChanges }: Inbound): number {
   return replies.length + preferences.length + identityChanges.length
 }
 
@@ -122,7 +122,7 @@ async function applyPart(deps: CallbackDeps, part: Inbound, senders: CallbackSen
   }
   if (part.errors.length > 0) deps.noteErrors(withSenders(part.errors, senderOf))
   // After the statuses, because a reply can refer to a wamid that only they report.
-  const replies = await applyFromUsers(deps, part, senderOf)
+  const replies = await applyUserUpdates(deps, part, senderOf)
   await applyUpdates(deps, part, senders)
   return { ...counts, unknown: counts.unknown + unknown, ignored: part.ignored, replies }
 }
@@ -134,8 +134,8 @@ function withSenders(errors: ReportedError[], senderOf: SendersByNumber) {
   }))
 }
 
-async function applyFromUsers(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<StatusCounts> {
-  const items = countFromUsers(part)
+async function applyUserUpdates(deps: CallbackDeps, part: Inbound, senderOf: SendersByNumber): Promise<StatusCounts> {
+  const items = countUserUpdates(part)
   if (items === 0) return noCounts()
   const { replies, preferences, identityChanges } = part
   const withAccount = <Item extends UserReply | UserPreferenceChange | IdentityChange>(item: Item) => {
@@ -144,7 +144,7 @@ async function applyFromUsers(deps: CallbackDeps, part: Inbound, senderOf: Sende
       ? [{ ...item, accountId, whatsAppAccountId, wabaId }]
       : []
   }
-  const known: FromUser[] = [
+  const known: UserUpdate[] = [
     // Other chat messages are ignored.
     ...replies.filter((reply) => reply.repliesTo !== undefined || isChoice(reply)).flatMap(withAccount),
     ...preferences.flatMap(withAccount),

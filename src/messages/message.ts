@@ -3,7 +3,7 @@ import type { Message } from '../../contracts/api/message.ts'
 import type { ColumnType } from '../platform/db/columns.ts'
 import type { MessagesTable } from '../platform/db/schema.ts'
 import { explainFailure } from '../whatsapp/failure-advice.ts'
-import { isUserId } from './recipients/plan.ts'
+import { isUserId } from './recipients/plan-identities.ts'
 
 type Row = Selectable<MessagesTable>
 type MessageColumns = Record<string, { name: keyof Row; type: ColumnType }>

@@ -10,8 +10,8 @@ import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../whatsapp
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
 import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
 import { messageColumns, type StoredMessage, toMessageFacts } from './message.ts'
-import { learnIdentities } from './recipients/learn.ts'
-import type { Move, Sighting } from './recipients/plan.ts'
+import { storeIdentities } from './recipients/store-identities.ts'
+import type { IdentityChangeReport, IdentityReport } from './recipients/plan-identities.ts'
 import { applyRecipientChoices, readChoice, type RecipientChoice } from './suppressions/recipient-choices.ts'
 
 /** Our number that a user wrote to. */
@@ -24,12 +24,12 @@ interface Addressee {
 type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
 type IncomingIdentityChange = Addressee & IdentityChange
-export type FromUser = (IncomingReply | IncomingPreference | IncomingIdentityChange) & Caused
+export type UserUpdate = (IncomingReply | IncomingPreference | IncomingIdentityChange) & Caused
 
 /** Emits events for replies to our messages, and stores opt-outs and opt-ins. */
-export const applyReplies = batchedByAccount<FromUser>({ name: 'apply_replies', run: applyAll })
+export const applyReplies = batchedByAccount<UserUpdate>({ name: 'apply_replies', run: applyAll })
 
-async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[])[]): Promise<StatusCounts[]> {
+async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly UserUpdate[])[]): Promise<StatusCounts[]> {
   const items = callbacks.flat()
   const replies = items.filter((item) => 'waMessageId' in item)
   const { counts, recorded } = await deps.db.transaction().execute(async (trx) => {
@@ -37,15 +37,15 @@ async function applyAll(deps: ApplyDeps, callbacks: readonly (readonly FromUser[
     const ours = replies.filter((reply) => find(reply) !== undefined || isChoice(reply))
     const unseen = await claimUnseen(trx, ours)
     const repliedEvents = ours.flatMap((reply) => (unseen.has(reply) ? toReplied(reply, find(reply)) : []))
-    await learnIdentities(
+    await storeIdentities(
       trx,
-      items.flatMap((item) => toIdentityReport(item, ours)),
+      items.flatMap((item) => toIdentityReports(item, ours)),
       deps,
     )
     const choices = items.flatMap((item) => ('waMessageId' in item && !unseen.has(item) ? [] : toChoices(item, find)))
     const choiceEvents = await applyRecipientChoices(trx, choices, deps)
     await recordEvents(trx, [...repliedEvents, ...choiceEvents], deps)
-    const known = new Set<FromUser>(ours)
+    const known = new Set<UserUpdate>(ours)
     return {
       counts: callbacks.map((part) => count(part, known, unseen)),
       recorded: repliedEvents.length + choiceEvents.length,
@@ -90,7 +90,10 @@ export function isChoice(reply: UserReply): boolean {
 }
 
 /** Names of users whose messages are ignored are not stored. */
-function toIdentityReport(item: FromUser, ours: readonly IncomingReply[]): (Sighting | Move)[] {
+function toIdentityReports(
+  item: UserUpdate,
+  ours: readonly IncomingReply[],
+): (IdentityReport | IdentityChangeReport)[] {
   const { accountId, wabaId, at } = item
   if ('current' in item)
     return [{ accountId, wabaId, at, previous: toPersonNames(item.previous), current: toPersonNames(item.current) }]
@@ -131,7 +134,7 @@ function toReplied(reply: IncomingReply, message: StoredMessage | undefined): Un
  * Returns the opt-outs and opt-ins of a user, for each of the user's names. A reply also applies to the recipient of its
  * message. Names of one person are one decision (choices-store.ts).
  */
-function toChoices(item: FromUser, find: FindMessage): RecipientChoice[] {
+function toChoices(item: UserUpdate, find: FindMessage): RecipientChoice[] {
   if ('current' in item) return []
   const { accountId, whatsAppAccountId, at } = item
   if (!('waMessageId' in item)) {
@@ -163,7 +166,11 @@ function listNames({ waId, userId, parentUserId }: WhatsAppIdentity): string[] {
   return [waId, userId, parentUserId].filter((name) => name !== undefined)
 }
 
-function count(part: readonly FromUser[], known: ReadonlySet<FromUser>, unseen: ReadonlySet<FromUser>): StatusCounts {
+function count(
+  part: readonly UserUpdate[],
+  known: ReadonlySet<UserUpdate>,
+  unseen: ReadonlySet<UserUpdate>,
+): StatusCounts {
   const counts = noCounts()
   for (const item of part)
     if (!('waMessageId' in item) || unseen.has(item)) counts.applied++

@@ -8,7 +8,7 @@ import {
   setSuppressedCategories,
   type UserSuppression,
 } from '../../../contracts/dashboard/suppression.ts'
-import { isUserId } from '../../messages/recipients/plan.ts'
+import { isUserId } from '../../messages/recipients/plan-identities.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'
 

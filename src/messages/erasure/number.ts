@@ -1,5 +1,5 @@
 import { erasedRecipient } from '../../../contracts/fields.ts'
-import { isUserId } from '../recipients/plan.ts'
+import { isUserId } from '../recipients/plan-identities.ts'
 
 /** Finds a person's numbers and user IDs in stored text and removes them. */
 export interface NumberMatcher {

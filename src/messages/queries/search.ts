@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { adviseOnFailure, pickMeaning } from '../../whatsapp/failure-advice.ts'
 import { toMessage } from '../message.ts'
-import { isUserId } from '../recipients/plan.ts'
+import { isUserId } from '../recipients/plan-identities.ts'
 import { findAddressedNames } from '../recipients/store.ts'
 import {
   countMatching,

@@ -4,7 +4,7 @@ import { type Fact, join } from '../../../contracts/facts/fact.ts'
 import type { Deps } from '../../deps.ts'
 import { findNumberPlan, isPossibleNumber } from '../../platform/number-lengths.ts'
 import { storedKeysOf } from '../suppressions/number-key.ts'
-import { isUserId } from './plan.ts'
+import { isUserId } from './plan-identities.ts'
 import { findIdentities } from './store.ts'
 
 interface Context {

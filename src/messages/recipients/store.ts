@@ -3,7 +3,7 @@ import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '
 import type { Database } from '../../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../../platform/db/statement.ts'
 import { spellingsOf, storedKeysOf } from '../suppressions/number-key.ts'
-import type { StoredIdentity } from './plan.ts'
+import type { StoredIdentity } from './plan-identities.ts'
 
 const identityColumns: Columns<StoredIdentity> = {
   accountId: { name: 'account_id', type: 'word' },

@@ -2,7 +2,7 @@ import type { SentMessage } from '../../../contracts/api/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import type { RecordedMessage, StoredMessage } from '../message.ts'
-import { isUserId } from '../recipients/plan.ts'
+import { isUserId } from '../recipients/plan-identities.ts'
 
 /**
  * WhatsApp rejected a message without a wamid immediately; it accepted one with a wamid and reported the failure later.

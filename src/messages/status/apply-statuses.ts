@@ -6,8 +6,8 @@ import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
 import { type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from '../batched-by-account.ts'
 import { type StoredMessage, toMessageFacts } from '../message.ts'
-import { learnIdentities } from '../recipients/learn.ts'
-import { isUserId, type Sighting } from '../recipients/plan.ts'
+import { storeIdentities } from '../recipients/store-identities.ts'
+import { isUserId, type IdentityReport } from '../recipients/plan-identities.ts'
 import { canBeOneNumber } from '../suppressions/number-key.ts'
 import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppressions/recipient-choices.ts'
 import { applyReport, type StatusReport, withoutRecipient } from './advance.ts'
@@ -29,9 +29,9 @@ type Callbacks = readonly (readonly IncomingStatus[])[]
 async function applyAll(deps: ApplyDeps, callbacks: Callbacks): Promise<StatusCounts[]> {
   const { counts, emitted } = await deps.db.transaction().execute(async (trx) => {
     const messages = await lockMessages(trx, callbacks.flat())
-    const { changes, events, sightings, counts } = fold(messages, callbacks)
+    const { changes, events, identityReports, counts } = fold(messages, callbacks)
     await writeStates(trx, changes)
-    await learnIdentities(trx, sightings, deps)
+    await storeIdentities(trx, identityReports, deps)
     const optOuts = await applyRecipientChoices(trx, listRejected(events), deps)
     await recordEvents(trx, [...events.map(toUnrecordedEvent), ...optOuts], deps)
     return { counts, emitted: events.length }
@@ -59,12 +59,12 @@ export interface PendingEvent extends Caused {
 function fold(
   messages: StoredMessage[],
   callbacks: Callbacks,
-): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[]; sightings: Sighting[] } {
+): { counts: StatusCounts[]; changes: StateChange[]; events: PendingEvent[]; identityReports: IdentityReport[] } {
   const find = indexMessages(messages)
   /** The new state of each message. */
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
-  const sightings: Sighting[] = []
+  const identityReports: IdentityReport[] = []
   const apply = ({ report: reported, cause, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
@@ -76,7 +76,7 @@ function fold(
     after.set(before, message)
     // Later statuses of a message repeat the names.
     if (recipient && (message.waId !== current.waId || message.userId !== current.userId))
-      sightings.push(toSighting(message, recipient, wabaId, report.at))
+      identityReports.push(toIdentityReport(message, recipient, wabaId, report.at))
     if (changed) for (const event of toEvents(current, message, report.at)) events.push({ message, event, cause })
     return changed ? 'applied' : 'repeated'
   }
@@ -86,7 +86,7 @@ function fold(
     return ofCallback
   })
   const changes = Array.from(after, ([before, message]) => ({ before, message }))
-  return { counts, changes, events, sightings }
+  return { counts, changes, events, identityReports }
 }
 
 /** A number that cannot be a spelling of the recipient's is ignored, so that it makes nobody one person with another. */
@@ -100,12 +100,12 @@ function toNames(to: string, recipient: WhatsAppIdentity | undefined): Pick<Stat
   return { waId: waId === to ? undefined : waId, userId }
 }
 
-function toSighting(
+function toIdentityReport(
   { accountId, to }: StoredMessage,
   { waId, userId, parentUserId }: WhatsAppIdentity,
   wabaId: string | undefined,
   at: Date,
-): Sighting {
+): IdentityReport {
   const numbers = [...(isUserId(to) ? [] : [to]), ...(waId === undefined ? [] : [waId])]
   return { accountId, wabaId, numbers, userId: userId ?? (isUserId(to) ? to : undefined), parentUserId, at }
 }

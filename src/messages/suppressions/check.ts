@@ -4,7 +4,7 @@ import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { recipientFacts } from '../../../contracts/facts/recipients.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import type { Deps } from '../../deps.ts'
-import { isUserId } from '../recipients/plan.ts'
+import { isUserId } from '../recipients/plan-identities.ts'
 import { getCachedHashKey } from './number-key.ts'
 import { findSuppression } from './store.ts'
 

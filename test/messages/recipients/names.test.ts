@@ -229,7 +229,7 @@ test('takes no number with another ending for a spelling of the recipient', asyn
   expect([await isSuppressed(to), await isSuppressed(other)]).toEqual([false, true])
 })
 
-test('carries an opt-out to the new number of a person', async () => {
+test('transfers an opt-out to the new number of a person', async () => {
   const old = newPerson()
   const { to: current } = newPerson()
   await teach(old)

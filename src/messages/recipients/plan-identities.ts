@@ -16,7 +16,7 @@ export interface StoredIdentity {
 }
 
 /** Names of one person, at one time. */
-export interface Names {
+export interface PersonNames {
   /** Spellings of the person's number. The first one is how the caller wrote it, if the caller did. */
   numbers: readonly string[]
   userId?: string | undefined
@@ -25,7 +25,7 @@ export interface Names {
 }
 
 /** WhatsApp reported names of one person. */
-export interface Sighting extends Names {
+export interface IdentityReport extends PersonNames {
   accountId: string
   /** The WhatsApp Business Account that reported them; a user ID belongs to its portfolio. */
   wabaId: string | undefined
@@ -33,13 +33,13 @@ export interface Sighting extends Names {
 }
 
 /** WhatsApp reported that a person has other names now. */
-export interface Move extends Omit<Sighting, keyof Names> {
-  previous: Names
-  current: Names
+export interface IdentityChangeReport extends Omit<IdentityReport, keyof PersonNames> {
+  previous: PersonNames
+  current: PersonNames
 }
 
 /** A suppression follows the person: it moves with the name, or is copied and also stays. */
-export interface Carry {
+export interface SuppressionTransfer {
   accountId: string
   from: string
   to: string
@@ -51,7 +51,7 @@ export interface Carry {
 export interface IdentityPlan {
   changed: StoredIdentity[]
   removed: { accountId: string; identity: string }[]
-  carries: Carry[]
+  transfers: SuppressionTransfer[]
 }
 
 export function isUserId(identity: string): boolean {
@@ -69,7 +69,7 @@ export function recipientOf({
   return to ?? recipient
 }
 
-export function keysOf({ numbers, userId, parentUserId }: Names): string[] {
+export function keysOf({ numbers, userId, parentUserId }: PersonNames): string[] {
   return [...numbers.map(toNumberKey), ...[userId, parentUserId].filter((id) => id !== undefined)]
 }
 
@@ -84,27 +84,30 @@ const refreshMilliseconds = dayMilliseconds
  * that contradict each other, the later one is kept: a user ID belongs to one number, and a number to one user ID of a
  * WhatsApp Business Account. The order of the reports does not matter.
  */
-export function planIdentities(known: readonly StoredIdentity[], reports: readonly (Sighting | Move)[]): IdentityPlan {
-  const books = new Map<string, Book>()
+export function planIdentities(
+  known: readonly StoredIdentity[],
+  reports: readonly (IdentityReport | IdentityChangeReport)[],
+): IdentityPlan {
+  const indexes = new Map<string, IdentityIndex>()
   for (const { accountId } of [...known, ...reports])
-    if (!books.has(accountId)) books.set(accountId, new Book(accountId))
-  for (const identity of known) books.get(identity.accountId)?.load(identity)
+    if (!indexes.has(accountId)) indexes.set(accountId, new IdentityIndex(accountId))
+  for (const identity of known) indexes.get(identity.accountId)?.load(identity)
   for (const report of reports) {
-    const book = books.get(report.accountId)
-    if ('previous' in report) book?.move(report)
-    else book?.see(report)
+    const index = indexes.get(report.accountId)
+    if ('previous' in report) index?.applyChange(report)
+    else index?.applyReport(report)
   }
-  const all = [...books.values()]
+  const all = [...indexes.values()]
   return {
-    changed: all.flatMap((book) => book.listChanged()),
-    removed: all.flatMap((book) => book.listRemoved()),
-    carries: all.flatMap(({ carries }) => carries),
+    changed: all.flatMap((index) => index.listChanged()),
+    removed: all.flatMap((index) => index.listRemoved()),
+    transfers: all.flatMap(({ transfers }) => transfers),
   }
 }
 
 /** The names of the persons of one account, while reports about them are applied. */
-class Book {
-  readonly carries: Carry[] = []
+class IdentityIndex {
+  readonly transfers: SuppressionTransfer[] = []
   readonly #accountId: string
   readonly #rows = new Map<string, StoredIdentity>()
   readonly #namesOf = new Map<string, Set<string>>()
@@ -123,15 +126,15 @@ class Book {
     else this.#namesOf.set(row.person, new Set([row.identity]))
   }
 
-  see(report: Sighting): void {
-    const person = this.#seeNumbers(report) ?? this.#chooseTarget(report, [])
+  applyReport(report: IdentityReport): void {
+    const person = this.#applyNumbers(report) ?? this.#chooseTarget(report, [])
     // A lone user ID stands for itself, and needs no row.
     const isLone = report.numbers.length === 0 && report.parentUserId === undefined
     for (const id of [report.userId, report.parentUserId])
       if (id !== undefined && !(isLone && !this.#rows.has(id))) this.#attach(id, person, report)
   }
 
-  move({ previous, current, ...report }: Move): void {
+  applyChange({ previous, current, ...report }: IdentityChangeReport): void {
     const numbers = [...previous.numbers, ...current.numbers].map(toNumberKey)
     const isOfThem = (identity: string) => numbers.length === 0 || !this.#hasOtherNumber(identity, numbers, report.at)
     const before = keysOf(previous).filter(isOfThem)
@@ -140,17 +143,17 @@ class Book {
     const target = this.#chooseTarget(current, persons)
     // Names of someone unknown are not stored. A suppression makes them known without names.
     if (before.some((identity) => this.#rows.has(identity))) {
-      this.#seeNumbers({ numbers: current.numbers, ...report })
+      this.#applyNumbers({ numbers: current.numbers, ...report })
       for (const id of [...after, ...before])
         if (isUserId(id)) this.#put({ identity: id, person: target, number: null, report })
     }
     for (const from of persons)
       if (isUserId(from)) this.#merge(from, target)
-      else if (from !== target) this.#carry(from, target, 'copy')
+      else if (from !== target) this.#transfer(from, target, 'copy')
   }
 
   /** A person with a number, if there is one. */
-  #chooseTarget(current: Names, previousPersons: readonly string[]): string {
+  #chooseTarget(current: PersonNames, previousPersons: readonly string[]): string {
     const persons = keysOf(current).map((identity) => this.#personOf(identity))
     const ofNumber = persons.find((person) => !isUserId(person))
     return ofNumber ?? previousPersons.find((person) => !isUserId(person)) ?? persons[0] ?? ''
@@ -178,7 +181,7 @@ class Book {
   }
 
   /** Returns the person whose number it is. Several spellings in one report are one number. */
-  #seeNumbers({ numbers, ...report }: Pick<Sighting, 'numbers' | 'wabaId' | 'at'>): string | undefined {
+  #applyNumbers({ numbers, ...report }: Pick<IdentityReport, 'numbers' | 'wabaId' | 'at'>): string | undefined {
     const [first] = numbers
     if (first === undefined) return undefined
     const person = this.#personOf(toNumberKey(first))
@@ -190,22 +193,22 @@ class Book {
     return person
   }
 
-  #attach(id: string, person: string, report: Pick<Sighting, 'wabaId' | 'at'>): void {
+  #attach(id: string, person: string, report: Pick<IdentityReport, 'wabaId' | 'at'>): void {
     const known = this.#rows.get(id)
     const current = this.#personOf(id)
     if (known && current !== person && !isUserId(current) && known.seenAt > report.at)
-      return this.#carry(person, current, 'copy')
+      return this.#transfer(person, current, 'copy')
     if (!this.#displaceOthers(id, person, report)) {
-      this.#carry(id, person, 'copy')
-      return this.#carry(person, id, 'copy')
+      this.#transfer(id, person, 'copy')
+      return this.#transfer(person, id, 'copy')
     }
     if (isUserId(current)) this.#merge(current, person)
-    else if (current !== person) this.#carry(current, person, 'copy')
+    else if (current !== person) this.#transfer(current, person, 'copy')
     this.#put({ identity: id, person, number: null, report })
   }
 
   /** Returns false if a later report gave the number to another user ID. */
-  #displaceOthers(id: string, person: string, { wabaId, at }: Pick<Sighting, 'wabaId' | 'at'>): boolean {
+  #displaceOthers(id: string, person: string, { wabaId, at }: Pick<IdentityReport, 'wabaId' | 'at'>): boolean {
     if (wabaId === undefined || isParentId(id) || isUserId(person)) return true
     const others = this.#listOf(person).filter(
       (row) => row.identity !== id && row.wabaId === wabaId && isOwnId(row.identity),
@@ -215,7 +218,7 @@ class Book {
       this.#delete(identity)
       this.#changed.delete(identity)
       this.#removed.add(identity)
-      this.#carry(person, identity, 'copy')
+      this.#transfer(person, identity, 'copy')
     }
     return true
   }
@@ -223,11 +226,11 @@ class Book {
   #merge(from: string, to: string): void {
     if (from === to || this.#listOf(from).length + this.#listOf(to).length > maxNames) return
     for (const row of this.#listOf(from)) this.#set({ ...row, person: to })
-    this.#carry(from, to, 'move')
+    this.#transfer(from, to, 'move')
   }
 
-  #carry(from: string, to: string, kind: Carry['kind']): void {
-    this.carries.push({ accountId: this.#accountId, from, to, kind, shown: this.#rows.get(to)?.number ?? to })
+  #transfer(from: string, to: string, kind: SuppressionTransfer['kind']): void {
+    this.transfers.push({ accountId: this.#accountId, from, to, kind, shown: this.#rows.get(to)?.number ?? to })
   }
 
   #put({
@@ -235,7 +238,7 @@ class Book {
     person,
     number,
     report: { wabaId, at },
-  }: Pick<StoredIdentity, 'identity' | 'person' | 'number'> & { report: Pick<Sighting, 'wabaId' | 'at'> }): void {
+  }: Pick<StoredIdentity, 'identity' | 'person' | 'number'> & { report: Pick<IdentityReport, 'wabaId' | 'at'> }): void {
     const known = this.#rows.get(identity)
     const isNewer = !known || at.getTime() - known.seenAt.getTime() >= refreshMilliseconds
     const isMoved = known?.person !== person

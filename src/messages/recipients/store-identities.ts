@@ -4,16 +4,22 @@ import type { Database } from '../../platform/db/schema.ts'
 import { restoreErased } from '../suppressions/erased-store.ts'
 import { findHashKey } from '../suppressions/number-key.ts'
 import type { SuppressionRow } from '../suppressions/store.ts'
-import { type Carry, keysOf, type Move, planIdentities, type Sighting } from './plan.ts'
+import {
+  type SuppressionTransfer,
+  keysOf,
+  type IdentityChangeReport,
+  planIdentities,
+  type IdentityReport,
+} from './plan-identities.ts'
 import { findIdentities, lockRecipients, writeIdentities } from './store.ts'
 
 /**
  * Stores names that WhatsApp reported. If one of them was suppressed, the person is suppressed under all of them. Call it
  * within the transaction of the callback, so that a repeated callback repeats it.
  */
-export async function learnIdentities(
+export async function storeIdentities(
   trx: Kysely<Database>,
-  reports: readonly (Sighting | Move)[],
+  reports: readonly (IdentityReport | IdentityChangeReport)[],
   deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<void> {
   if (reports.length === 0) return
@@ -29,32 +35,32 @@ export async function learnIdentities(
   )
   const plan = planIdentities(await findIdentities(trx, references), reports)
   await writeIdentities(trx, plan)
-  await carrySuppressions(trx, plan.carries, deps)
+  await transferSuppressions(trx, plan.transfers, deps)
 }
 
-function isEmpty({ changed, removed, carries }: ReturnType<typeof planIdentities>): boolean {
-  return changed.length + removed.length + carries.length === 0
+function isEmpty({ changed, removed, transfers }: ReturnType<typeof planIdentities>): boolean {
+  return changed.length + removed.length + transfers.length === 0
 }
 
 /**
  * Moves or copies suppressions from one name of a person to another, in order. Requires the lock of the account's
  * recipients (recipients/store.ts).
  */
-async function carrySuppressions(
+async function transferSuppressions(
   trx: Kysely<Database>,
-  carries: readonly Carry[],
+  transfers: readonly SuppressionTransfer[],
   deps: Pick<Deps, 'newId' | 'secrets'>,
 ): Promise<void> {
-  if (carries.length === 0) return
-  const names = carries.flatMap(({ accountId, from, to, shown }) => [
+  if (transfers.length === 0) return
+  const names = transfers.flatMap(({ accountId, from, to, shown }) => [
     { accountId, recipient: from },
     { accountId, recipient: shown === to ? to : shown },
   ])
   await restoreErased(trx, await findHashKey(trx, deps.secrets), names)
-  const rows = new Map((await lockRows(trx, carries)).map((row) => [keyOf(row.account_id, row.number_key), row]))
+  const rows = new Map((await lockRows(trx, transfers)).map((row) => [keyOf(row.account_id, row.number_key), row]))
   if (rows.size === 0) return
   const changed = new Set<string>()
-  for (const { accountId, from, to, kind, shown } of carries) {
+  for (const { accountId, from, to, kind, shown } of transfers) {
     const source = rows.get(keyOf(accountId, from))
     if (!source || from === to) continue
     const target = rows.get(keyOf(accountId, to))
@@ -78,9 +84,9 @@ function keyOf(accountId: string, numberKey: string): string {
   return `${accountId} ${numberKey}`
 }
 
-function lockRows(trx: Kysely<Database>, carries: readonly Carry[]): Promise<SuppressionRow[]> {
-  const accountIds = carries.flatMap(({ accountId }) => [accountId, accountId])
-  const keys = carries.flatMap(({ from, to }) => [from, to])
+function lockRows(trx: Kysely<Database>, transfers: readonly SuppressionTransfer[]): Promise<SuppressionRow[]> {
+  const accountIds = transfers.flatMap(({ accountId }) => [accountId, accountId])
+  const keys = transfers.flatMap(({ from, to }) => [from, to])
   return trx
     .selectFrom('suppressions')
     .selectAll()
@@ -105,7 +111,7 @@ async function write(trx: Kysely<Database>, key: string, row: SuppressionRow | u
   await trx.deleteFrom('suppressions').where('account_id', '=', accountId).where('number_key', '=', numberKey).execute()
 }
 
-export type Decision = Pick<
+export type SuppressionDecision = Pick<
   SuppressionRow,
   'id' | 'suppressed' | 'reason' | 'whatsapp_account_id' | 'since' | 'changed_at' | 'all_messages' | 'added_by'
 >
@@ -114,7 +120,7 @@ export type Decision = Pick<
  * The decision about a person of whom two were stored, under two names: the older one, with the later one applied to it
  * by the rules of `decide_suppressions` (choices-store.ts).
  */
-export function mergeDecisions(one: Decision, other: Decision): Decision {
+export function mergeDecisions(one: SuppressionDecision, other: SuppressionDecision): SuppressionDecision {
   const [older, later] = one.changed_at <= other.changed_at ? [one, other] : [other, one]
   if (!later.suppressed) return older.suppressed && !optInApplies(older, later) ? older : later
   if (!older.suppressed) return later
@@ -122,7 +128,7 @@ export function mergeDecisions(one: Decision, other: Decision): Decision {
 }
 
 /** Users can remove every entry. START reverts STOP, but not a choice made in WhatsApp. */
-function optInApplies(optOut: Decision, optIn: Decision): boolean {
+function optInApplies(optOut: SuppressionDecision, optIn: SuppressionDecision): boolean {
   if (optIn.reason === 'manual' || optIn.reason === optOut.reason) return true
   return optIn.reason === 'preference' && (optOut.reason === 'reply' || optOut.reason === 'rejected')
 }

@@ -1,26 +1,37 @@
 import { expect, test } from 'vitest'
-import { type Move, planIdentities, type Sighting, type StoredIdentity } from '../../../src/messages/recipients/plan.ts'
-import { type Decision, mergeDecisions } from '../../../src/messages/recipients/learn.ts'
+import {
+  type IdentityChangeReport,
+  planIdentities,
+  type IdentityReport,
+  type StoredIdentity,
+} from '../../../src/messages/recipients/plan-identities.ts'
+import { type SuppressionDecision, mergeDecisions } from '../../../src/messages/recipients/store-identities.ts'
 import { spellingsOf, storedKeysOf, toNumberKey } from '../../../src/messages/suppressions/number-key.ts'
 
 const accountId = 'acc_1'
 const at = (second: number) => new Date(1_790_000_000_000 + second * 1000)
 
-function seen(second: number, numbers: string[], userId?: string, parentUserId?: string, wabaId = 'w1'): Sighting {
+function seen(
+  second: number,
+  numbers: string[],
+  userId?: string,
+  parentUserId?: string,
+  wabaId = 'w1',
+): IdentityReport {
   return { accountId, wabaId, numbers, userId, parentUserId, at: at(second) }
 }
 
-/** Applies reports one by one, as callbacks do, and returns the person of each name and all carried suppressions. */
-function apply(...reports: (Sighting | Move)[]) {
+/** Applies reports one by one, as callbacks do, and returns the person of each name and all transferred suppressions. */
+function apply(...reports: (IdentityReport | IdentityChangeReport)[]) {
   let stored: StoredIdentity[] = []
-  const carried: string[] = []
+  const transferred: string[] = []
   for (const report of reports) {
-    const { changed, removed, carries } = planIdentities(stored, [report])
+    const { changed, removed, transfers } = planIdentities(stored, [report])
     const gone = new Set([...changed, ...removed].map(({ identity }) => identity))
     stored = [...stored.filter(({ identity }) => !gone.has(identity)), ...changed]
-    carried.push(...carries.map(({ kind, from, to }) => `${kind} ${from} to ${to}`))
+    transferred.push(...transfers.map(({ kind, from, to }) => `${kind} ${from} to ${to}`))
   }
-  return { persons: Object.fromEntries(stored.map(({ identity, person }) => [identity, person])), carried }
+  return { persons: Object.fromEntries(stored.map(({ identity, person }) => [identity, person])), transferred }
 }
 
 test('lets the number stand for a person with a number and user IDs', () => {
@@ -30,25 +41,25 @@ test('lets the number stand for a person with a number and user IDs', () => {
 })
 
 test('stores nothing about a user ID alone', () => {
-  expect(apply(seen(1, [], 'ES.1'))).toEqual({ persons: {}, carried: [] })
+  expect(apply(seen(1, [], 'ES.1'))).toEqual({ persons: {}, transferred: [] })
 })
 
 test('moves suppressions from user IDs to the number when it is learned', () => {
-  const { persons, carried } = apply(seen(1, [], 'ES.1', 'ES.ENT.9'), seen(2, ['34600111222'], 'ES.1'))
+  const { persons, transferred } = apply(seen(1, [], 'ES.1', 'ES.ENT.9'), seen(2, ['34600111222'], 'ES.1'))
 
   expect(persons).toEqual({ 34600111222: '34600111222', 'ES.1': '34600111222', 'ES.ENT.9': '34600111222' })
-  expect(carried).toContain('move ES.1 to 34600111222')
+  expect(transferred).toContain('move ES.1 to 34600111222')
 })
 
 test('treats spellings that WhatsApp reports in one answer as one number', () => {
-  const { persons, carried } = apply(
+  const { persons, transferred } = apply(
     seen(1, ['2250701020304'], 'CI.1'),
     seen(2, ['22501020304'], undefined),
     seen(3, ['22501020304', '2250701020304']),
   )
 
   expect(new Set(Object.values(persons))).toEqual(new Set(['22501020304']))
-  expect(carried).toContain('move 2250701020304 to 22501020304')
+  expect(transferred).toContain('move 2250701020304 to 22501020304')
 })
 
 test('writes a known name again only when it is a day old', () => {
@@ -57,7 +68,7 @@ test('writes a known name again only when it is a day old', () => {
   expect(planIdentities(stored, [seen(3600, ['34600111222'], 'ES.1')])).toEqual({
     changed: [],
     removed: [],
-    carries: [],
+    transfers: [],
   })
   expect(planIdentities(stored, [seen(86_400, ['34600111222'], 'ES.1')]).changed).toHaveLength(2)
 })
@@ -66,25 +77,25 @@ const contradictions = {
   'a user ID with another number': {
     reports: [seen(1, ['34600111222'], 'ES.1'), seen(2, ['34600111333'], 'ES.1')],
     persons: { 34600111222: '34600111222', 34600111333: '34600111333', 'ES.1': '34600111333' },
-    carried: 'copy 34600111222 to 34600111333',
+    transferred: 'copy 34600111222 to 34600111333',
   },
   'a number with another user ID': {
     reports: [seen(1, ['34600111222'], 'ES.1'), seen(2, ['34600111222'], 'ES.2')],
     persons: { 34600111222: '34600111222', 'ES.2': '34600111222' },
-    carried: 'copy 34600111222 to ES.1',
+    transferred: 'copy 34600111222 to ES.1',
   },
 }
 
 test.each(Object.entries(contradictions))(
   'keeps the later of two reports about %s',
-  (_, { reports, persons, carried }) => {
+  (_, { reports, persons, transferred }) => {
     const inOrder = apply(...reports)
     const late = apply(...reports.toReversed())
 
     expect(inOrder.persons).toEqual(persons)
     expect(late.persons).toEqual(persons)
-    expect(inOrder.carried).toContain(carried)
-    expect(late.carried).toContain(carried)
+    expect(inOrder.transferred).toContain(transferred)
+    expect(late.transferred).toContain(transferred)
   },
 )
 
@@ -98,7 +109,7 @@ test('keeps the user IDs of two portfolios that know the same number', () => {
 })
 
 test('moves the names of a person whose number changed', () => {
-  const { persons, carried } = apply(seen(1, ['34600111222'], 'ES.1', 'ES.ENT.1'), {
+  const { persons, transferred } = apply(seen(1, ['34600111222'], 'ES.1', 'ES.ENT.1'), {
     accountId,
     wabaId: 'w1',
     at: at(2),
@@ -114,7 +125,7 @@ test('moves the names of a person whose number changed', () => {
     'ES.ENT.1': '34600111333',
     'ES.ENT.2': '34600111333',
   })
-  expect(carried).toContain('copy 34600111222 to 34600111333')
+  expect(transferred).toContain('copy 34600111222 to 34600111333')
 })
 
 test.each([
@@ -122,7 +133,7 @@ test.each([
   { known: [seen(1, [], 'ES.1', 'ES.ENT.1')], person: 'ES.2' },
   { known: [seen(1, ['34600111222'], 'ES.2'), seen(1, [], 'ES.1', 'ES.ENT.1')], person: '34600111222' },
 ])('gives the names of a person to the new user ID: $person', ({ known, person }) => {
-  const change: Move = {
+  const change: IdentityChangeReport = {
     accountId,
     wabaId: 'w1',
     at: at(2),
@@ -135,8 +146,8 @@ test.each([
   expect(persons).toMatchObject({ 'ES.1': person, 'ES.2': person })
 })
 
-test('stores no names of a person who changed and is not known, but carries a suppression', () => {
-  const { persons, carried } = apply({
+test('stores no names of a person who changed and is not known, but transfers a suppression', () => {
+  const { persons, transferred } = apply({
     accountId,
     wabaId: 'w1',
     at: at(2),
@@ -145,10 +156,15 @@ test('stores no names of a person who changed and is not known, but carries a su
   })
 
   expect(persons).toEqual({})
-  expect(carried).toEqual(['copy 34600111222 to 34600111333'])
+  expect(transferred).toEqual(['copy 34600111222 to 34600111333'])
 })
 
-const decision = (suppressed: boolean, reason: Decision['reason'], second: number, allMessages = false): Decision => ({
+const decision = (
+  suppressed: boolean,
+  reason: SuppressionDecision['reason'],
+  second: number,
+  allMessages = false,
+): SuppressionDecision => ({
   id: `sup_${second}`,
   suppressed,
   reason,
@@ -158,9 +174,9 @@ const decision = (suppressed: boolean, reason: Decision['reason'], second: numbe
   all_messages: allMessages,
   added_by: null,
 })
-const out = (reason: Decision['reason'], second: number, allMessages?: boolean) =>
+const out = (reason: SuppressionDecision['reason'], second: number, allMessages?: boolean) =>
   decision(true, reason, second, allMessages)
-const into = (reason: Decision['reason'], second: number) => decision(false, reason, second)
+const into = (reason: SuppressionDecision['reason'], second: number) => decision(false, reason, second)
 
 test.each([
   { case: 'START after STOP', one: out('reply', 1), other: into('reply', 2), suppressed: false },
