@@ -8,10 +8,10 @@ import { findByPhoneNumberId } from '../whatsapp-accounts/store.ts'
 import { deleteExpiredWhatsAppMediaIds, deleteWhatsAppMediaIds } from './whatsapp-media-ids-store.ts'
 import { removeLeftovers } from './spool.ts'
 import {
-  findMedia,
-  findFilesOfRemovedAccounts,
-  findDeletable,
   deleteRemovedMediaRow,
+  findDeletable,
+  findFilesOfRemovedAccounts,
+  findMedia,
   hasUsableDuplicate,
   markDeleted,
   markExpired,

@@ -9,7 +9,7 @@ import { toDownloadError } from './download.ts'
 import { nameOfLink, toMegabytes } from './types.ts'
 import { removeFile, toMedia } from './media.ts'
 import { spool, type SpooledFile } from './spool.ts'
-import { completeUpload, type MediaRow, renewDuplicate, insertWithinQuota } from './store.ts'
+import { completeUpload, insertWithinQuota, type MediaRow, renewDuplicate } from './store.ts'
 import { StoreUnavailableError } from './object-store.ts'
 
 /** Downloads a file and stores it, under the upload limits of the account. */

@@ -9,9 +9,9 @@ import type { MediaOutcome, Sender } from '../whatsapp/whatsapp.ts'
 import {
   claimUpload,
   deleteWhatsAppMediaIdsUntil,
-  type UploadKey,
   recordUploaded,
   releaseClaim,
+  type UploadKey,
 } from './whatsapp-media-ids-store.ts'
 import { extensionOf } from './types.ts'
 

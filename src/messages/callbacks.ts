@@ -30,7 +30,7 @@ import {
 import type { IdentityChange } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
 import { addTo, type ApplyDeps, batchedByAccount, noCounts, type StatusCounts } from './batched-by-account.ts'
-import { applyReplies, type UserUpdate, isChoice } from './replies.ts'
+import { applyReplies, isChoice, type UserUpdate } from './replies.ts'
 import { applyStatuses, type IncomingStatus } from './status/apply-statuses.ts'
 import type { NoteMissing } from './status/missing-messages.ts'
 import { messageIdPattern } from '../platform/ids.ts'

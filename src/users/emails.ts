@@ -7,7 +7,7 @@ import { emailSettingsUrl } from '../accounts/alert-rules.ts'
 import type { Deps } from '../deps.ts'
 import { composeEmail, type EmailContent } from '../platform/email/compose.ts'
 import { enqueueEmails } from '../platform/email/outbox.ts'
-import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
+import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
 
 const roleRights = { owner: 'an owner, with full access', viewer: 'a viewer, with read-only access' } satisfies Record<
   Role,
@@ -67,7 +67,7 @@ export async function sendTestEmail(
   { accountId, email }: { accountId: string; email: string },
 ): Promise<EmailTest> {
   if (!deps.mail) return { queued: false, to: email }
-  const lock = await takeAttempt(deps, testEmails, email)
+  const lock = await consumeAttempt(deps, testEmails, email)
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyTestEmails(), {
       retryAfterSeconds: lock.secondsLeft,

@@ -15,13 +15,13 @@ import type { Database } from '../platform/db/schema.ts'
 import { appendAuditEntry, type AuditDeps } from './audit/append.ts'
 import { recordOwnChange } from './audit/audit.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
-import { type Claimant, findKnownSource } from './sign-in/known-sources.ts'
-import { takePasswordAttempt } from './sign-in/login-throttle.ts'
+import { findKnownSource, type SignInClient } from './sign-in/known-sources.ts'
+import { consumePasswordAttempt } from './sign-in/login-throttle.ts'
 import type { OidcProvider } from './sign-in/id-token.ts'
 import { normalizeEmail } from './member.ts'
 import {
-  deleteSessions,
   deletePasswordLinks,
+  deleteSessions,
   findInvitation,
   findInvitedUser,
   type InvitationRow,
@@ -251,12 +251,12 @@ async function applyInvitation(
 async function verifyPassword(
   deps: Pick<Deps, 'db'>,
   { checkPassword }: Pick<UserAuth, 'checkPassword'>,
-  { userId, password, ...who }: Claimant & { userId: string; password: string | undefined },
+  { userId, password, ...who }: SignInClient & { userId: string; password: string | undefined },
 ): Promise<void> {
   if (password === undefined) throw new ServiceError('SIGN_IN_REQUIRED', errorFacts.canSignIn())
   // Limited like sign-in, so that a leaked link cannot be used to guess the password.
   const source = await findKnownSource(deps.db, who)
-  const lock = await takePasswordAttempt(deps, who, source?.name)
+  const lock = await consumePasswordAttempt(deps, who, source?.name)
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyAttempts(), {
       retryAfterSeconds: lock.secondsLeft,

@@ -10,8 +10,8 @@ import { enqueueEmails } from '../platform/email/outbox.ts'
 import { writeInvitation } from './emails.ts'
 import { inviteUser, type IssuedInvitation } from './invitation.ts'
 import { findMember } from './member.ts'
-import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
-import { deleteInvitationEmails, findInvitations, deleteInvitation } from './store.ts'
+import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
+import { deleteInvitation, deleteInvitationEmails, findInvitations } from './store.ts'
 
 /** Limits the emails that an account can have this server send. */
 const invitationsPerAccount: AttemptLimit = { name: 'invitation of account', max: 50, seconds: 3600 }
@@ -41,8 +41,8 @@ export async function inviteMember(
 export async function assertMayInvite(deps: Pick<Deps, 'db'>, accountId: string, email: string): Promise<void> {
   if (await findMember(deps.db, accountId, email)) throw invalidField('email', errorFacts.memberAlready())
   const lock =
-    (await takeAttempt(deps, invitationsPerAccount, accountId)) ??
-    (await takeAttempt(deps, invitationsPerAddress, email))
+    (await consumeAttempt(deps, invitationsPerAccount, accountId)) ??
+    (await consumeAttempt(deps, invitationsPerAddress, email))
   if (lock)
     throw new ServiceError('RATE_LIMIT_EXCEEDED', errorFacts.tooManyInvitations(), {
       retryAfterSeconds: lock.secondsLeft,

@@ -9,7 +9,7 @@ import type { AuditDeps } from './audit/append.ts'
 import { recordForUser, recordOwnChange } from './audit/audit.ts'
 import { normalizeEmail } from './member.ts'
 import type { SignedIn } from './sign-in/better-auth.ts'
-import { type AttemptLimit, takeAttempt } from './sign-in/login-throttle.ts'
+import { type AttemptLimit, consumeAttempt } from './sign-in/login-throttle.ts'
 import { findUserByEmail } from './store.ts'
 
 /** A user who may use the operator's console. Only the command line grants and revokes it. */
@@ -87,7 +87,7 @@ export async function recordList(
   deps: AuditDeps,
   { address, ...user }: Pick<SignedIn, 'userId' | 'email' | 'sessionId'> & { address: string },
 ): Promise<void> {
-  if (await takeAttempt(deps, listEntries, user.sessionId)) return
+  if (await consumeAttempt(deps, listEntries, user.sessionId)) return
   deps.log.info({ userId: user.userId }, 'an operator reads the list of all accounts')
   await recordOwnChange(deps, user, {
     what: changes.listAccounts(),
@@ -114,7 +114,7 @@ export async function readOperatorAccess(
 }
 
 /** Lets the session of an operator read an account for an hour. */
-export async function openView(
+export async function openAccountView(
   db: Kysely<Database>,
   { userId, sessionId }: Pick<SignedIn, 'userId' | 'sessionId'>,
   accountId: string,
@@ -141,7 +141,7 @@ export async function openView(
   return { expiresAt: row.expires_at.toISOString() }
 }
 
-export async function closeView(db: Kysely<Database>, sessionId: string, accountId: string): Promise<void> {
+export async function closeAccountView(db: Kysely<Database>, sessionId: string, accountId: string): Promise<void> {
   await db
     .deleteFrom('operator_views')
     .where('session_id', '=', sessionId)
@@ -160,7 +160,7 @@ interface OperatorView {
  * Returns the accounts that a session may read as operator. Revoking an operator deletes their views. The second factor
  * is checked again, because the authenticator app may have been turned off.
  */
-export function findViews(
+export function findAccountViews(
   db: Kysely<Database>,
   { sessionId, accountId }: { sessionId: string; accountId?: string },
 ): Promise<OperatorView[]> {
@@ -180,7 +180,7 @@ export function findViews(
   return (accountId === undefined ? views.limit(20) : views.where('a.id', '=', accountId)).execute()
 }
 
-export async function deleteExpiredViews(db: Kysely<Database>): Promise<void> {
+export async function deleteExpiredAccountViews(db: Kysely<Database>): Promise<void> {
   await db
     .deleteFrom('operator_views')
     .where('expires_at', '<', sql<Date>`now()`)

@@ -14,7 +14,7 @@ import { recordOwnChange } from './audit/audit.ts'
 import { writePasswordReset } from './emails.ts'
 import type { UserAuth } from './sign-in/better-auth.ts'
 import { findKnownSource } from './sign-in/known-sources.ts'
-import { type AttemptLimit, type Lockout, takeAttempt } from './sign-in/login-throttle.ts'
+import { type AttemptLimit, consumeAttempt, type Lockout } from './sign-in/login-throttle.ts'
 import { resetLinkSeconds } from './sign-in/paths.ts'
 import {
   deleteAuthenticator,
@@ -60,9 +60,10 @@ export async function requestPasswordReset(
   const { address, browser } = context
   // Requests of others must not block those of the user.
   const source = await findKnownSource(deps.db, { email, address, browser })
-  if (source?.kind !== 'browser') assertNotLocked(await takeAttempt(deps, resetRequestsPerAddress, networkOf(address)))
-  assertNotLocked(await takeAttempt(deps, resetRequestsPerSource, `${email} ${source?.name ?? networkOf(address)}`))
-  if (!source) assertNotLocked(await takeAttempt(deps, resetRequestsPerUser, email))
+  if (source?.kind !== 'browser')
+    assertNotLocked(await consumeAttempt(deps, resetRequestsPerAddress, networkOf(address)))
+  assertNotLocked(await consumeAttempt(deps, resetRequestsPerSource, `${email} ${source?.name ?? networkOf(address)}`))
+  if (!source) assertNotLocked(await consumeAttempt(deps, resetRequestsPerUser, email))
   return () => mailResetLink(deps, context, email)
 }
 
@@ -89,7 +90,7 @@ export async function resetPassword(
   { userAuth, address }: { userAuth: UserAuth; address: string },
   { token, password }: z.output<(typeof contract)['input']>,
 ): Promise<{ email: string }> {
-  assertNotLocked(await takeAttempt(deps, resetsPerAddress, networkOf(address)))
+  assertNotLocked(await consumeAttempt(deps, resetsPerAddress, networkOf(address)))
   if (!(await userAuth.isResetToken(token))) throw linkNotFound()
   // Before the link is used up, because hashing is rejected if too many users sign in at once.
   const passwordHash = await userAuth.hashPassword(password)

@@ -1,5 +1,5 @@
 import type { Contracts } from '../../../contracts/index.ts'
-import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
+import { readAccountHealth } from '../../whatsapp-accounts/health/read.ts'
 import { checkCode } from '../../messages/codes/check-code.ts'
 import { sendCode } from '../../messages/codes/send-code.ts'
 import { getMessage, listMessages } from '../../messages/queries/read.ts'

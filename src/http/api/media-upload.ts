@@ -27,7 +27,7 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipe
       url: uploadMedia.path,
       handler: async (request, reply) => {
         const call = await authorizeApiKey(deps, uploadMedia, { request, reply })
-        const perform = () => takeUpload(deps, call, request)
+        const perform = () => receiveUpload(deps, call, request)
         const procedure = { name: 'media.upload', contract: uploadMedia, perform }
         // The handler reads the body.
         return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse: () => undefined }) }
@@ -38,7 +38,7 @@ export async function registerMediaUpload(app: FastifyInstance, deps: Deps, pipe
 }
 
 /** The limits of uploads apply, which are independent of those of other requests. */
-async function takeUpload(deps: Deps, call: ApiCall, request: FastifyRequest): Promise<Media> {
+async function receiveUpload(deps: Deps, call: ApiCall, request: FastifyRequest): Promise<Media> {
   const releaseUpload = deps.media.slots.take(call.accountId)
   try {
     return await receive(deps, call, request)

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { maxMediaBytes, uploadMedia } from '../../../contracts/api/media.ts'
 import { invalidField, ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { defaultStallMilliseconds, uploadTimedOut, type SpooledFile } from '../../media/spool.ts'
+import { defaultStallMilliseconds, type SpooledFile, uploadTimedOut } from '../../media/spool.ts'
 import { StoreUnavailableError } from '../../media/object-store.ts'
 import { storeUnavailable } from '../../media/upload.ts'
 

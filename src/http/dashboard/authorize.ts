@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import type { ProcedureCall } from '../../pipeline/procedures.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Logger } from '../../platform/log.ts'
-import { findViews, readOperatorAccess } from '../../users/operators.ts'
+import { findAccountViews, readOperatorAccess } from '../../users/operators.ts'
 import type { SignedIn, UserAuth } from '../../users/sign-in/better-auth.ts'
 import type { OidcProvider } from '../../users/sign-in/id-token.ts'
 import { readBrowser } from '../../users/sign-in/known-sources.ts'
@@ -115,7 +115,7 @@ async function assertAllowed(
     assertRole(allowed, role)
     return undefined
   }
-  const [view] = await findViews(db, { sessionId: user.sessionId, accountId })
+  const [view] = await findAccountViews(db, { sessionId: user.sessionId, accountId })
   if (!view) throw new ServiceError('NOT_FOUND', errorFacts.notYourAccount())
   if (membersOnly)
     throw new ServiceError('ROLE_REQUIRED', 'You view this account as an operator, and only its members can read this.')

@@ -17,8 +17,8 @@ import type { HandlersOf } from '../../pipeline/procedures.ts'
 import { findEmbeddedDatabase } from '../../platform/db/database.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { appendAuditEntry } from '../../users/audit/append.ts'
-import { notifyMailer, assertMayInvite, createInvitation } from '../../users/invite-member.ts'
-import { closeView, openView, recordList } from '../../users/operators.ts'
+import { assertMayInvite, createInvitation, notifyMailer } from '../../users/invite-member.ts'
+import { closeAccountView, openAccountView, recordList } from '../../users/operators.ts'
 import { oldestDue, readQueueState } from '../../webhooks/queue/store.ts'
 import { listProcesses } from '../ops/process-report.ts'
 import type { DashboardCall } from './authorize.ts'
@@ -33,9 +33,9 @@ export const consoleHandlers: HandlersOf<DashboardContracts['operator'], Dashboa
     create: (deps, call, input) => createAccountWithOwner(deps, { ...call.user(), address: call.address }, input),
     suspend: (deps, _call, { accountId }) => suspendAccount(deps, accountId),
     resume: (deps, _call, { accountId }) => resumeAccount(deps, accountId),
-    view: (deps, call, { accountId }) => openView(deps.db, call.user(), accountId),
+    view: (deps, call, { accountId }) => openAccountView(deps.db, call.user(), accountId),
     closeView: async ({ db }, call, { accountId }) => {
-      await closeView(db, call.user().sessionId, accountId)
+      await closeAccountView(db, call.user().sessionId, accountId)
       return { closed: true }
     },
   },

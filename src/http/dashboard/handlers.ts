@@ -7,7 +7,7 @@ import { requestPasswordReset, resetPassword } from '../../users/password-reset.
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
 import { findMembers, findMemberships, hasPassword } from '../../users/store.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
-import { findViews, readOperatorAccess } from '../../users/operators.ts'
+import { findAccountViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
 import type { DashboardCall } from './authorize.ts'
 import { consoleHandlers } from './console.ts'
@@ -23,7 +23,7 @@ const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'se
       const operator = await readOperatorAccess(db, call.user())
       const memberships = await findMemberships(db, userId)
       const isMember = new Set(memberships.map(({ accountId }) => accountId))
-      const views = operator === 'granted' ? await findViews(db, { sessionId }) : []
+      const views = operator === 'granted' ? await findAccountViews(db, { sessionId }) : []
       return {
         name,
         email,

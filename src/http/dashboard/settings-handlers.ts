@@ -17,7 +17,7 @@ import {
   setMessagingAccount,
 } from '../../whatsapp-accounts/change.ts'
 import { checkNow } from '../../whatsapp-accounts/health/check.ts'
-import { readAccountHealth } from '../../whatsapp-accounts/health/view.ts'
+import { readAccountHealth } from '../../whatsapp-accounts/health/read.ts'
 import {
   configureCallback,
   readCallbackSetUp,
@@ -43,7 +43,7 @@ import {
   listSuppressionsForUser,
   removeSuppression,
 } from '../../messages/suppressions/suppressions.ts'
-import { deleteView, listViews, renameView, saveView } from '../../messages/views.ts'
+import { deleteView, listViews, renameView, saveView } from '../../messages/saved-views.ts'
 import { createTemplate, duplicateTemplate } from '../../templates/changes/create.ts'
 import { getTemplateDefinition } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { dayMilliseconds } from '../../../contracts/time.ts'
-import { type HealthState, readHealthPages, type ViewDeps } from '../../whatsapp-accounts/health/view.ts'
+import { type HealthDeps, type HealthState, readHealthPages } from '../../whatsapp-accounts/health/read.ts'
 import { countWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
 import type { Deps } from '../../deps.ts'
 
@@ -19,7 +19,7 @@ const manyAccounts = 500
 const maxWaitMilliseconds = 25
 
 /** Registers gauges of WhatsApp accounts. Each scrape reads stored data, without calling WhatsApp. */
-export function registerHealthMetrics(deps: ViewDeps & Pick<Deps, 'log'>, registry: Registry): void {
+export function registerHealthMetrics(deps: HealthDeps & Pick<Deps, 'log'>, registry: Registry): void {
   let reading: Promise<void> | undefined
   let accounts: number | undefined
   /** All gauges are collected at once and share one read. */
@@ -76,7 +76,7 @@ function isNoteworthy({ findings, tokenExpiresAt }: HealthState, now: Date): boo
 }
 
 /** The series of all WhatsApp accounts, for a scrape of its own. */
-export async function printAllAccounts(deps: ViewDeps): Promise<string> {
+export async function printAllAccounts(deps: HealthDeps): Promise<string> {
   const registry = new Registry()
   const gauges = createAccountGauges()
   for (const gauge of Object.values(gauges)) registry.registerMetric(gauge)

@@ -25,7 +25,7 @@ import { createPartitions, dropOldPartitions } from '../../platform/db/partition
 import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
 import { syncDueTemplates } from '../../templates/sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
-import { deleteExpiredViews } from '../../users/operators.ts'
+import { deleteExpiredAccountViews } from '../../users/operators.ts'
 import { auditRefreshIn } from '../../users/audit/by-waybill.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { deleteExpiredSignIns } from '../../users/sign-in/login-throttle.ts'
@@ -126,7 +126,7 @@ const jobs: Job[] = [
     fact: jobFacts.deleteExpiredSignIns,
     run: async ({ db }) => {
       await deleteExpiredSignIns(db)
-      await deleteExpiredViews(db)
+      await deleteExpiredAccountViews(db)
     },
   },
   {

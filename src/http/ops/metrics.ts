@@ -8,7 +8,7 @@ import type { EmailOutcome } from '../../platform/email/mailer.ts'
 import { isSameSecret } from '../../platform/secrets.ts'
 import { countTemplatesByStatus } from '../../templates/store.ts'
 import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
-import type { ViewDeps } from '../../whatsapp-accounts/health/view.ts'
+import type { HealthDeps } from '../../whatsapp-accounts/health/read.ts'
 import { rules } from '../../whatsapp/error-codes.ts'
 import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 import { printAllAccounts } from './health-metrics.ts'
@@ -29,7 +29,7 @@ export interface MetricsOptions {
  */
 export function registerMetrics(
   app: FastifyInstance,
-  deps: ViewDeps,
+  deps: HealthDeps,
   { access, registry, collect = () => registry.metrics() }: MetricsOptions,
 ): void {
   collectDefaultMetrics({ register: registry })

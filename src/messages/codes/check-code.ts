@@ -5,7 +5,7 @@ import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
 import { settleCheck, spendCheck } from './limits.ts'
 import { isCorrectCode } from './code.ts'
-import { type CodeKey, explainUncheckable, takeAttempt, useCode } from './store.ts'
+import { type CodeKey, consumeAttempt, explainUncheckable, useCode } from './store.ts'
 
 /** An attempt is used up before the comparison, and a correct code is deleted by exactly one request. */
 export async function checkCode(
@@ -15,7 +15,7 @@ export async function checkCode(
 ): Promise<OutputOf<typeof contract>> {
   const key = { accountId, to, purpose }
   await spendCheck(deps, accountId, { to, clientIp })
-  const attempt = await takeAttempt(deps.db, key)
+  const attempt = await consumeAttempt(deps.db, key)
   if (!attempt) throw await explain(deps, key)
   if (!isCorrectCode(deps.secrets, attempt.id, code, attempt.mac)) throw incorrect(attempt.attemptsLeft)
   if (!(await useCode(deps.db, key, attempt.id))) throw notFound()

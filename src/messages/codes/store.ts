@@ -111,7 +111,7 @@ export interface CodeAttempt {
  * Uses up one attempt at the latest code before the code is compared, so that concurrent guesses cannot share an
  * attempt. Returns undefined if the code cannot be checked.
  */
-export async function takeAttempt(
+export async function consumeAttempt(
   db: Kysely<Database>,
   { accountId, to, purpose }: CodeKey,
 ): Promise<CodeAttempt | undefined> {

@@ -5,11 +5,11 @@ import { restoreErased } from '../suppressions/erased-store.ts'
 import { findHashKey } from '../suppressions/number-key.ts'
 import type { SuppressionRow } from '../suppressions/store.ts'
 import {
-  type SuppressionTransfer,
-  keysOf,
   type IdentityChangeReport,
-  planIdentities,
   type IdentityReport,
+  keysOf,
+  planIdentities,
+  type SuppressionTransfer,
 } from './plan-identities.ts'
 import { findIdentities, lockRecipients, writeIdentities } from './store.ts'
 

@@ -3,8 +3,8 @@ import { formatPath, invalidField, ServiceError } from '../../../contracts/error
 import type { Deps } from '../../deps.ts'
 import { findWhatsAppMediaIds } from '../../media/whatsapp-media-ids-store.ts'
 import {
-  ensureWhatsAppMediaId,
   deleteRejectedWhatsAppMediaIds,
+  ensureWhatsAppMediaId,
   type MediaSender,
   type MediaSource,
   unavailable,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
-import type { SentFromDashboard, sendMessageAgain } from '../../../contracts/dashboard/message.ts'
+import type { sendMessageAgain, SentFromDashboard } from '../../../contracts/dashboard/message.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { erasedRecipient } from '../../../contracts/fields.ts'
 import type { InputOf } from '../../../contracts/procedure.ts'

@@ -10,13 +10,13 @@ import { deleteOtherSessions, deleteVerifications, findUserByEmail } from '../st
 import { findKnownSource, knownSourceSeconds, readBrowser, rememberSource } from './known-sources.ts'
 import {
   codeAttempts,
+  consumeAttempt,
+  consumePasswordAttempt,
+  consumeRequest,
   type Lockout,
   lockoutEntryAttempts,
   sameCodeAttempts,
   signInAttemptsPerAddress,
-  takeAttempt,
-  takePasswordAttempt,
-  takeRequest,
 } from './login-throttle.ts'
 import { addressHeader, browserCookieName, codePath, codePaths, oidcProviderId } from './paths.ts'
 
@@ -56,8 +56,8 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             const who = { email: user.email, address: addressOf(ctx), browser: browserOf(ctx) }
             const source = user.session === undefined ? await findKnownSource(deps.db, who) : undefined
             if (ctx.path === signInPath && source?.kind !== 'browser')
-              await assertNotLocked(deps, who, await takeSignIn(deps, who.address))
-            await assertNotLocked(deps, who, await takePasswordAttempt(deps, who, user.session ?? source?.name))
+              await assertNotLocked(deps, who, await consumeSignIn(deps, who.address))
+            await assertNotLocked(deps, who, await consumePasswordAttempt(deps, who, user.session ?? source?.name))
           }),
         },
         {
@@ -66,10 +66,10 @@ export function signInGuard(deps: GuardDeps): BetterAuthPlugin {
             const user = await findUser(ctx)
             if (!user) return
             const who = { email: user.email, address: addressOf(ctx) }
-            await assertNotLocked(deps, who, await takeAttempt(deps, codeAttempts, user.email))
+            await assertNotLocked(deps, who, await consumeAttempt(deps, codeAttempts, user.email))
             if (ctx.path !== codePath) return
             // Includes the code that confirms the app, because anyone who saw it could otherwise sign in with it.
-            const wasUsed = await takeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)
+            const wasUsed = await consumeAttempt(deps, sameCodeAttempts, `${user.email} ${readText(ctx.body, 'code')}`)
             if (!wasUsed) return
             if (user.session === undefined)
               await record(deps, { ...who, what: changes.signIn.code(), outcome: 'refused' })
@@ -163,8 +163,8 @@ async function findUser(ctx: Context): Promise<{ email: string; session?: string
 }
 
 /** Counted before the password is checked, so that concurrent sign-ins cannot exceed the limit. */
-function takeSignIn(deps: GuardDeps, address: string): Promise<Lockout | undefined> {
-  return takeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
+function consumeSignIn(deps: GuardDeps, address: string): Promise<Lockout | undefined> {
+  return consumeRequest(deps, { key: `${networkOf(address)}|${signInPath}`, ...signInAttemptsPerAddress })
 }
 
 async function assertNotLocked(
@@ -228,7 +228,7 @@ async function recordLockout(
   { isFirst }: Lockout,
 ): Promise<boolean> {
   if (!isFirst) return false
-  if (await takeAttempt(deps, lockoutEntryAttempts, email)) return true
+  if (await consumeAttempt(deps, lockoutEntryAttempts, email)) return true
   await recordSignIn(deps, { email, address, what: changes.signIn.lockedOut(), outcome: 'locked' })
   return true
 }

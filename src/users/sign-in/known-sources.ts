@@ -4,8 +4,8 @@ import { networkOf } from '../../accounts/ip-allow-list.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import { browserCookieName, cookiePrefix } from './paths.ts'
 
-/** Somebody who claims to be a user. */
-export interface Claimant {
+/** The client of a sign-in, and the email address that it claims. */
+export interface SignInClient {
   email: string
   address: string
   /** The token of their browser, if it has one. */
@@ -36,11 +36,11 @@ export interface KnownSource {
 }
 
 /**
- * Returns where this claimant has signed in before as this user: the browser, or else the network; undefined if
+ * Returns where this client has signed in before as this user: the browser, or else the network; undefined if
  * neither. Such a source has limits of its own, which nobody else can use up.
  */
-export async function findKnownSource(db: Kysely<Database>, claimant: Claimant): Promise<KnownSource | undefined> {
-  const sources = listSources(claimant)
+export async function findKnownSource(db: Kysely<Database>, client: SignInClient): Promise<KnownSource | undefined> {
+  const sources = listSources(client)
   const { rows } = await sql<{ key: Buffer }>`
     select key from owner_tries
     where key = any (${sql.val(sources.map(({ key }) => key))}::bytea[]) and ends_at > now()`.execute(db)
@@ -48,8 +48,8 @@ export async function findKnownSource(db: Kysely<Database>, claimant: Claimant):
 }
 
 /** Records from where a user has signed in. */
-export async function rememberSource(db: Kysely<Database>, claimant: Claimant): Promise<void> {
-  const keys = listSources(claimant).map(({ key }) => key)
+export async function rememberSource(db: Kysely<Database>, client: SignInClient): Promise<void> {
+  const keys = listSources(client).map(({ key }) => key)
   await sql`
     insert into owner_tries (key, count, ends_at)
     select key, 0, now() + make_interval(secs => ${knownSourceSeconds}) from unnest(${sql.val(keys)}::bytea[]) as k (key)
@@ -57,7 +57,7 @@ export async function rememberSource(db: Kysely<Database>, claimant: Claimant): 
 }
 
 /** The browser comes first. Keys are hashes, as those of attempts. */
-function listSources({ email, address, browser }: Claimant): (KnownSource & { key: Buffer })[] {
+function listSources({ email, address, browser }: SignInClient): (KnownSource & { key: Buffer })[] {
   const network = { kind: 'network', name: `network ${networkOf(address)}` } as const
   const sources: KnownSource[] =
     browser === undefined ? [network] : [{ kind: 'browser', name: `browser ${browser}` }, network]

@@ -40,7 +40,7 @@ export interface Lockout {
  * Counts an attempt; returns undefined if it is allowed. It is counted before anything is checked, so concurrent
  * attempts cannot exceed the limit. Unknown users and correct attempts count too, so the result reveals nothing.
  */
-export async function takeAttempt(
+export async function consumeAttempt(
   { db }: Pick<Deps, 'db'>,
   { name, max, seconds }: AttemptLimit,
   who: string,
@@ -52,23 +52,23 @@ export async function takeAttempt(
 }
 
 /**
- * Like `takeAttempt`, for passwords. `source` is where the user is known to be, such as a session or a known browser:
+ * Like `consumeAttempt`, for passwords. `source` is where the user is known to be, such as a session or a known browser:
  * its attempts are counted separately, so that attempts of others cannot lock the user out there.
  */
-export async function takePasswordAttempt(
+export async function consumePasswordAttempt(
   deps: Pick<Deps, 'db'>,
   { email, address }: { email: string; address: string },
   source: string | undefined,
 ): Promise<Lockout | undefined> {
-  if (source !== undefined) return takeAttempt(deps, passwordAttemptsPerSource, `${email} ${source}`)
+  if (source !== undefined) return consumeAttempt(deps, passwordAttemptsPerSource, `${email} ${source}`)
   return (
-    (await takeAttempt(deps, passwordAttemptsPerAddress, `${email} ${networkOf(address)}`)) ??
-    takeAttempt(deps, passwordAttempts, email)
+    (await consumeAttempt(deps, passwordAttemptsPerAddress, `${email} ${networkOf(address)}`)) ??
+    consumeAttempt(deps, passwordAttempts, email)
   )
 }
 
-/** Like `takeAttempt`, for requests from one address to one path; `key` is created by better-auth. */
-export async function takeRequest(
+/** Like `consumeAttempt`, for requests from one address to one path; `key` is created by better-auth. */
+export async function consumeRequest(
   { db }: Pick<Deps, 'db'>,
   { key, max, seconds }: { key: string; max: number; seconds: number },
 ): Promise<Lockout | undefined> {

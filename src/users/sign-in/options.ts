@@ -7,7 +7,7 @@ import type { Database } from '../../platform/db/schema.ts'
 import type { AuditDeps } from '../audit/append.ts'
 import { signInGuard, type SignInOutcome } from './guard.ts'
 import { type Claims, createTokenVerifier, IdTokenError, type OidcProvider } from './id-token.ts'
-import { takeRequest } from './login-throttle.ts'
+import { consumeRequest } from './login-throttle.ts'
 import { limitHashing, type PasswordHashing, scryptHashing } from './password-hashing.ts'
 import { addressHeader, authPath, codePaths, cookiePrefix, oidcProviderId, resetPrefix, signInPage } from './paths.ts'
 
@@ -129,7 +129,7 @@ function requestCounter(deps: Pick<Deps, 'db'>): NonNullable<BetterAuthRateLimit
     get: () => Promise.resolve(null),
     set: () => Promise.resolve(),
     consume: async (key, { window, max }) => {
-      const lock = await takeRequest(deps, { key, max, seconds: window })
+      const lock = await consumeRequest(deps, { key, max, seconds: window })
       return { allowed: !lock, retryAfter: lock?.secondsLeft ?? null }
     },
   }

@@ -13,14 +13,14 @@ import { marketingEndpointOf } from './marketing.ts'
 import { findHealthOf, findHealthRows, type HealthRow } from './store.ts'
 import { countLastHour, noTraffic, windowAt } from './traffic.ts'
 
-export type ViewDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
+export type HealthDeps = Pick<Deps, 'db' | 'now' | 'callbacks' | 'publicUrl' | 'graphVersion'>
 
 /**
  * Reads the health of all WhatsApp accounts of an account. `withCounts` adds the messages of the last hour, which takes
  * longer. `forDashboard` adds the facts behind the sentences.
  */
 export async function readAccountHealth(
-  deps: ViewDeps,
+  deps: HealthDeps,
   accountId: string,
   { withCounts = true, forDashboard = false }: { withCounts?: boolean; forDashboard?: boolean } = {},
 ): Promise<AccountHealth> {
@@ -59,7 +59,7 @@ const accountsPerPage = 200
  * Reads all accounts, for metrics and operators, in pages between which other requests get their turn. Deactivated
  * accounts are left out.
  */
-export async function* readHealthPages(deps: ViewDeps): AsyncGenerator<HealthState[], void, void> {
+export async function* readHealthPages(deps: HealthDeps): AsyncGenerator<HealthState[], void, void> {
   for (let afterId = ''; ;) {
     const rows = await findWhatsAppAccountsAfter(deps.db, afterId, accountsPerPage)
     const last = rows.at(-1)
@@ -69,11 +69,11 @@ export async function* readHealthPages(deps: ViewDeps): AsyncGenerator<HealthSta
   }
 }
 
-export async function readAllHealth(deps: ViewDeps): Promise<HealthState[]> {
+export async function readAllHealth(deps: HealthDeps): Promise<HealthState[]> {
   return (await Array.fromAsync(readHealthPages(deps))).flat()
 }
 
-async function toStates(deps: ViewDeps, rows: readonly WhatsAppAccountRow[]): Promise<HealthState[]> {
+async function toStates(deps: HealthDeps, rows: readonly WhatsAppAccountRow[]): Promise<HealthState[]> {
   const refs = rows.map((row) => ({ accountId: row.account_id, whatsAppAccountId: row.id }))
   const [healthRows, rulesOf] = await Promise.all([
     findHealthOf(deps.db, refs),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import {
   type IdentityChangeReport,
-  planIdentities,
   type IdentityReport,
+  planIdentities,
   type StoredIdentity,
 } from '../../../src/messages/recipients/plan-identities.ts'
-import { type SuppressionDecision, mergeDecisions } from '../../../src/messages/recipients/store-identities.ts'
+import { mergeDecisions, type SuppressionDecision } from '../../../src/messages/recipients/store-identities.ts'
 import { spellingsOf, storedKeysOf, toNumberKey } from '../../../src/messages/suppressions/number-key.ts'
 
 const accountId = 'acc_1'

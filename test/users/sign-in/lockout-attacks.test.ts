@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
-import { passwordAttempts, takeRequest } from '../../../src/users/sign-in/login-throttle.ts'
+import { consumeRequest, passwordAttempts } from '../../../src/users/sign-in/login-throttle.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTestServer, type TestResponse, type TestServer } from '../../support/server.ts'
 import { startSmtpServer, type TestSmtpServer } from '../../support/smtp.ts'
@@ -155,7 +155,7 @@ afterAll(() => database.close())
 test('counts the first requests of a network exactly, also if they arrive at once', async () => {
   for (let network = 0; network < 200; network++) {
     const request = { key: `192.0.2.${network}|/sign-in`, max: 3, seconds: 60 }
-    const lockouts = await Promise.all(Array.from({ length: 8 }, () => takeRequest(database, request)))
+    const lockouts = await Promise.all(Array.from({ length: 8 }, () => consumeRequest(database, request)))
     expect(lockouts.filter((lockout) => lockout === undefined)).toHaveLength(3)
   }
 })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { KyselyPlugin } from 'kysely'
 import { jobs as jobFacts } from '../../../contracts/facts/jobs.ts'
-import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/view.ts'
+import { readAccountHealth, readAllHealth } from '../../../src/whatsapp-accounts/health/read.ts'
 import { recordCallbacks } from '../../../src/whatsapp-accounts/health/store.ts'
 import { measureTraffic } from '../../../src/whatsapp-accounts/health/traffic.ts'
 import { checkNow } from '../../../src/whatsapp-accounts/health/check.ts'

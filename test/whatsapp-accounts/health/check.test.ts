@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deactivateRefused, removeWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
 import { subscribeStored } from '../../../src/whatsapp-accounts/connect/subscribe.ts'
-import { readAccountHealth } from '../../../src/whatsapp-accounts/health/view.ts'
+import { readAccountHealth } from '../../../src/whatsapp-accounts/health/read.ts'
 import { checkDueAccounts, checkNow } from '../../../src/whatsapp-accounts/health/check.ts'
 import { accessTokenPurpose } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
