@@ -1,6 +1,6 @@
 import type { MessagePreview, PreviewButton, PreviewCard, PreviewMedia } from '../../contracts/api/message.ts'
 import type { OutgoingCard, OutgoingHeader, OutgoingTemplate } from '../whatsapp/whatsapp.ts'
-import { type ButtonPart, type CardPart, listParts } from './fill/parts.ts'
+import { type ButtonPart, type CardPart, listTemplateParts } from './fill/parts.ts'
 import { fill, fillUrl, findText, listPlaceholders, type TemplateText } from './placeholders.ts'
 import type { FilledTemplate } from './fill/values.ts'
 
@@ -10,13 +10,13 @@ export function renderMessage(
   filled: FilledTemplate,
 ): Pick<MessagePreview, 'header' | 'headerMedia' | 'body' | 'footer' | 'buttons' | 'buttonDetails' | 'cards'> {
   const { components } = template
-  const parts = listParts(template)
+  const parts = listTemplateParts(template)
   const header = findText(components, 'HEADER')
   const headerMedia = filled.header && toMedia(filled.header)
   const footer = findText(components, 'FOOTER')
   const buttons = parts.buttons.map((part) => toButton(part, filled.buttons ?? []))
   return {
-    ...(header !== undefined && { header: fillHeader(template, header, filled) }),
+    ...(header !== undefined && { header: renderHeader(template, header, filled) }),
     ...(headerMedia && { headerMedia }),
     body: fill(findText(components, 'BODY') ?? '', variablesOf(template, filled)),
     ...(footer !== undefined && { footer }),
@@ -53,8 +53,8 @@ function textOf(parameters: FilledTemplate['parameters'], key: string, index: nu
   return parameter?.text ?? `{{${key}}}`
 }
 
-function fillHeader(template: TemplateText, text: string, { header }: FilledTemplate): string {
-  const part = listParts(template).header
+function renderHeader(template: TemplateText, text: string, { header }: FilledTemplate): string {
+  const part = listTemplateParts(template).header
   return part?.kind === 'text' && header?.kind === 'text' ? fill(text, { [part.key]: header.text }) : text
 }
 

@@ -6,7 +6,7 @@ import {
   type ButtonPart,
   type CardPart,
   type HeaderPart,
-  listParts,
+  listTemplateParts,
   type SectionParts,
   type TemplateParts,
 } from './fill/parts.ts'
@@ -21,7 +21,7 @@ const buttonSchemas = propertiesOf(MessageButton)
 
 /** Returns the JSON Schema of a send of this template; undefined if no send can fill it. */
 export function writeSendSchema(template: TemplateText & { name: string; language: string }): JsonSchema | undefined {
-  const parts = listParts(template)
+  const parts = listTemplateParts(template)
   if (parts.unsupported !== undefined) return undefined
   const values = parts.codeButton
     ? { code: { schema: request['code'], isRequired: true } }

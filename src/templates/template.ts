@@ -8,8 +8,8 @@ import type { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { Template, TemplateComponent } from '../../contracts/api/template.ts'
 import type { StoredComponent } from '../platform/db/schema.ts'
 import { findCouponProblem } from './fill/button-values.ts'
-import { type ButtonPart, type HeaderPart, listParts, type SectionParts } from './fill/parts.ts'
-import { findCodeProblem, fitValues, type TemplateValues } from './fill/values.ts'
+import { type ButtonPart, type HeaderPart, listTemplateParts, type SectionParts } from './fill/parts.ts'
+import { fillTemplate, findCodeProblem, type TemplateValues } from './fill/values.ts'
 import { listPlaceholders, type TemplateText } from './placeholders.ts'
 import { writeSendSchema } from './send-schema.ts'
 import type { TemplateRow } from './store.ts'
@@ -18,7 +18,7 @@ import type { TemplateRow } from './store.ts'
 export function toTemplate(row: TemplateRow): Template {
   const { name, language } = row
   const template = { name, language, parameterFormat: row.parameter_format, components: row.components }
-  const reason = row.status === 'APPROVED' ? listParts(template).unsupported : `its status is ${row.status}`
+  const reason = row.status === 'APPROVED' ? listTemplateParts(template).unsupported : `its status is ${row.status}`
   const example = writeExample(template)
   const sendSchema = writeSendSchema(template)
   return {
@@ -68,11 +68,11 @@ const to = '34600111222'
 export function writeExample(
   template: TemplateText & { name: string; language: string },
 ): SendMessageRequest | undefined {
-  if (listParts(template).unsupported !== undefined) return undefined
+  if (listTemplateParts(template).unsupported !== undefined) return undefined
   const { name, language } = template
   for (const choose of [keepExample, dropExample]) {
     const values = writeValues(template, choose)
-    if (fitValues(template, values).problems.length === 0) return { to, template: name, language, ...values }
+    if (fillTemplate(template, values).problems.length === 0) return { to, template: name, language, ...values }
   }
   return undefined
 }
@@ -83,7 +83,7 @@ const keepExample: ChooseExample = (example) => example
 const dropExample: ChooseExample = () => undefined
 
 function writeValues(template: TemplateText, choose: ChooseExample): TemplateValues {
-  const parts = listParts(template)
+  const parts = listTemplateParts(template)
   if (parts.codeButton) return { code: writeCode(choose(listPlaceholders(template)[0]?.example)) }
   const { cards, offer } = parts
   return {

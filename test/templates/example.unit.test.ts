@@ -6,7 +6,7 @@ import { SendMessageRequest } from '../../contracts/api/message.ts'
 import type { StoredComponent } from '../../src/platform/db/schema.ts'
 import { writeExample } from '../../src/templates/template.ts'
 import { writeSendSchema } from '../../src/templates/send-schema.ts'
-import { fitValues } from '../../src/templates/fill/values.ts'
+import { fillTemplate } from '../../src/templates/fill/values.ts'
 import { toComponents } from '../../src/whatsapp/client/send-template.ts'
 import { demoTemplates } from '../../src/whatsapp/simulator/templates/demo-templates.ts'
 import { SendComponents } from '../../src/whatsapp/simulator/messages/send-components.ts'
@@ -181,7 +181,7 @@ function judge(graph: GraphTemplate) {
   const { name, language, components, parameter_format: parameterFormat } = graph
   const template = { name, language, components, parameterFormat }
   const request = writeExample(template)
-  const { filled, problems } = fitValues(template, request ?? {})
+  const { filled, problems } = fillTemplate(template, request ?? {})
   const asSent: unknown = JSON.parse(JSON.stringify(toComponents(filled)))
   const validate = ajv.compile(writeSendSchema(template) ?? false)
   return {

@@ -1,7 +1,7 @@
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import type { MessageContent, StoredValues } from '../../../contracts/dashboard/message.ts'
 import type { SecretBox } from '../../platform/secrets.ts'
-import { listParts } from '../../templates/fill/parts.ts'
+import { listTemplateParts } from '../../templates/fill/parts.ts'
 import type { FilledTemplate } from '../../templates/fill/values.ts'
 import type { TemplateText } from '../../templates/placeholders.ts'
 import { renderMessage } from '../../templates/preview.ts'
@@ -33,7 +33,7 @@ export function describeContent(
   request: SendMessageRequest,
 ): MessageContent {
   const { buttons: _labels, ...shown } = renderMessage(template, filled)
-  const offer = listParts(template).offer?.text
+  const offer = listTemplateParts(template).offer?.text
   return { values: valuesOf(request), shown: { ...shown, ...(offer !== undefined && { offer }) } }
 }
 

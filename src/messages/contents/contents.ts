@@ -3,7 +3,7 @@ import type { getMessageContent as contract, MessageContent } from '../../../con
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import { awaitRunningWrites, retryLocked } from '../../platform/db/locks.ts'
-import { fitValues } from '../../templates/fill/values.ts'
+import { fillTemplate } from '../../templates/fill/values.ts'
 import type { StoredMessage } from '../message.ts'
 import type { NumberMatcher } from '../erasure/number.ts'
 import { requireMessage } from '../queries/read.ts'
@@ -45,7 +45,7 @@ async function hasTemplateChanged(
 ): Promise<boolean> {
   const { template } = await findSendFacts(db, { accountId, whatsAppAccountId, template: name, language })
   if (!template) return false
-  const { filled, problems } = fitValues(template, content.values)
+  const { filled, problems } = fillTemplate(template, content.values)
   if (problems.length > 0) return true
   const request = { ...content.values, to, template: name, language }
   const today = describeContent(template, filled, request)

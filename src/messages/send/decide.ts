@@ -4,8 +4,8 @@ import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import { formatPath, invalidField, ServiceError } from '../../../contracts/errors.ts'
 import { requireActiveAccount } from '../../whatsapp-accounts/whatsapp-account.ts'
 import type { StoredComponent } from '../../platform/db/schema.ts'
-import { type Problem, sayProblem } from '../../templates/fill/problem.ts'
-import { type FilledTemplate, fitValues } from '../../templates/fill/values.ts'
+import { formatProblem, type Problem } from '../../templates/fill/problem.ts'
+import { type FilledTemplate, fillTemplate } from '../../templates/fill/values.ts'
 import type { Route } from '../../whatsapp/whatsapp.ts'
 import type { SuppressionRule } from '../suppressions/check.ts'
 
@@ -66,7 +66,7 @@ export function decide(facts: SendFacts, input: SendMessageRequest): Draft | Unk
   if (!facts.template) return { kind: 'unknown-template', wabaId: from.wabaId }
   const template = requireApproved(facts.template, input)
   requireNumber(template, input)
-  const { filled, problems, unsupported } = fitValues(template, input)
+  const { filled, problems, unsupported } = fillTemplate(template, input)
   if (unsupported !== undefined)
     throw invalidField('template', `${input.template} (${input.language}) cannot be sent: ${unsupported}.`)
   if (problems.length > 0) throw toError(problems)
@@ -90,7 +90,8 @@ const maxProblems = 10
 /** One sentence per problem, and the problems of each field for a form. */
 function toError(problems: Problem[]): ServiceError {
   const sentences = problems.map(
-    (found) => `${formatPath(found.path)}${found.part === undefined ? '' : ` (${found.part})`}: ${sayProblem(found)}.`,
+    (found) =>
+      `${formatPath(found.path)}${found.part === undefined ? '' : ` (${found.part})`}: ${formatProblem(found)}.`,
   )
   const more = sentences.length > maxProblems ? ` And ${sentences.length - maxProblems} more.` : ''
   const fields = Object.entries(Object.groupBy(problems, ({ path, key = [] }) => path.concat(key).join('.')))

@@ -14,7 +14,7 @@ const samples: Record<Exclude<ButtonField, 'code' | 'nothing'>, string> = {
 }
 
 /** Returns the buttons with values in WhatsApp's format, and reports values that do not fit the template. */
-export function fitButtons(
+export function fillButtons(
   parts: readonly ButtonPart[],
   buttons: readonly MessageButton[] | undefined,
   report: ReportProblem,
@@ -27,7 +27,7 @@ export function fitButtons(
     const reportHere: ReportProblem = ({ path, ...rest }) => report({ path: ['buttons', position, ...path], ...rest })
     const isRepeated = given.findIndex(({ index }) => index === button.index) !== position
     if (isRepeated) reportHere({ path: ['index'], problem: `there is already a value for button ${button.index}` })
-    return fitButton(parts, button, reportHere) ?? []
+    return fillButton(parts, button, reportHere) ?? []
   })
   return [...filled, ...listFlowsWithoutValue(parts, given)]
 }
@@ -48,7 +48,7 @@ function sampleOf({ index, field }: ButtonPart): string {
   return field === 'code' || field === 'nothing' ? 'nothing' : `{"index": ${index}, ${samples[field]}}`
 }
 
-function fitButton(
+function fillButton(
   parts: readonly ButtonPart[],
   button: MessageButton,
   report: ReportProblem,

@@ -17,7 +17,7 @@ const samples: Record<HeaderPart['kind'], string> = {
 }
 
 /** Returns the header in WhatsApp's format; undefined if there is none, or if it does not fit the template. */
-export function fitHeader(
+export function fillHeader(
   part: HeaderPart | undefined,
   header: MessageHeader | undefined,
   report: ReportProblem,

@@ -48,7 +48,7 @@ export interface ButtonPart {
 const partsOf = new WeakMap<TemplateText, TemplateParts>()
 
 /** The result is cached per template object, which the sends of a batch share. */
-export function listParts(template: TemplateText): TemplateParts {
+export function listTemplateParts(template: TemplateText): TemplateParts {
   let parts = partsOf.get(template)
   if (!parts) {
     parts = readParts(template)

@@ -10,7 +10,7 @@ export interface Problem {
 }
 
 /** Such as `"1" must not be empty`. */
-export function sayProblem({ key, problem }: Pick<Problem, 'key' | 'problem'>): string {
+export function formatProblem({ key, problem }: Pick<Problem, 'key' | 'problem'>): string {
   return key === undefined ? problem : `"${key}" ${problem}`
 }
 

@@ -3,9 +3,9 @@ import { componentLimits, type MessageCard } from '../../../contracts/api/compon
 import type { SendMessageRequest } from '../../../contracts/api/message.ts'
 import type { OutgoingCard, OutgoingTemplate } from '../../whatsapp/whatsapp.ts'
 import { listPlaceholders, type TemplateText } from '../placeholders.ts'
-import { fitButtons } from './button-values.ts'
-import { fitHeader } from './header-values.ts'
-import { type CardPart, listParts, takesOnlyVariables, type TemplateParts } from './parts.ts'
+import { fillButtons } from './button-values.ts'
+import { fillHeader } from './header-values.ts'
+import { type CardPart, listTemplateParts, takesOnlyVariables, type TemplateParts } from './parts.ts'
 import type { Problem, ReportProblem } from './problem.ts'
 import { findValueProblem, findVariableProblems, listParameters } from './variables.ts'
 
@@ -17,7 +17,7 @@ export type TemplateValues = Pick<SendMessageRequest, (typeof valueFields)[numbe
 /** The values of a message in WhatsApp's format. */
 export type FilledTemplate = Omit<OutgoingTemplate, 'to' | 'name' | 'language' | 'callbackData' | 'beforeWrite'>
 
-interface Fit {
+interface FillResult {
   filled: FilledTemplate
   /** All problems, not only the first. */
   problems: Problem[]
@@ -26,7 +26,7 @@ interface Fit {
 }
 
 /** Checks the values of a request against the template, and converts them to WhatsApp's format. */
-export function fitValues(template: TemplateText, given: TemplateValues): Fit {
+export function fillTemplate(template: TemplateText, given: TemplateValues): FillResult {
   const isVariablesOnly = hasOnlyVariables(given)
   const values = isVariablesOnly ? given : withoutEmptyLists(given)
   // Most sends have only variables, and need none of the work below.
@@ -37,11 +37,11 @@ export function fitValues(template: TemplateText, given: TemplateValues): Fit {
   }
   const problems: Problem[] = []
   const report: ReportProblem = (problem) => problems.push(problem)
-  const parts = listParts(template)
+  const parts = listTemplateParts(template)
   if (values.components) return { filled: passThroughComponents(parts, values.components, values, report), problems }
   const filled = parts.codeButton
-    ? fitCode(template, parts.codeButton.index, values, report)
-    : fitParts(template, parts, values, report)
+    ? fillCode(template, parts.codeButton.index, values, report)
+    : fillParts(template, parts, values, report)
   return { filled, problems, unsupported: parts.unsupported }
 }
 
@@ -58,7 +58,7 @@ function hasOnlyVariables({ header, buttons, code, cards, limitedTimeOffer, comp
   return (header ?? buttons ?? code ?? cards ?? limitedTimeOffer ?? components) === undefined
 }
 
-function fitParts(
+function fillParts(
   template: TemplateText,
   parts: TemplateParts,
   values: TemplateValues,
@@ -69,10 +69,10 @@ function fitParts(
     report({ path: ['code'], problem: 'the template has no one-time code; use variables and buttons' })
   for (const problem of findVariableProblems(template, variables, parts.maxBodyCharacters))
     report({ path: ['variables'], ...problem })
-  const header = fitHeader(parts.header, values.header, report)
-  const buttons = fitButtons(parts.buttons, values.buttons, report)
-  const cards = fitCards(parts.cards, values.cards, report)
-  const limitedTimeOffer = fitOffer(parts.offer, values.limitedTimeOffer, report)
+  const header = fillHeader(parts.header, values.header, report)
+  const buttons = fillButtons(parts.buttons, values.buttons, report)
+  const cards = fillCards(parts.cards, values.cards, report)
+  const limitedTimeOffer = fillOffer(parts.offer, values.limitedTimeOffer, report)
   return {
     parameters: listParameters(template, variables),
     ...(header && { header }),
@@ -82,7 +82,7 @@ function fitParts(
   }
 }
 
-function fitOffer(
+function fillOffer(
   offer: TemplateParts['offer'],
   given: TemplateValues['limitedTimeOffer'],
   report: ReportProblem,
@@ -139,7 +139,12 @@ function readBodyParameters(components: object[]): FilledTemplate['parameters'] 
 }
 
 /** WhatsApp requires the code twice, in the body and in the button (reference, section 1.4). */
-function fitCode(template: TemplateText, index: number, values: TemplateValues, report: ReportProblem): FilledTemplate {
+function fillCode(
+  template: TemplateText,
+  index: number,
+  values: TemplateValues,
+  report: ReportProblem,
+): FilledTemplate {
   const { code = '' } = values
   for (const name of valueFields)
     if (name !== 'code' && isGiven(values[name]))
@@ -167,7 +172,7 @@ export function findCodeProblem(code: string): string | undefined {
 }
 
 /** Returns the cards in WhatsApp's format, which requires all of them, in order (reference, section 1.5). */
-function fitCards(
+function fillCards(
   parts: readonly CardPart[] | undefined,
   cards: readonly MessageCard[] | undefined,
   report: ReportProblem,
@@ -187,7 +192,7 @@ function fitCards(
         part: `card ${index}${cardPart === undefined ? '' : `, ${cardPart}`}`,
         ...rest,
       })
-    return part && problem === undefined ? fitCard(part, card, reportHere) : []
+    return part && problem === undefined ? fillCard(part, card, reportHere) : []
   })
 }
 
@@ -200,15 +205,15 @@ function findCountProblem(parts: readonly CardPart[], cards: readonly MessageCar
     : `must have ${parts.length} cards, as many as the template; it has ${cards.length}`
 }
 
-function fitCard(
+function fillCard(
   part: CardPart,
   { header, variables = {}, buttons }: MessageCard,
   report: ReportProblem,
 ): OutgoingCard {
   for (const problem of findVariableProblems(part.text, variables, part.maxBodyCharacters))
     report({ path: ['variables'], ...problem })
-  const filledHeader = fitHeader(part.header, header, report)
-  const filledButtons = fitButtons(part.buttons, buttons, report)
+  const filledHeader = fillHeader(part.header, header, report)
+  const filledButtons = fillButtons(part.buttons, buttons, report)
   return {
     parameters: listParameters(part.text, variables),
     ...(filledHeader && { header: filledHeader }),

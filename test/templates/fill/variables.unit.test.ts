@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fill, listPlaceholders, type TemplateText } from '../../../src/templates/placeholders.ts'
-import { sayProblem } from '../../../src/templates/fill/problem.ts'
+import { formatProblem } from '../../../src/templates/fill/problem.ts'
 import { countCharacters, findVariableProblems, listParameters } from '../../../src/templates/fill/variables.ts'
 
 const shipped = {
@@ -124,7 +124,7 @@ test.each<Case>([
     problems: ['"1" must not contain more than four spaces in a row'],
   },
 ])('checks variables: $because', ({ template, variables, problems }) => {
-  expect(findVariableProblems(template, variables).map(sayProblem)).toEqual(problems)
+  expect(findVariableProblems(template, variables).map(formatProblem)).toEqual(problems)
 })
 
 /** A value that makes `Hello {{1}}` exactly this many characters long. */
