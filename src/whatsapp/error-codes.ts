@@ -1,7 +1,7 @@
 import type { SendErrorCode } from './whatsapp.ts'
 
 /** The meaning of a Graph API error code for a send. */
-export interface Rule {
+export interface ErrorMeaning {
   /** The error that the caller gets. */
   errorCode: SendErrorCode
   /** Seconds after which a retry may succeed. */
@@ -17,35 +17,35 @@ export interface Rule {
 }
 
 /** The meaning of an error response; `unknown` if the message may have been sent. */
-export type Verdict = ({ kind: 'refused' } & Rule) | { kind: 'unknown' }
+export type ErrorClass = ({ kind: 'refused' } & ErrorMeaning) | { kind: 'unknown' }
 
-const rejected: Rule = { errorCode: 'MESSAGE_REJECTED' }
+const rejected: ErrorMeaning = { errorCode: 'MESSAGE_REJECTED' }
 /** Variables were checked before the send. If WhatsApp disagrees, the stored template is outdated. */
-const templateChanged: Rule = { errorCode: 'MESSAGE_REJECTED', template: 'resync' }
+const templateChanged: ErrorMeaning = { errorCode: 'MESSAGE_REJECTED', template: 'resync' }
 /** A user must fix this, possibly only in Meta's tools, so the account stays active here. */
-const notReady: Rule = { errorCode: 'NO_ACTIVE_ACCOUNT' }
-const unusable: Rule = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
+const notReady: ErrorMeaning = { errorCode: 'NO_ACTIVE_ACCOUNT' }
+const unusable: ErrorMeaning = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true }
 
 const minute = 60
 const hour = 60 * minute
 
-function throttled(retryAfterSeconds: number): Rule {
+function throttled(retryAfterSeconds: number): ErrorMeaning {
   return { errorCode: 'WHATSAPP_THROTTLED', retryAfterSeconds }
 }
 
-function unavailable(retryAfterSeconds: number): Rule {
+function unavailable(retryAfterSeconds: number): ErrorMeaning {
   return { errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }
 }
 
 /** Every code that can concern a template send (reference, section 2.2). */
-export const rules: Readonly<Record<number, Rule>> = {
+export const errorMeanings: Readonly<Record<number, ErrorMeaning>> = {
   // Token and permissions. Code 3 comes with HTTP 500, but is not a server error.
   0: unusable,
   3: unusable,
   10: unusable,
   104: unusable,
   190: unusable,
-  200: unusable, // and 201 to 299, see ruleOf
+  200: unusable, // and 201 to 299, see meaningOf
   131005: unusable,
 
   // Account locked or restricted for policy.
@@ -101,7 +101,7 @@ export const rules: Readonly<Record<number, Rule>> = {
   132068: rejected,
 
   // Request errors. 131008 is a missing or empty parameter, which Waybill never sends for a known template.
-  100: rejected, // with subcode 33: notReady, see ruleOf
+  100: rejected, // with subcode 33: notReady, see meaningOf
   131008: templateChanged,
   131009: rejected,
   131051: rejected,
@@ -133,37 +133,37 @@ export const rules: Readonly<Record<number, Rule>> = {
   131065: rejected,
 }
 
-/** The rule of HTTP 429 without a known code (RFC 6585, section 4). */
-export const throttledWithoutCode: Rule = throttled(minute)
+/** The meaning of HTTP 429 without a known code (RFC 6585, section 4). */
+export const throttledWithoutCode: ErrorMeaning = throttled(minute)
 
 /**
  * Classifies by code, as Meta recommends. The HTTP status matters for unknown codes, and 429 is throttling with any code:
  * a gateway that limits requests may put a code of another meaning into its error.
  */
-export function classify(
+export function classifyError(
   error: { code: number; error_subcode?: number | undefined; is_transient?: boolean | undefined },
   httpStatus: number,
-): Verdict {
-  const rule = ruleOf(error.code, error.error_subcode)
-  if (httpStatus === 429 && rule?.errorCode !== 'WHATSAPP_THROTTLED')
+): ErrorClass {
+  const meaning = meaningOf(error.code, error.error_subcode)
+  if (httpStatus === 429 && meaning?.errorCode !== 'WHATSAPP_THROTTLED')
     return { kind: 'refused', ...throttledWithoutCode }
-  if (rule) return { kind: 'refused', ...rule }
+  if (meaning) return { kind: 'refused', ...meaning }
   if (httpStatus >= 500 || httpStatus < 400) return { kind: 'unknown' }
   return { kind: 'refused', ...fallback(httpStatus, error.is_transient ?? false) }
 }
 
 /** Returns whether the same request may succeed later without changes. */
-export function isTransient(verdict: Verdict): boolean {
+export function isTransient(errorClass: ErrorClass): boolean {
   return (
-    verdict.kind === 'unknown' ||
-    verdict.errorCode === 'WHATSAPP_THROTTLED' ||
-    verdict.errorCode === 'WHATSAPP_UNAVAILABLE'
+    errorClass.kind === 'unknown' ||
+    errorClass.errorCode === 'WHATSAPP_THROTTLED' ||
+    errorClass.errorCode === 'WHATSAPP_UNAVAILABLE'
   )
 }
 
 /** Returns whether a code means that WhatsApp limits requests, not that one of them is wrong. */
 export function isThrottling(code: number): boolean {
-  return rules[code]?.errorCode === 'WHATSAPP_THROTTLED'
+  return errorMeanings[code]?.errorCode === 'WHATSAPP_THROTTLED'
 }
 
 /** Token, permissions, and "does not exist, cannot be loaded due to missing permissions" (reference, section 2.2). */
@@ -182,15 +182,15 @@ export function isUnknownObject(code: number, subcode: number | undefined): bool
   return code === 100 && subcode === 33
 }
 
-function ruleOf(code: number, subcode: number | undefined): Rule | undefined {
+function meaningOf(code: number, subcode: number | undefined): ErrorMeaning | undefined {
   // "Object with ID … does not exist, cannot be loaded due to missing permissions": the phone number ID is wrong.
   if (isUnknownObject(code, subcode)) return notReady
   // Permission codes are a range (reference, section 2.2).
-  if (code > 200 && code <= 299) return rules[200]
-  return rules[code]
+  if (code > 200 && code <= 299) return errorMeanings[200]
+  return errorMeanings[code]
 }
 
-function fallback(httpStatus: number, isTransient: boolean): Rule {
+function fallback(httpStatus: number, isTransient: boolean): ErrorMeaning {
   if (httpStatus === 401) return unusable
   if (httpStatus === 403) return notReady
   return isTransient ? unavailable(5) : rejected

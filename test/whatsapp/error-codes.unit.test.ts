@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classify, rules, type Verdict } from '../../src/whatsapp/error-codes.ts'
+import { classifyError, type ErrorClass, errorMeanings } from '../../src/whatsapp/error-codes.ts'
 
 const unusable = { errorCode: 'NO_ACTIVE_ACCOUNT', accountUnusable: true } as const
 const notReady = { errorCode: 'NO_ACTIVE_ACCOUNT' } as const
@@ -8,7 +8,7 @@ const outdated = { errorCode: 'MESSAGE_REJECTED', template: 'resync' } as const
 const throttled = (retryAfterSeconds: number) => ({ errorCode: 'WHATSAPP_THROTTLED', retryAfterSeconds }) as const
 const unavailable = (retryAfterSeconds: number) => ({ errorCode: 'WHATSAPP_UNAVAILABLE', retryAfterSeconds }) as const
 
-/** Error code, HTTP status (reference, section 2.2) and resulting classification. */
+/** Error code, HTTP status (reference, section 2.2) and resulting errorClass. */
 const table = [
   [0, 401, unusable],
   [1, 400, unavailable(5)],
@@ -82,71 +82,76 @@ const table = [
 ] as const
 
 test.each(table)('classifies code %i with HTTP %i as %j', (code, status, rule) => {
-  expect(classify({ code }, status)).toEqual({ kind: 'refused', ...rule })
+  expect(classifyError({ code }, status)).toEqual({ kind: 'refused', ...rule })
 })
 
 test('covers every classified code', () => {
-  expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(rules).map(Number))
+  expect(table.map(([code]) => code).toSorted((a, b) => a - b)).toEqual(Object.keys(errorMeanings).map(Number))
 })
 
 test.each(table)('classifies code %i with HTTP 429 as throttled', (code) => {
-  expect(classify({ code }, 429)).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_THROTTLED' })
+  expect(classifyError({ code }, 429)).toMatchObject({ kind: 'refused', errorCode: 'WHATSAPP_THROTTLED' })
 })
 
 test.each(table)('classifies code %i the same with any other HTTP status', (code) => {
-  const verdicts = [400, 401, 403, 404, 500, 503].map((status) => classify({ code }, status))
-  expect(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size).toBe(1)
+  const verdicts = [400, 401, 403, 404, 500, 503].map((status) => classifyError({ code }, status))
+  expect(new Set(verdicts.map((errorClass) => JSON.stringify(errorClass))).size).toBe(1)
 })
 
-test.each<{ says: string; error: Parameters<typeof classify>[0]; status: number; verdict: Verdict }>([
+test.each<{
+  says: string
+  error: Parameters<typeof classifyError>[0]
+  status: number
+  errorClass: ErrorClass
+}>([
   {
     says: 'classifies every code of the permission range as a missing permission',
     error: { code: 294 },
     status: 403,
-    verdict: { kind: 'refused', ...unusable },
+    errorClass: { kind: 'refused', ...unusable },
   },
   {
     says: 'classifies code 100 with subcode 33 as an invalid phone number id',
     error: { code: 100, error_subcode: 33 },
     status: 400,
-    verdict: { kind: 'refused', ...notReady },
+    errorClass: { kind: 'refused', ...notReady },
   },
   {
     says: 'classifies an unknown code with 429 as throttled',
     error: { code: 7 },
     status: 429,
-    verdict: { kind: 'refused', ...throttled(60) },
+    errorClass: { kind: 'refused', ...throttled(60) },
   },
   {
     says: 'classifies an unknown code with 401 as a rejected token',
     error: { code: 7 },
     status: 401,
-    verdict: { kind: 'refused', ...unusable },
+    errorClass: { kind: 'refused', ...unusable },
   },
   {
     says: 'keeps the account usable for an unknown code with 403',
     error: { code: 7 },
     status: 403,
-    verdict: { kind: 'refused', ...notReady },
+    errorClass: { kind: 'refused', ...notReady },
   },
   {
     says: 'classifies an unknown code with 400 as a rejection',
     error: { code: 7 },
     status: 400,
-    verdict: { kind: 'refused', ...rejected },
+    errorClass: { kind: 'refused', ...rejected },
   },
   {
     says: 'retries an unknown code with 400 that is marked as transient',
     error: { code: 7, is_transient: true },
     status: 400,
-    verdict: { kind: 'refused', ...unavailable(5) },
+    errorClass: { kind: 'refused', ...unavailable(5) },
   },
   {
     says: 'treats the outcome of an unknown code with 500 as unknown',
     error: { code: 7 },
     status: 500,
-    verdict: { kind: 'unknown' },
+    errorClass: { kind: 'unknown' },
   },
-])('$says', ({ error, status, verdict }) => {
-  expect(classify(error, status)).toEqual(verdict)
+])('$says', ({ error, status, errorClass }) => {
+  expect(classifyError(error, status)).toEqual(errorClass)
 })

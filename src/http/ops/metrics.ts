@@ -9,7 +9,7 @@ import { isSameSecret } from '../../platform/secrets.ts'
 import { countTemplatesByStatus } from '../../templates/store.ts'
 import type { PostOutcome } from '../../webhooks/alerts/chat/poster.ts'
 import type { HealthDeps } from '../../whatsapp-accounts/health/read.ts'
-import { rules } from '../../whatsapp/error-codes.ts'
+import { errorMeanings } from '../../whatsapp/error-codes.ts'
 import type { SendOutcome, WhatsApp } from '../../whatsapp/whatsapp.ts'
 import { printAllAccounts } from './health-metrics.ts'
 
@@ -184,7 +184,7 @@ export function countSends(whatsapp: WhatsApp, registry: Registry): WhatsApp {
 
 /** Only known codes become labels, so that their number is bounded. */
 export function toCodeLabel(code: number): string {
-  return Object.hasOwn(rules, code) ? String(code) : 'other'
+  return Object.hasOwn(errorMeanings, code) ? String(code) : 'other'
 }
 
 /** Registers a gauge of templates by approval status, counted at each scrape. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { isMissingName, type Resolve } from '../sender/resolve.ts'
-import type { AddressVerdict } from '../sender/webhook-sender.ts'
+import type { AddressCheck } from '../sender/webhook-sender.ts'
 
 /** One text for all problems, because naming the failed rule would reveal details of our network. */
 export const urlProblem = readProblem(problems.endpointUrl())
@@ -117,7 +117,7 @@ export interface AddressRules {
 export async function checkAddress(
   text: string,
   { allowPrivate, isAllowed, resolve }: AddressRules,
-): Promise<AddressVerdict> {
+): Promise<AddressCheck> {
   const url = checkEndpointUrl(text, { allowPrivate })
   if (!url) return 'refused'
   if (addressOf(url.hostname) !== undefined) return 'allowed'

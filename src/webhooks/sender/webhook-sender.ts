@@ -7,13 +7,13 @@ export interface WebhookSender {
   /** Posts JSON without a signature, for example to a chat. The same address rules apply. Never rejects. */
   post(request: PostRequest): Promise<AttemptResult>
   /** Checks whether deliveries to this URL would be allowed, before an endpoint is added. */
-  check(url: string): Promise<AddressVerdict>
+  check(url: string): Promise<AddressCheck>
   /** Aborts running attempts. */
   close(): Promise<void>
 }
 
 /** Private and non-existent hosts get the same verdict, because different ones would reveal names in our network. */
-export type AddressVerdict = 'allowed' | 'refused'
+export type AddressCheck = 'allowed' | 'refused'
 
 export interface AttemptRequest {
   url: string

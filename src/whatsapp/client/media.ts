@@ -63,9 +63,9 @@ function readUpload(exchange: Exchange, accessToken: string): MediaOutcome {
       : { kind: 'unavailable', reason: 'the response contains no media ID' }
   }
   const refusal = readRefusal(exchange, [accessToken])
-  if (!refusal || refusal.verdict.kind === 'unknown')
+  if (!refusal || refusal.errorClass.kind === 'unknown')
     return { kind: 'unavailable', reason: `an unreadable response with HTTP ${status}` }
-  const { errorCode, retryAfterSeconds, accountUnusable = false } = refusal.verdict
+  const { errorCode, retryAfterSeconds, accountUnusable = false } = refusal.errorClass
   return {
     kind: 'refused',
     errorCode,

@@ -21,16 +21,16 @@ function failure(reason: string): ReadOutcome<never> {
 function readFailure(answer: Extract<Exchange, { kind: 'answered' }>, accessToken: string): ReadOutcome<never> {
   const refusal = readRefusal(answer, [accessToken])
   if (!refusal) return failure(`an unreadable response with HTTP ${answer.status}`)
-  const { verdict, error, deniesAccess, subcode } = refusal
+  const { errorClass, error, deniesAccess, subcode } = refusal
   return {
     ok: false,
     refused: true,
-    accountUnusable: verdict.kind === 'refused' && verdict.accountUnusable === true,
+    accountUnusable: errorClass.kind === 'refused' && errorClass.accountUnusable === true,
     reason: `WhatsApp returned error code ${error.code}`,
     error,
     ...(deniesAccess && { accessDenied: true }),
     ...(subcode !== undefined && { subcode }),
-    ...(isTransient(verdict) && { transient: true }),
+    ...(isTransient(errorClass) && { transient: true }),
   }
 }
 

@@ -1,11 +1,11 @@
-import { classify, deniesAccess, isTransient, throttledWithoutCode, type Verdict } from '../error-codes.ts'
+import { classifyError, deniesAccess, type ErrorClass, isTransient, throttledWithoutCode } from '../error-codes.ts'
 import type { WhatsAppError } from '../read-outcome.ts'
 import { cut } from '../wire-values.ts'
 import type { Exchange } from './exchange.ts'
 import { ErrorBody, type GraphError, parseJson, UncodedErrorBody } from './wire.ts'
 
 export interface Refusal {
-  verdict: Verdict
+  errorClass: ErrorClass
   error: WhatsAppError
   deniesAccess: boolean
   /** Distinguishes errors that share a code, such as those about templates. */
@@ -26,7 +26,7 @@ export function readRefusal(answer: Answer, secrets: readonly string[]): Refusal
   const { error } = parsed.data
   const { error_subcode: subcode } = error
   return {
-    verdict: withRetryAfter(classify(error, status), retryAfterSeconds),
+    errorClass: withRetryAfter(classifyError(error, status), retryAfterSeconds),
     error: toWhatsAppError(error, secrets),
     deniesAccess: deniesAccess(error),
     ...(subcode !== undefined && { subcode }),
@@ -39,16 +39,16 @@ const tooManyRequests = 429
 function readThrottling({ body, retryAfterSeconds }: Answer, secrets: readonly string[]): Refusal {
   const title = readUncodedError(body, secrets) ?? 'Too Many Requests'
   return {
-    verdict: withRetryAfter({ kind: 'refused', ...throttledWithoutCode }, retryAfterSeconds),
+    errorClass: withRetryAfter({ kind: 'refused', ...throttledWithoutCode }, retryAfterSeconds),
     error: { code: tooManyRequests, title },
     deniesAccess: false,
   }
 }
 
 /** The longer of the delay that a code is known to need and the one that the response requests. */
-function withRetryAfter(verdict: Verdict, requested: number | undefined): Verdict {
-  if (verdict.kind === 'unknown' || requested === undefined || !isTransient(verdict)) return verdict
-  return { ...verdict, retryAfterSeconds: Math.max(verdict.retryAfterSeconds ?? 0, requested) }
+function withRetryAfter(errorClass: ErrorClass, requested: number | undefined): ErrorClass {
+  if (errorClass.kind === 'unknown' || requested === undefined || !isTransient(errorClass)) return errorClass
+  return { ...errorClass, retryAfterSeconds: Math.max(errorClass.retryAfterSeconds ?? 0, requested) }
 }
 
 /** Returns the text of an error object without a readable code. */

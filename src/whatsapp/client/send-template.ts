@@ -96,10 +96,10 @@ type Answer = Extract<Exchange, { kind: 'answered' }>
 function readFailure(answer: Answer, secrets: readonly string[]): Attempt {
   const refusal = readRefusal(answer, secrets)
   if (!refusal) return final(interpretForeignResponse(answer, secrets))
-  const { verdict, error } = refusal
-  if (verdict.kind === 'unknown')
+  const { errorClass, error } = refusal
+  if (errorClass.kind === 'unknown')
     return final({ kind: 'unknown', reason: `WhatsApp failed with HTTP ${answer.status}` })
-  const { retryImmediately = false, accountUnusable = false, ...rest } = verdict
+  const { retryImmediately = false, accountUnusable = false, ...rest } = errorClass
   return { outcome: { ...rest, accountUnusable, error }, retryImmediately }
 }
 

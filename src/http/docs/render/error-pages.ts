@@ -1,8 +1,8 @@
-import { documentedErrorCodes, type DocumentedErrorCode, errorHelp } from '../../../../contracts/error-help.ts'
+import { type DocumentedErrorCode, documentedErrorCodes, errorHelp } from '../../../../contracts/error-help.ts'
 import { describeError, ServiceError } from '../../../../contracts/errors.ts'
 import { toFailureBody } from '../../api/errors.ts'
 import { toMcpFailureBody } from '../../mcp/mcp.ts'
-import { rules } from '../../../whatsapp/error-codes.ts'
+import { errorMeanings } from '../../../whatsapp/error-codes.ts'
 import { adviseOnFailure, explainedCodes } from '../../../whatsapp/failure-advice.ts'
 import { type PlannedStatus, plans } from '../../../whatsapp/simulator/messages/plans.ts'
 import { sandboxRecipients } from '../../../whatsapp/simulator/messages/recipients.ts'
@@ -59,19 +59,19 @@ function writeWhatsAppError(number: number): ErrorPage {
 }
 
 function describeReport(code: number): string {
-  const rule = rules[code]
+  const meaning = errorMeanings[code]
   const reported =
     'If WhatsApp reports the error after it accepted the message, the message becomes `failed`, and the webhook event `message.failed` carries the code in `data.error.code`.'
-  if (rule === undefined) return reported
-  const { status } = describeError(rule.errorCode)
+  if (meaning === undefined) return reported
+  const { status } = describeError(meaning.errorCode)
   return [
-    `If WhatsApp rejects the request with this code, the API returns ${status} \`${rule.errorCode}\`, and the message contains the code in brackets.`,
-    rule.retryAfterSeconds !== undefined && `\`Retry-After\` is ${rule.retryAfterSeconds} seconds.`,
-    rule.accountUnusable &&
+    `If WhatsApp rejects the request with this code, the API returns ${status} \`${meaning.errorCode}\`, and the message contains the code in brackets.`,
+    meaning.retryAfterSeconds !== undefined && `\`Retry-After\` is ${meaning.retryAfterSeconds} seconds.`,
+    meaning.accountUnusable &&
       'Waybill also deactivates the WhatsApp account, so that further sends fail immediately until someone activates it again.',
-    rule.template === 'resync' && 'Waybill also syncs the templates.',
-    (rule.template === 'PAUSED' || rule.template === 'DISABLED') &&
-      `Waybill also treats the template as \`${rule.template}\` until the next sync.`,
+    meaning.template === 'resync' && 'Waybill also syncs the templates.',
+    (meaning.template === 'PAUSED' || meaning.template === 'DISABLED') &&
+      `Waybill also treats the template as \`${meaning.template}\` until the next sync.`,
     reported,
   ]
     .filter(Boolean)
