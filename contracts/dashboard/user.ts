@@ -3,7 +3,7 @@ import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
 import { AccountId, line, Timestamp } from '../fields.ts'
-import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
+import { dashboardProcedure, ofAccount, Role } from '../procedure.ts'
 
 export const Email = z
   .email(problems.email())

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { type Caused, runForCallers, withCause } from '../platform/db/traced.ts'
+import { runInLinkedSpan, type TracedItem, withTrace } from '../platform/db/traced.ts'
 import { createFairBatcher } from '../platform/fair-batch.ts'
 import { isItemError, isLockTimeout } from '../platform/db/errors.ts'
 
@@ -27,7 +27,7 @@ const maxInFlight = 2
  * same database share a transaction, in which accounts take turns, so that many items of one account do not delay those
  * of others. If it throws, some items may have been applied; `run` must make repeating all of them safe.
  */
-export function batchedByAccount<Item extends { accountId: string } & Caused, Own extends ApplyDeps = ApplyDeps>({
+export function batchedByAccount<Item extends { accountId: string } & TracedItem, Own extends ApplyDeps = ApplyDeps>({
   name,
   run,
 }: BatchedByAccountOptions<Item, Own>): (deps: Own, items: readonly Item[]) => Promise<StatusCounts> {
@@ -37,7 +37,7 @@ export function batchedByAccount<Item extends { accountId: string } & Caused, Ow
     const known = batchers.get(deps.db)
     if (known) return known
     const batcher = createFairBatcher<Item, StatusCounts>({
-      run: (parts) => runForCallers(deps.tracing, name, parts, () => run(deps, parts)),
+      run: (parts) => runInLinkedSpan(deps.tracing, name, parts, () => run(deps, parts)),
       sum: addUp,
       maxItems,
       minItems,
@@ -54,16 +54,16 @@ export function batchedByAccount<Item extends { accountId: string } & Caused, Ow
     const [first] = items
     if (!first) return noCounts()
     const call = batcherOf(deps)
-    const caused = withCause(deps.tracing, items)
+    const traced = withTrace(deps.tracing, items)
     // Nearly all callbacks are about one account.
-    if (caused.every(({ accountId }) => accountId === first.accountId)) return call(first.accountId, caused)
-    const byAccount = Map.groupBy(caused, ({ accountId }) => accountId)
+    if (traced.every(({ accountId }) => accountId === first.accountId)) return call(first.accountId, traced)
+    const byAccount = Map.groupBy(traced, ({ accountId }) => accountId)
     return addUp(await Promise.all([...byAccount].map(([accountId, own]) => call(accountId, own))))
   }
 }
 
 /**
- * Invalid data and deadlocks can be caused by one callback, so the batch is bisected. A lock timeout is caused by the
+ * Invalid data and deadlocks can be traced by one callback, so the batch is bisected. A lock timeout is traced by the
  * messages of one account, so each account is retried separately.
  */
 function chooseRetry(error: unknown): 'halves' | 'keys' | 'none' {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import type { Caused } from '../platform/db/traced.ts'
+import type { TracedItem } from '../platform/db/traced.ts'
 import {
   changeTemplates,
   type ReportedTemplateChange,
@@ -210,7 +210,7 @@ function splitStatuses(
 }
 
 /** A change of a template, or of a WhatsApp account. */
-type IncomingChange = Caused & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
+type IncomingChange = TracedItem & (ReportedTemplateChange | (ReportedChange & { wabaId: string }))
 
 type UpdateDeps = ApplyDeps & Pick<Deps, 'log' | 'now'>
 

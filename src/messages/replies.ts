@@ -4,7 +4,7 @@ import type { MessageEvent } from '../../contracts/events.ts'
 import { arraysOf, type Columns, fieldsOf, type Lists, listsOf, namesOf } from '../platform/db/columns.ts'
 import type { Database } from '../platform/db/schema.ts'
 import { statement, unnamedStatement } from '../platform/db/statement.ts'
-import type { Caused } from '../platform/db/traced.ts'
+import type { TracedItem } from '../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../webhooks/events.ts'
 import { type IdentityChange, isKnown, type WhatsAppIdentity } from '../whatsapp/callbacks/read-identity.ts'
 import type { UserPreferenceChange, UserReply } from '../whatsapp/callbacks/read-reply.ts'
@@ -24,7 +24,7 @@ interface Addressee {
 type IncomingReply = Addressee & UserReply
 type IncomingPreference = Addressee & UserPreferenceChange
 type IncomingIdentityChange = Addressee & IdentityChange
-export type UserUpdate = (IncomingReply | IncomingPreference | IncomingIdentityChange) & Caused
+export type UserUpdate = (IncomingReply | IncomingPreference | IncomingIdentityChange) & TracedItem
 
 /** Emits events for replies to our messages, and stores opt-outs and opt-ins. */
 export const applyReplies = batchedByAccount<UserUpdate>({ name: 'apply_replies', run: applyAll })

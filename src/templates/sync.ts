@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contracts/errors.ts'
 import { requireAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
-import { workOnDue } from '../platform/work-on-due.ts'
+import { processDue } from '../platform/process-due.ts'
 import { deactivateRefused } from '../whatsapp-accounts/change.ts'
 import { describeUnreadableToken, openAccessToken } from '../whatsapp-accounts/secrets.ts'
 import { claimDueSyncs, findWhatsAppAccounts, type WhatsAppAccountRow } from '../whatsapp-accounts/store.ts'
@@ -141,7 +141,7 @@ type PeriodicSyncDeps = Pick<Deps, 'db' | 'whatsapp' | 'secrets' | 'now' | 'log'
  */
 export async function syncDueTemplates(deps: PeriodicSyncDeps, stopping?: AbortSignal): Promise<number> {
   const claim = () => claimDueSyncs(deps.db, { limit: maxClaimed, nextSeconds })
-  return (await workOnDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba), stopping)).length
+  return (await processDue(claim, wabasAtOnce, (waba) => syncOne(deps, waba), stopping)).length
 }
 
 /** Never fails, so that one unreadable WABA does not block the others. */

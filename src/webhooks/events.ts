@@ -58,7 +58,7 @@ export type UnrecordedEvent = Pick<NewEvent, 'accountId' | 'type' | 'subjectId' 
   /** An endpoint that does not receive the event, because the event is about it. */
   exceptEndpointId?: string
   /** The trace that caused the event; the active one by default. */
-  cause?: TraceContext | undefined
+  trace?: TraceContext | undefined
 }
 
 /** Evaluated at each use, because it must return the time after a wait for a row lock. */
@@ -186,8 +186,8 @@ export async function recordEvents(
   await insertAllTraced(trx, { ...listsOf(tracedColumns, traced), ...deliveryLists })
 }
 
-function findTraceparent(tracing: Tracing, { cause = tracing.active() }: UnrecordedEvent): string | undefined {
-  return cause && tracing.toTraceparent(cause)
+function findTraceparent(tracing: Tracing, { trace = tracing.active() }: UnrecordedEvent): string | undefined {
+  return trace && tracing.toTraceparent(trace)
 }
 
 /** Assigns ascending IDs to each account's events, up to the timestamp that its clock row was advanced to. */

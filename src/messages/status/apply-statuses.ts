@@ -1,6 +1,6 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
 import { erasedRecipient, noReason } from '../../../contracts/fields.ts'
-import type { Caused } from '../../platform/db/traced.ts'
+import type { TracedItem } from '../../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
 import { explainFailure } from '../../whatsapp/failure-advice.ts'
@@ -13,7 +13,7 @@ import { applyRecipientChoices, optedOutCode, toRejectedChoice } from '../suppre
 import { applyReport, type StatusReport, withoutRecipient } from './advance.ts'
 import { lockMessages, type MessageReference, type StateChange, writeStates } from './store.ts'
 
-export interface IncomingStatus extends MessageReference, Caused {
+export interface IncomingStatus extends MessageReference, TracedItem {
   report: Omit<StatusReport, 'waId' | 'userId'>
   /** How WhatsApp names the recipient; undefined if it says nothing. */
   recipient?: WhatsAppIdentity | undefined
@@ -50,7 +50,7 @@ function listRejected(events: PendingEvent[]) {
   )
 }
 
-export interface PendingEvent extends Caused {
+export interface PendingEvent extends TracedItem {
   message: StoredMessage
   event: MessageEvent
 }
@@ -65,7 +65,7 @@ function fold(
   const after = new Map<StoredMessage, StoredMessage>()
   const events: PendingEvent[] = []
   const identityReports: IdentityReport[] = []
-  const apply = ({ report: reported, cause, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
+  const apply = ({ report: reported, trace, wabaId, ...reference }: IncomingStatus): keyof StatusCounts => {
     const before = find(reference)
     if (!before) return 'unknown'
     const current = after.get(before) ?? before
@@ -77,7 +77,7 @@ function fold(
     // Later statuses of a message repeat the names.
     if (recipient && (message.waId !== current.waId || message.userId !== current.userId))
       identityReports.push(toIdentityReport(message, recipient, wabaId, report.at))
-    if (changed) for (const event of toEvents(current, message, report.at)) events.push({ message, event, cause })
+    if (changed) for (const event of toEvents(current, message, report.at)) events.push({ message, event, trace })
     return changed ? 'applied' : 'repeated'
   }
   const counts = callbacks.map((statuses) => {
@@ -122,13 +122,13 @@ function indexMessages(messages: StoredMessage[]): (reference: MessageReference)
   }
 }
 
-export function toUnrecordedEvent({ message, event, cause }: PendingEvent): UnrecordedEvent {
+export function toUnrecordedEvent({ message, event, trace }: PendingEvent): UnrecordedEvent {
   return {
     accountId: message.accountId,
     type: event.type,
     subjectId: message.id,
     payload: JSON.stringify(event),
-    cause,
+    trace,
   }
 }
 

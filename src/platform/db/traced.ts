@@ -1,5 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Kysely, QueryResult } from 'kysely'
-import { createBatcher, type BatchOptions } from '../batch.ts'
+import { type BatchOptions, createBatcher } from '../batch.ts'
 import type { SpanDescription, TraceContext, Tracing } from '../telemetry/tracing.ts'
 import type { Database } from './schema.ts'
 import { nameOf } from './statement.ts'
@@ -81,24 +81,27 @@ function describeBatch(name: string): SpanDescription {
 }
 
 /** An item of a batch, with the trace that it belongs to while tracing is on. */
-export interface Caused {
-  cause?: TraceContext | undefined
+export interface TracedItem {
+  trace?: TraceContext | undefined
 }
 
 /** Stores the active trace in each item, because a batch can belong to several traces. */
-export function withCause<Item extends Caused>(tracing: Tracing | undefined, items: readonly Item[]): readonly Item[] {
-  const cause = tracing?.active()
-  return cause ? items.map((item) => ({ ...item, cause })) : items
+export function withTrace<Item extends TracedItem>(
+  tracing: Tracing | undefined,
+  items: readonly Item[],
+): readonly Item[] {
+  const trace = tracing?.active()
+  return trace ? items.map((item) => ({ ...item, trace })) : items
 }
 
 /** Runs a batch in a span that is linked with the traces of its parts. All items of a part belong to one trace. */
-export function runForCallers<Result>(
+export function runInLinkedSpan<Result>(
   tracing: Tracing | undefined,
   name: string,
-  parts: readonly (readonly Caused[])[],
+  parts: readonly (readonly TracedItem[])[],
   work: () => Promise<Result>,
 ): Promise<Result> {
   if (!tracing) return work()
-  const callers = parts.map(([first]) => first?.cause)
+  const callers = parts.map(([first]) => first?.trace)
   return tracing.shared(describeBatch(name), callers, work)
 }

@@ -98,10 +98,10 @@ export function traceWebhookSender(sender: WebhookSender, tracing: Tracing): Web
     ...sender,
     attempt: async (request) => {
       const traceparent = request.delivery?.traceparent
-      const cause = traceparent ? tracing.fromTraceparent(traceparent) : tracing.active()
+      const trace = traceparent ? tracing.fromTraceparent(traceparent) : tracing.active()
       const { span, context } = tracing.start(
         { name: 'POST webhook', kind: 'client', attributes: describeAttempt(request) },
-        cause,
+        trace,
       )
       const headers = { ...withoutTraceContext(request.headers), ...tracing.inject(context) }
       const result = await tracing.within(context, () => sender.attempt({ ...request, headers }))

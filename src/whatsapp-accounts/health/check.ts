@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { MarketingAccess } from '../../whatsapp/onboarding.ts'
-import { workOnDue } from '../../platform/work-on-due.ts'
+import { processDue } from '../../platform/process-due.ts'
 import { isWrongAppSecret, wrongAppSecret } from '../connect/advice.ts'
 import { inspectStored, openStored, type Stored } from '../connect/token.ts'
 import { storePhoneNumber } from '../phone-number.ts'
@@ -15,8 +15,8 @@ import {
   hasApprovedMarketingTemplates,
   type HealthChanges,
   type HealthRow,
-  saveHealth,
   readAdvice,
+  saveHealth,
   toAdviceColumns,
   toProblemColumns,
 } from './store.ts'
@@ -37,7 +37,7 @@ export function checkDueAccounts(deps: CheckDeps, stopping?: AbortSignal): Promi
     checkNow(deps, ref).catch((error: unknown) =>
       deps.log.warn({ err: error, ...ref }, 'could not check a WhatsApp account'),
     )
-  return workOnDue(claim, checksAtOnce, check, stopping)
+  return processDue(claim, checksAtOnce, check, stopping)
 }
 
 /** Checks an account and logs changed findings; throws if the account does not exist. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { announceTemplateChanges } from '../../../src/webhooks/alerts/templates.ts'
 import { changeCallback, post, templateUpdate } from '../../support/callbacks.ts'
-import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
+import { type DashboardBrowser, findAccessibilityViolations, startDashboard } from './support.ts'
 
 let dashboard: DashboardBrowser
 

@@ -25,10 +25,10 @@ async function* claimItems<Item>(claim: Claim<Item>, stopping?: AbortSignal): As
 }
 
 /**
- * Works on due items at once, as many as `workers`. `work` must not throw. If the process stops, it completes what is
+ * Processes due items concurrently, as many as `workers`. `work` must not throw. If the process stops, it completes what is
  * claimed. Returns the items.
  */
-export async function workOnDue<Item>(
+export async function processDue<Item>(
   claim: Claim<Item>,
   workers: number,
   work: (item: Item) => Promise<void>,
