@@ -2,12 +2,14 @@ import { Registry } from 'prom-client'
 import { ServiceError } from '../../contracts/errors.ts'
 import { type App, buildApp } from '../app.ts'
 import { type Drain, type ProcessRole, type Serving, startServing } from '../http/serve.ts'
+import type { Deps } from '../deps.ts'
 import type { Config } from '../platform/config.ts'
 import type { DataFolder, LockHolder } from '../platform/db/embedded/data-folder.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { describeProgress, migrate, type MigrationProgress } from '../platform/db/migrate/migrate.ts'
 import { createLogger, type Logger } from '../platform/log.ts'
 import type { Telemetry } from '../platform/telemetry/telemetry.ts'
+import { listAuditKeys } from '../users/audit/chain.ts'
 import { rejectUnfinishedMove } from './move/marker.ts'
 import { acquireDataFolder, describeLockHolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
@@ -50,6 +52,7 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   resources.defer(() => app.close())
   await migrate(app.deps.db, { onProgress: (progress) => logProgress(log, progress) })
   await rejectUnfinishedMove(app.deps.db)
+  await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
   const serving = await listen(app, run, registry, member)
   endStart({ isEmbedded: config.database.kind === 'pglite' })
@@ -61,6 +64,18 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   else await run.whenListening(app, serving.url)
   const reason = await stopped
   if (reason !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: reason === 'retired' }
+}
+
+/** Otherwise, one request after the other would fail. The keys of the audit log stand for all stored secrets. */
+async function reportWrongKey({ db, secrets, log }: Deps): Promise<void> {
+  try {
+    for (const { ciphertext, purpose } of await listAuditKeys(db)) secrets.decrypt(ciphertext, purpose)
+  } catch (error) {
+    log.error(
+      { err: error },
+      'WAYBILL_SECRET_KEY is not the key of this database: sends, webhooks and changes will fail',
+    )
+  }
 }
 
 /** The OpenTelemetry packages are loaded only if something is exported. */

@@ -40,6 +40,18 @@ describe.runIf(source.kind === 'postgres')('with DATABASE_URL', () => {
     for (const server of [first, second]) expect(await server.stop()).toMatchObject({ exitCode: 0 })
   })
 
+  test('reports at its start that the secret key does not belong to the database', async () => {
+    const { accountId } = (await waybill.json(['account', 'create', '--name', 'Shop'])) as { accountId: string }
+    await waybill.json(['key', 'generate', accountId])
+    const right = await waybill.serve()
+    const wrong = await waybill.serve({ env: { WAYBILL_SECRET_KEY: randomBytes(32).toString('base64') } })
+
+    const [{ stderr: ofRight }, { stderr: ofWrong }] = [await right.stop(), await wrong.stop()]
+
+    expect(ofRight).not.toContain('WAYBILL_SECRET_KEY')
+    expect(ofWrong).toContain('WAYBILL_SECRET_KEY is not the key of this database')
+  })
+
   test('reports an unreachable database promptly on one line', async () => {
     const env = { DATABASE_URL: 'postgres://waybill:hushhush@127.0.0.1:9/none' }
 
