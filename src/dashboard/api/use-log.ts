@@ -5,6 +5,14 @@ import { useEffect, useRef } from 'react'
 export const logPageSize = 25
 const refreshMilliseconds = 4_000
 
+/**
+ * The query of the URL. A change of filters starts from it: the page follows the URL with a delay, so the filters that it
+ * shows can be older than the last change.
+ */
+export function currentSearch(): URLSearchParams {
+  return new URLSearchParams(location.search)
+}
+
 interface LogPage {
   items: readonly unknown[]
   nextCursor?: string | undefined

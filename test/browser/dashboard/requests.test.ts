@@ -39,6 +39,27 @@ function rowsOf(page: Page) {
   return page.getByRole('table').getByRole('row')
 }
 
+test('changes two filters in one task', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await call(account)
+  await openOfAccount('requests?outcome=failed&errorCode=VALIDATION_ERROR')
+  await expect.poll(() => rowsOf(page).count()).toBe(1 + 1)
+
+  // React renders neither change before the other one is made.
+  await page.evaluate(() => {
+    for (const label of ['Outcome', 'Time']) {
+      const select = [...document.querySelectorAll('label')].find(({ textContent }) => textContent === label)?.control
+      if (!(select instanceof HTMLSelectElement)) throw new Error(`no field ${label}`)
+      const set = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value')?.set
+      set?.call(select, label === 'Time' ? '24h' : '')
+      select.dispatchEvent(new Event('change', { bubbles: true }))
+    }
+  })
+
+  await expect.poll(() => new URL(page.url()).search).toBe('?range=24h&errorCode=VALIDATION_ERROR')
+  expect(pageErrors).toEqual([])
+})
+
 test.each(['light', 'dark'] as const)('lists, filters and opens requests in %s', async (colorScheme) => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn({ colorScheme })
   await openOfAccount('requests')

@@ -1,6 +1,7 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
+import { currentSearch } from '../../api/use-log.ts'
 import { useLogKeys, useShortcutsSetting } from './log-keys.ts'
 import { type MessageFilters, readFilters, writeFilters } from './message-filters.ts'
 
@@ -41,9 +42,8 @@ export function useLogAddress() {
   return {
     filters,
     openedId,
-    /** Starts from the URL: the page follows it with a delay, so the filters shown can be older than the last change. */
     change: (changes: Partial<MessageFilters>) => {
-      const current = new URLSearchParams(location.search)
+      const current = currentSearch()
       const query = write({ ...readFilters(current), ...changes }, current.get('message') ?? undefined)
       setSearch(query, { replace: true, preventScrollReset: true })
     },
@@ -56,7 +56,7 @@ export function useLogAddress() {
       if (openedId === undefined) return
       // Go back instead of adding an entry, so that the back button does not reopen the panel.
       if (readPanelState(state).opensPanel === true) void navigate(-1)
-      else setSearch(writeFilters(filters), { replace: true, preventScrollReset: true })
+      else setSearch(writeFilters(readFilters(currentSearch())), { replace: true, preventScrollReset: true })
     },
   }
 }

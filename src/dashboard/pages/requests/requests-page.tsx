@@ -7,7 +7,7 @@ import { useMemo } from 'react'
 import { useSearchParams } from 'react-router'
 import type { RequestSummary } from '../../../../contracts/dashboard/request.ts'
 import { api } from '../../api/client.ts'
-import { logPageSize, useLog } from '../../api/use-log.ts'
+import { currentSearch, logPageSize, useLog } from '../../api/use-log.ts'
 import { formatList, formatNumber } from '../../language/format.ts'
 import { translate } from '../../language/i18n.ts'
 import { useAccount } from '../../session/session.ts'
@@ -39,9 +39,8 @@ export function RequestsPage() {
   const requests = log.data?.pages.flatMap(({ items }) => items) ?? []
   const summary = useSummary(filters)
   const isEmpty = log.isSuccess && requests.length === 0 && !log.isPlaceholderData
-  // Starts from the URL: the page follows it with a delay, so the filters shown can be older than the last change.
   const change = (changes: Partial<RequestFilters>) =>
-    setSearch(writeFilters({ ...readFilters(new URLSearchParams(location.search)), ...changes }), { replace: true })
+    setSearch(writeFilters({ ...readFilters(currentSearch()), ...changes }), { replace: true })
   const queryOf = (requestId: string) => {
     const query = writeFilters(filters)
     query.set('request', requestId)
@@ -85,7 +84,10 @@ export function RequestsPage() {
       {requests.length > 0 && <RequestsTable requests={requests} stale={log.isPlaceholderData} queryOf={queryOf} />}
       {requests.length > 0 && requests.length < logPageSize && log.hasNextPage && <OnlyNewestSearched of="requests" />}
       <LoadMore query={more} />
-      <RequestDrawer requestId={search.get('request') ?? undefined} onClose={() => setSearch(writeFilters(filters))} />
+      <RequestDrawer
+        requestId={search.get('request') ?? undefined}
+        onClose={() => setSearch(writeFilters(readFilters(currentSearch())))}
+      />
     </>
   )
 }
