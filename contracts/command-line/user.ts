@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PendingInvitation } from '../dashboard/member.ts'
 import { changes } from '../facts/changes.ts'
 import { Timestamp } from '../fields.ts'
 import { commandProcedure, ofAccount, Role } from '../procedure.ts'
@@ -17,6 +18,7 @@ export const listMembers = commandProcedure({
         twoFactor: z.boolean(),
       }),
     ),
+    invitations: z.array(PendingInvitation),
   }),
 })
 

@@ -13,7 +13,7 @@ import type { HandlersOf } from '../pipeline/procedures.ts'
 import { listTemplates } from '../templates/list.ts'
 import { removeMemberAsOperator, resetPassword } from '../users/change-member.ts'
 import { inviteUser, type IssuedInvitation } from '../users/invitation.ts'
-import { mailInvitation } from '../users/invite-member.ts'
+import { listInvitations, mailInvitation } from '../users/invite-member.ts'
 import { grantOperator, listOperators, revokeOperator } from '../users/operators.ts'
 import { findMembers } from '../users/store.ts'
 import { addWhatsAppAccount } from '../whatsapp-accounts/add.ts'
@@ -39,7 +39,10 @@ const accountHandlers: Handlers<'account'> = {
 }
 
 const memberHandlers: Handlers<'member'> = {
-  list: async ({ db }, _call, { accountId }) => ({ items: await findMembers(db, accountId) }),
+  list: async (deps, _call, { accountId }) => ({
+    items: await findMembers(deps.db, accountId),
+    invitations: await listInvitations(deps, accountId),
+  }),
   invite: async (deps, _call, { accountId, email, role, send }) => {
     if (send && !deps.mail) throw new ServiceError('SETTING_REFUSED', '--send needs an SMTP server: set SMTP_URL.')
     const issued = await inviteUser(deps, accountId, { email, role })

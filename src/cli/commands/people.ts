@@ -41,15 +41,18 @@ export const ownerCommands = [
   contractCommand(listMembers, {
     name: 'owner list',
     alias: 'member list',
-    summary: 'List the users who can sign in to the dashboard of an account',
+    summary: 'List the users who can sign in to the dashboard of an account, and those who are invited',
     args: { ACC: 'accountId' },
     examples: ['waybill owner list acc_…', 'waybill owner list acc_… --json'],
-    text: ({ items }, { ACC }) =>
-      items.length === 0
+    text: ({ items, invitations }, { ACC }) =>
+      items.length + invitations.length === 0
         ? `No users can sign in to ${ACC}. Invite one: ${waybill} owner invite ${ACC} --email EMAIL`
         : formatTable(
             ['EMAIL', 'NAME', 'ROLE'],
-            items.map((member) => [member.email, member.name, member.role]),
+            [
+              ...items.map(({ email, name, role }) => [email, name, role]),
+              ...invitations.map(({ email, role, expiresAt }) => [email, `invited until ${expiresAt}`, role]),
+            ],
           ),
   }),
   contractCommand(removeMember, {

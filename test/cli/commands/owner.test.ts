@@ -69,6 +69,11 @@ test('invalidates older links of a user, and all links when the user is removed'
   const reset = () => tokenOf(['owner', 'reset-password', accountId, '--email', email])
   const wrong = await tokenOf(['owner', 'invite', accountId, '--email', email])
   const invited = await tokenOf(['owner', 'invite', accountId, '--email', email, '--role', 'viewer'])
+  expect(await waybill.json(['owner', 'list', accountId])).toMatchObject({
+    items: [],
+    invitations: [{ email, role: 'viewer' }],
+  })
+  expect((await waybill.run(['owner', 'list', accountId])).stdout).toMatch(/invited until 20\d\d-.* viewer/)
   expect(await accept(wrong, 'a password of somebody else')).toBe(404)
   expect(await accept(invited, 'correct horse battery staple')).toBe(200)
   expect((await waybill.json(['owner', 'list', accountId])).items).toMatchObject([{ email, role: 'viewer' }])
