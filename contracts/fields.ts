@@ -8,7 +8,7 @@ import { problems } from './facts/problems.ts'
 export const noControlCharacters = /^[^\x00-\x1f\x7f]*$/
 
 /** One line of text, such as a name or a reference. */
-export function line(maxLength: number) {
+export function singleLine(maxLength: number) {
   return z
     .string()
     .min(1, problems.empty())
@@ -17,7 +17,7 @@ export function line(maxLength: number) {
 }
 
 /** ID of an account (the customer), such as `acc_01kah39zr4e8m5n6p7q8s9t0vw`. */
-export const AccountId = line(64)
+export const AccountId = singleLine(64)
 
 /** The public address of a file. */
 export const publicAddress = /^https?:\/\/[^\s\x00-\x1f\x7f]+$/
@@ -31,9 +31,9 @@ export function responseField(field: z.ZodString): z.ZodString {
 }
 
 /** The schema of a field that is given: without `optional`, `default` and `nullable`. */
-export function withoutWrappers(field: unknown): unknown {
+export function unwrapSchema(field: unknown): unknown {
   const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable
-  return isWrapper ? withoutWrappers(field.def.innerType) : field
+  return isWrapper ? unwrapSchema(field.def.innerType) : field
 }
 
 /** Two letters of a country, `ENT.` for a parent ID, and up to 128 letters and digits. Upper and lower case differ. */
@@ -116,22 +116,22 @@ export const LanguageCode = z
   .describe('Template language code, such as `en` or `en_US`. `en` and `en_US` are different templates.')
   .meta({ examples: ['en'] })
 
-export const TemplateName = line(512)
+export const TemplateName = singleLine(512)
   .describe('Name of the template, as WhatsApp lists it.')
   .meta({ examples: ['order_shipped'] })
 
-export const ExternalId = line(255)
+export const ExternalId = singleLine(255)
   .describe("The caller's own reference. Returned in the response and in webhooks.")
   .meta({ examples: ['order-1042'] })
 
 /** The number of the sandbox has this ID, so that the examples of the document can be sent there as they are. */
 export const exampleWhatsAppAccountId = 'wa_01kah39zr4e8m5n6p7q8s9t0vw'
 
-export const WhatsAppAccountId = line(64)
+export const WhatsAppAccountId = singleLine(64)
   .describe('ID of the WhatsApp account. When absent, the default account is used.')
   .meta({ examples: [exampleWhatsAppAccountId] })
 
-export const MessageId = line(64)
+export const MessageId = singleLine(64)
   .describe('Message ID of this service.')
   .meta({ examples: ['msg_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
@@ -141,7 +141,7 @@ export const MessageId = line(64)
  */
 export const MessageIdInPath = MessageId.meta({ pattern: '^msg_[0-9a-z]{26}$' })
 
-export const MediaId = line(64)
+export const MediaId = singleLine(64)
   .describe('ID of an uploaded file.')
   .meta({ examples: ['med_01kah3b9mzf5vt2d0wq8r6x4ye'] })
 
@@ -153,7 +153,7 @@ export const WaMessageId = z
   .meta({ examples: ['wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA'] })
 
 /** The code of a failure for which WhatsApp gave no reason, in events and in filters. */
-export const noReason = 'UNKNOWN'
+export const unknownCode = 'UNKNOWN'
 
 /** The code of a failed message: WhatsApp's, one of ours, or `UNKNOWN`. */
 export const FailureCode = z

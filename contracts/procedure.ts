@@ -228,7 +228,7 @@ export function commandProcedure<K extends Kind, Input extends z.ZodObject, Outp
 }
 
 /** The input of a procedure for one account, with further fields. */
-export function ofAccount<Shape extends z.ZodRawShape>(shape: Shape) {
+export function accountInput<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ accountId: AccountId, ...shape })
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import {
-  WhatsAppAccountId,
   ExternalId,
   LanguageCode,
-  line,
   PhoneNumber,
   responseField,
+  singleLine,
   TemplateName,
   Timestamp,
+  WhatsAppAccountId,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 import { OneTimeCode } from './components.ts'
@@ -23,7 +23,7 @@ export const codeLimits = {
   maxExpirySeconds: 3600,
 } as const
 
-const Purpose = line(64)
+const Purpose = singleLine(64)
   .default('default')
   .describe('What the code is for. Codes for different purposes are independent; limits count them together.')
   .meta({ examples: ['sign-in'] })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { line, publicAddress, Timestamp } from '../fields.ts'
+import { publicAddress, singleLine, Timestamp } from '../fields.ts'
 
 /** WhatsApp's limits for the values of a template (Meta, "Template components" and the pages of each kind). */
 export const componentLimits = {
@@ -69,7 +69,7 @@ export const DocumentFile = z
   .strictObject({
     link: link.optional(),
     mediaId: mediaId.optional(),
-    filename: line(240)
+    filename: singleLine(240)
       .optional()
       .describe('Name that the recipient sees. Its extension determines the icon.')
       .meta({ examples: ['invoice.pdf'] }),
@@ -97,11 +97,11 @@ export const MessageLocation = z
       .max(180, problems.atMost({ max: 180 }))
       .describe('Degrees east of Greenwich.')
       .meta({ examples: [11.5755] }),
-    name: line(1000)
+    name: singleLine(1000)
       .optional()
       .describe('Name of the place.')
       .meta({ examples: ['Depot 7'] }),
-    address: line(1000)
+    address: singleLine(1000)
       .optional()
       .describe('Address of the place.')
       .meta({ examples: ['Ringstr. 1, Munich'] }),
@@ -113,13 +113,13 @@ export const MessageLocation = z
   })
 export type MessageLocation = z.infer<typeof MessageLocation>
 
-const productId = line(256)
+const productId = singleLine(256)
   .describe('ID of the product in the catalogue (`product_retailer_id`).')
   .meta({ examples: ['sku-1'] })
 
 export const MessageProduct = z
   .strictObject({
-    catalogId: line(64)
+    catalogId: singleLine(64)
       .describe('ID of the catalogue.')
       .meta({ examples: ['194836987003835'] }),
     productId,
@@ -157,7 +157,7 @@ function isShallow(value: unknown, depth = 0): boolean {
 
 export const FlowInput = z
   .strictObject({
-    token: line(512)
+    token: singleLine(512)
       .optional()
       .describe('Returned by WhatsApp with the response to the flow.')
       .meta({ examples: ['booking-7'] }),
@@ -174,7 +174,7 @@ export type FlowInput = z.infer<typeof FlowInput>
 
 export const ProductSection = z
   .strictObject({
-    title: line(componentLimits.sectionTitleCharacters)
+    title: singleLine(componentLimits.sectionTitleCharacters)
       .describe('Heading of the section.')
       .meta({ examples: ['Best sellers'] }),
     productIds: z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { WhatsAppAccountId, line, MediaId, publicAddress, responseField, Timestamp } from '../fields.ts'
+import { MediaId, publicAddress, responseField, singleLine, Timestamp, WhatsAppAccountId } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 
 /** The kinds of files that a template header can show. */
@@ -14,7 +14,7 @@ export const maxMediaBytes = {
   document: 100 * 1024 * 1024,
 } as const satisfies Record<MediaKind, number>
 
-const FileName = line(240)
+const FileName = singleLine(240)
   .describe('Name that the recipient of a document sees. Its extension determines the icon.')
   .meta({ examples: ['invoice.pdf'] })
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import {
-  WhatsAppAccountId,
-  responseField,
   cursor,
   LanguageCode,
-  line,
   NextCursor,
   PageLimit,
+  responseField,
+  singleLine,
   TemplateName,
   Timestamp,
+  WhatsAppAccountId,
 } from '../fields.ts'
 import { procedure } from '../procedure.ts'
 import type { SendMessageRequest } from './message.ts'
@@ -201,7 +201,7 @@ export const listTemplates = procedure({
   summary: 'List templates with the placeholders they need',
   description: 'Lists the templates of the WhatsApp account by name and language, one page at a time.',
   input: z.strictObject({
-    status: line(64)
+    status: singleLine(64)
       .optional()
       .describe('Only templates with this status, such as `APPROVED`.')
       .meta({ examples: ['APPROVED'] }),

@@ -3,7 +3,7 @@ import { changes, contentsChange, switches } from '../facts/changes.ts'
 import { join } from '../facts/fact.ts'
 import { maxContentsDays } from '../dashboard/public-api.ts'
 import { Timestamp } from '../fields.ts'
-import { commandProcedure, ofAccount } from '../procedure.ts'
+import { accountInput, commandProcedure } from '../procedure.ts'
 
 const Switch = z.enum(['enabled', 'disabled'])
 
@@ -43,7 +43,7 @@ const contentsDays = `must be off, or 1 to ${maxContentsDays} days`
 /** Omitted fields stay unchanged. */
 export const updateAccount = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({
+  input: accountInput({
     api: Switch.optional(),
     rateLimit: z.int().optional(),
     templateChanges: Switch.optional(),
@@ -80,14 +80,14 @@ export const listAccounts = commandProcedure({
 
 export const suspendAccount = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: Account,
   audit: changes.suspendAccount,
 })
 
 export const resumeAccount = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: Account,
   audit: changes.resumeAccount,
 })

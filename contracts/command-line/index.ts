@@ -9,7 +9,7 @@ import {
   listMessages,
   listTemplates,
   updateTemplate,
-} from './of-account.ts'
+} from './account-resources.ts'
 import { getRates, importRates, listRates, removeRates } from './rates.ts'
 import {
   grantOperator,

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { PendingInvitation } from '../dashboard/member.ts'
 import { changes } from '../facts/changes.ts'
 import { Timestamp } from '../fields.ts'
-import { commandProcedure, ofAccount, Role } from '../procedure.ts'
+import { accountInput, commandProcedure, Role } from '../procedure.ts'
 
 export const listMembers = commandProcedure({
   kind: 'query',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({
     items: z.array(
       z.object({
@@ -27,7 +27,7 @@ const IssuedLink = z.object({ email: z.string(), role: Role, url: z.string(), ex
 
 export const inviteMember = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({
+  input: accountInput({
     email: z.string(),
     role: Role.default('owner'),
     /** Whether the link is also sent by email. */
@@ -39,14 +39,14 @@ export const inviteMember = commandProcedure({
 
 export const removeMember = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({ email: z.string() }),
+  input: accountInput({ email: z.string() }),
   output: z.object({ removed: z.literal(true) }),
   audit: changes.removeMember,
 })
 
 export const resetPassword = commandProcedure({
   kind: 'mutation',
-  input: ofAccount({ email: z.string() }),
+  input: accountInput({ email: z.string() }),
   output: IssuedLink,
   audit: changes.resetPassword,
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { Facts } from './facts.ts'
-import { line, Timestamp } from '../fields.ts'
-import { dashboardProcedure, ofAccount } from '../procedure.ts'
+import { singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 
 export const chatFormats = ['slack', 'teams'] as const
@@ -19,7 +19,7 @@ const Chat = z.object({
 })
 export type Chat = z.infer<typeof Chat>
 
-export const TimeZone = line(64).refine(isTimeZone, problems.timeZone())
+export const TimeZone = singleLine(64).refine(isTimeZone, problems.timeZone())
 
 function isTimeZone(name: string): boolean {
   try {
@@ -110,7 +110,7 @@ export const getAlertSettings = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read how alerts are sent',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: AlertSettings,
 })
 
@@ -129,7 +129,7 @@ export const getAlertRecipients = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read whether the caller gets alerts by email, and as an owner, who else does',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: AlertRecipients,
 })
 
@@ -139,7 +139,7 @@ export const setAlertEmails = dashboardProcedure({
   budget: 'emails',
   allowed: 'viewer',
   summary: 'Stop or resume the alerts that the caller gets by email',
-  input: ofAccount({ receives: z.boolean() }),
+  input: accountInput({ receives: z.boolean() }),
   output: AlertRecipients,
   audit: 'by handler',
 })
@@ -157,7 +157,7 @@ export const testEmail = dashboardProcedure({
   budget: 'emails',
   allowed: 'viewer',
   summary: 'Send the caller a test email, as alerts are sent',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: EmailTest,
   audit: changes.testAlertEmail,
 })
@@ -167,8 +167,8 @@ export const setChat = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Post alerts to a chat in Slack or Teams',
-  input: ofAccount({
-    url: line(2048),
+  input: accountInput({
+    url: singleLine(2048),
     /** Derived from the host by default, if the host is known. */
     format: z.enum(chatFormats).optional(),
   }),
@@ -182,7 +182,7 @@ export const removeChat = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Stop posting alerts to a chat',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ removed: z.boolean() }),
   audit: changes.removeAlertChat,
 })
@@ -202,7 +202,7 @@ export const testChat = dashboardProcedure({
   budget: 'tests',
   allowed: 'owner',
   summary: 'Post a test message to the chat',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: ChatTest,
   audit: changes.testAlertChat,
 })
@@ -213,7 +213,7 @@ export const updateAlertRules = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Change thresholds, quiet hours and repetition of alerts',
-  input: ofAccount(AlertRules.partial().shape),
+  input: accountInput(AlertRules.partial().shape),
   output: AlertSettings,
   audit: (changed) => {
     const names = Object.keys(changes.rule) as (keyof AlertRules)[]
@@ -264,7 +264,7 @@ export const listAlerts = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List open alerts, then those that were resolved in the last 30 days, newest first',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(Alert) }),
 })
 
@@ -273,7 +273,7 @@ export const acknowledgeAlert = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Acknowledge an alert: no further notifications are sent for it until it is resolved',
-  input: ofAccount({ alertId: line(64) }),
+  input: accountInput({ alertId: singleLine(64) }),
   output: Alert,
   audit: changes.acknowledgeAlert,
 })

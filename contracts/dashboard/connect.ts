@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { AccountHealth as PublicAccountHealth, HealthFinding, WhatsAppAccountHealth } from '../api/account.ts'
-import { line, Timestamp } from '../fields.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
-import { MetaSecret, ofWhatsAppAccount } from './whatsapp-account.ts'
+import { MetaSecret, whatsAppAccountInput } from './whatsapp-account.ts'
 
 /** The steps that connect a phone number, in order. Each step can be repeated. */
 
@@ -53,7 +53,7 @@ export const inspectToken = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Check an access token with WhatsApp, and list the numbers that it may use',
-  input: ofAccount({ accessToken: MetaSecret }),
+  input: accountInput({ accessToken: MetaSecret }),
   output: TokenReport,
   audit: changes.inspectToken,
 })
@@ -71,7 +71,7 @@ export const subscribeApp = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: "Subscribe the token's app to the callbacks of the WhatsApp Business Account",
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: ConnectStep,
   audit: changes.subscribeApp,
 })
@@ -94,7 +94,7 @@ export const configureCallback = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: "Set the callback URL of the token's app, or return the values to enter at Meta",
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: CallbackStep,
   audit: changes.configureCallback,
 })
@@ -112,7 +112,7 @@ export const getCallbackSetUp = dashboardProcedure({
   budget: 'reads',
   allowed: 'owner',
   summary: 'Read what the app dashboard of Meta asks for, and whether Waybill can enter it by itself',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: CallbackSetUp,
 })
 
@@ -129,7 +129,7 @@ export const getHealth = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read what is known of the WhatsApp accounts, and what follows from it',
-  input: ofAccount({ withCounts: z.boolean().default(false) }),
+  input: accountInput({ withCounts: z.boolean().default(false) }),
   output: AccountHealth,
 })
 
@@ -138,7 +138,7 @@ export const checkHealth = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Ask WhatsApp about the token, the number, the subscription and the callback URL now',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: AccountHealth,
   audit: changes.checkHealth,
 })
@@ -151,7 +151,7 @@ export const registerNumber = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Register the phone number with the Cloud API, with its two-step verification PIN',
-  input: ofAccount({ whatsAppAccountId: line(64), pin: Pin }),
+  input: accountInput({ whatsAppAccountId: singleLine(64), pin: Pin }),
   output: ConnectStep,
   audit: changes.registerNumber,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Facts } from './facts.ts'
-import { line, Timestamp } from '../fields.ts'
-import { ofAccount, operatorProcedure } from '../procedure.ts'
+import { singleLine, Timestamp } from '../fields.ts'
+import { accountInput, operatorProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Email } from './user.ts'
 
@@ -41,9 +41,9 @@ export const listAccounts = operatorProcedure({
   summary: 'List the accounts of this server with their health',
   input: z.strictObject({
     /** Part of a name, or an account ID. */
-    search: line(200).optional(),
+    search: singleLine(200).optional(),
     order: z.enum(accountOrders).default('newest'),
-    cursor: line(64).optional(),
+    cursor: singleLine(64).optional(),
     limit: z.int().min(1).max(50).default(25),
   }),
   output: z.object({ items: z.array(ConsoleAccount), nextCursor: z.string().optional() }),
@@ -53,7 +53,7 @@ export const createAccount = operatorProcedure({
   kind: 'mutation',
   budget: 'changes',
   summary: 'Create an account, and invite its first owner',
-  input: z.strictObject({ name: line(200), ownerEmail: Email.optional() }),
+  input: z.strictObject({ name: singleLine(200), ownerEmail: Email.optional() }),
   output: z.object({
     accountId: z.string(),
     name: z.string(),
@@ -67,7 +67,7 @@ export const suspendAccount = operatorProcedure({
   kind: 'mutation',
   budget: 'changes',
   summary: 'Suspend an account: its API key and all its sends are rejected',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
   audit: changes.suspendAccountAsOperator,
 })
@@ -76,7 +76,7 @@ export const resumeAccount = operatorProcedure({
   kind: 'mutation',
   budget: 'changes',
   summary: 'Resume a suspended account',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ suspendedAt: Timestamp.optional() }),
   audit: changes.resumeAccountAsOperator,
 })
@@ -85,7 +85,7 @@ export const viewAccount = operatorProcedure({
   kind: 'mutation',
   budget: 'changes',
   summary: 'View an account for an hour in this session; its audit log records this',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ expiresAt: Timestamp }),
   audit: changes.viewAccount,
 })
@@ -94,7 +94,7 @@ export const closeAccountView = operatorProcedure({
   kind: 'mutation',
   budget: 'changes',
   summary: 'Stop viewing an account',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ closed: z.literal(true) }),
   audit: changes.endView,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PhoneNumber } from '../fields.ts'
 import { Amount, CostEstimate, Currency, FreeReason, ReportedCategory } from '../pricing.ts'
-import { dashboardProcedure, ofAccount } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { periodFields } from './overview.ts'
 
 const Count = z.int()
@@ -42,7 +42,7 @@ export const getCosts = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'What the messages of a period cost, by category and country',
-  input: ofAccount(periodFields),
+  input: accountInput(periodFields),
   output: Costs,
 })
 
@@ -54,7 +54,7 @@ export const estimateCost = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'What a message to a number would cost',
-  input: ofAccount({ to: PhoneNumber, category: TemplateCategory }),
+  input: accountInput({ to: PhoneNumber, category: TemplateCategory }),
   output: z.object({
     /** Absent if no rate card has a rate. */
     estimate: CostEstimate.optional(),

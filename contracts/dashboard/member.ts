@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../fields.ts'
-import { ofAccount, Role, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure, Role } from '../procedure.ts'
 import { changes, roles } from '../facts/changes.ts'
 import { Email } from './user.ts'
 
@@ -18,7 +18,7 @@ export const listMembers = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the members of the account',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(Member) }),
 })
 
@@ -27,7 +27,7 @@ export const setMemberRole = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Change the role of a member; the last owner stays one',
-  input: ofAccount({ email: Email, role: Role }),
+  input: accountInput({ email: Email, role: Role }),
   output: Member,
   audit: ({ email, role }) => changes.setMemberRole({ email, role: roles[role]() }),
 })
@@ -37,7 +37,7 @@ export const removeMember = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Remove a member from the account; the last owner stays',
-  input: ofAccount({ email: Email }),
+  input: accountInput({ email: Email }),
   output: z.object({ removed: z.literal(true) }),
   audit: changes.removeMember,
 })
@@ -58,7 +58,7 @@ export const listInvitations = dashboardProcedure({
   budget: 'reads',
   allowed: 'owner',
   summary: 'List invitations that were not accepted yet',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(PendingInvitation) }),
 })
 
@@ -77,7 +77,7 @@ export const inviteMember = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Invite a user by email, or create a link to pass on if no SMTP server is set up',
-  input: ofAccount({ email: Email, role: Role }),
+  input: accountInput({ email: Email, role: Role }),
   output: SentInvitation,
   audit: ({ email, role }) => changes.inviteMember[role]({ email }),
 })
@@ -87,7 +87,7 @@ export const revokeInvitation = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Revoke an invitation: its link becomes invalid',
-  input: ofAccount({ email: Email }),
+  input: accountInput({ email: Email }),
   output: z.object({ revoked: z.literal(true) }),
   audit: changes.revokeInvitation,
 })

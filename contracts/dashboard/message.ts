@@ -8,8 +8,8 @@ import {
   templateValues,
 } from '../api/message.ts'
 import { replyKinds } from '../events.ts'
-import { line, MessageId, Timestamp } from '../fields.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { MessageId, singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 import { Delivery } from './webhook.ts'
@@ -29,14 +29,16 @@ export const Country = z.string().regex(/^[A-Z]{2}$/, 'must be a country code su
 /** The filters of the API's `message.list`, further filters, and a search. */
 const messageFilters = {
   ...filters,
-  whatsAppAccountId: line(64).optional().describe('Only messages from this WhatsApp account, which is one number.'),
+  whatsAppAccountId: singleLine(64)
+    .optional()
+    .describe('Only messages from this WhatsApp account, which is one number.'),
   country: Country.optional().describe('Only messages to numbers with a calling code of this country.'),
   failure: FailureStage.optional().describe('Only failed messages that WhatsApp rejected, or that it had accepted.'),
   outcomeUnknown: z
     .literal(true)
     .optional()
     .describe('Only messages that are pending for more than a minute, because the response of WhatsApp was lost.'),
-  search: line(255)
+  search: singleLine(255)
     .optional()
     .describe(
       'A message ID or its start, a wamid, an external ID, a number or a template name; the last three in part.',
@@ -63,7 +65,7 @@ export const listMessages = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List messages, the newest first',
-  input: ofAccount({ ...messageFilters, cursor, limit: z.int().min(1).max(maxListed).default(20) }),
+  input: accountInput({ ...messageFilters, cursor, limit: z.int().min(1).max(maxListed).default(20) }),
   output: MessagePage.extend({
     items: z.array(ListedMessage),
     /** What the search matched; absent without a search. */
@@ -79,7 +81,7 @@ export const countMessages = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the messages that match the filters',
-  input: ofAccount(messageFilters),
+  input: accountInput(messageFilters),
   output: z.object({
     count: z.int(),
     /** `minimum`: there are at least this many. */
@@ -94,7 +96,7 @@ export const listFailureReasons = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the failed messages that match the filters by reason',
-  input: ofAccount(messageFilters),
+  input: accountInput(messageFilters),
   output: z.object({
     /** The most frequent first, at most ten. */
     reasons: z.array(z.object({ code: z.string(), meaning: z.string(), facts: Facts.optional(), count: z.int() })),
@@ -137,7 +139,7 @@ export const getMessage = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read one message with its status, replies and webhook deliveries',
-  input: ofAccount({ messageId: MessageId }),
+  input: accountInput({ messageId: MessageId }),
   output: z.object({
     message: Message,
     /** Present only when the message failed. */
@@ -177,7 +179,7 @@ export const getMessageContent = dashboardProcedure({
   allowed: 'viewer',
   membersOnly: true,
   summary: 'Read what a message said, if the account stores it',
-  input: ofAccount({ messageId: MessageId }),
+  input: accountInput({ messageId: MessageId }),
   output: z.discriminatedUnion('state', [
     z.object({
       state: z.literal('stored'),
@@ -215,7 +217,7 @@ export const resolveMessage = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set the outcome of a message whose outcome is unknown to what you found out',
-  input: ofAccount({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
+  input: accountInput({ messageId: MessageId, as: z.enum(['failed', 'sent']) }),
   output: z.object({ messageId: z.string(), status: z.enum(['failed', 'sent']) }),
   audit: changes.resolveMessage,
 })
@@ -226,7 +228,7 @@ export const sendMessageAgain = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Send a message again: the same template, language, recipient and external ID',
-  input: ofAccount({ messageId: MessageId, ...repeatableValues }),
+  input: accountInput({ messageId: MessageId, ...repeatableValues }),
   output: SentFromDashboard,
   audit: changes.sendMessageAgain,
 })

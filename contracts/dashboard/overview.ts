@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dayMilliseconds } from '../time.ts'
 import { Timestamp } from '../fields.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { TimeZone } from './alert.ts'
 import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
@@ -128,7 +128,7 @@ export const getOverview = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'What was sent, delivered, read and failed, by day',
-  input: ofAccount({
+  input: accountInput({
     ...periodFields,
     /** The previous period by default. */
     compareWith: DayRange.optional(),
@@ -141,7 +141,7 @@ export const setTimeZone = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set the time zone in which the overview shows days',
-  input: ofAccount({ timeZone: TimeZone }),
+  input: accountInput({ timeZone: TimeZone }),
   output: z.object({ timeZone: z.string() }),
   audit: changes.setTimeZone,
 })

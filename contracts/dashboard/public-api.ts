@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
-import { line, Timestamp } from '../fields.ts'
+import { singleLine, Timestamp } from '../fields.ts'
 import { changes, contentsChange, switches } from '../facts/changes.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 
 /** Contents are never stored longer than their messages (`WAYBILL_RETENTION_DAYS`). */
 export const maxContentsDays = 365
@@ -50,7 +50,7 @@ export const getApiAccess = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read the state of the API key, the allow-list and the rate limit',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: ApiAccess,
 })
 
@@ -79,7 +79,7 @@ export const getRecentUse = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read which addresses called the API in the last 24 hours, and how close to the rate limit they came',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: RecentUse,
 })
 
@@ -88,7 +88,7 @@ export const setTemplateChanges = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set whether the API key can create, change and delete templates',
-  input: ofAccount({ enabled: z.boolean() }),
+  input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.templateChanges(enabled),
 })
@@ -98,7 +98,7 @@ export const setMcp = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set whether AI assistants can use the API key at /mcp',
-  input: ofAccount({ enabled: z.boolean() }),
+  input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.mcp(enabled),
 })
@@ -108,7 +108,7 @@ export const setMessageContents = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Store message contents for some days, or stop storing and delete them',
-  input: ofAccount({
+  input: accountInput({
     /** Null: store no contents. */
     keptDays: z.int().min(1).max(maxContentsDays).nullable(),
   }),
@@ -121,7 +121,7 @@ export const generateKey = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Generate the API key, and show it once',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: IssuedKey,
   audit: changes.generateKey,
 })
@@ -131,7 +131,7 @@ export const regenerateKey = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Replace the API key: the old one stops working immediately',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: IssuedKey,
   audit: changes.regenerateKey,
 })
@@ -141,7 +141,7 @@ export const revokeKey = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Delete the API key: every request is rejected until there is a new one',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ revoked: z.boolean() }),
   audit: changes.revokeKey,
 })
@@ -151,7 +151,7 @@ export const setAccess = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Enable or disable API access',
-  input: ofAccount({ enabled: z.boolean() }),
+  input: accountInput({ enabled: z.boolean() }),
   output: z.object({ enabled: z.boolean() }),
   audit: ({ enabled }) => switches.api(enabled),
 })
@@ -161,7 +161,7 @@ export const setAllowList = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Replace the IP allow-list; an empty list allows every address',
-  input: ofAccount({ allowList: z.array(line(64)).max(200, problems.atMostEntries({ max: 200 })) }),
+  input: accountInput({ allowList: z.array(singleLine(64)).max(200, problems.atMostEntries({ max: 200 })) }),
   output: z.object({ allowList: z.array(z.string()) }),
   audit: ({ allowList: entries }) =>
     entries.length === 0 ? changes.emptyAllowList() : changes.setAllowList({ entries: entries.join(', ') }),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Facts } from './facts.ts'
-import { FailureCode, line, MessageId, PageLimit, Timestamp } from '../fields.ts'
-import { dashboardProcedure, ofAccount } from '../procedure.ts'
+import { FailureCode, MessageId, PageLimit, singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 
 export const requestOutcomes = ['succeeded', 'failed', '4xx', '5xx'] as const
 export type RequestOutcome = (typeof requestOutcomes)[number]
 
-export const RequestId = line(64).meta({ examples: ['req_019aab34c5d6_9f86d0811x'] })
+export const RequestId = singleLine(64).meta({ examples: ['req_019aab34c5d6_9f86d0811x'] })
 
 /** An API request in the log. */
 export const ApiRequest = z.object({
@@ -49,8 +49,8 @@ export type ApiRequestDetails = z.infer<typeof ApiRequestDetails>
 const requestFilters = {
   outcome: z.enum(requestOutcomes, `must be one of ${requestOutcomes.join(', ')}`).optional(),
   errorCode: FailureCode.optional(),
-  path: line(255).optional().describe('A part of the path.'),
-  search: line(255).optional().describe('A request ID, a message ID or an external ID.'),
+  path: singleLine(255).optional().describe('A part of the path.'),
+  search: singleLine(255).optional().describe('A request ID, a message ID or an external ID.'),
   from: Timestamp.optional(),
   until: Timestamp.optional(),
 }
@@ -61,9 +61,9 @@ export const listRequests = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List API requests, the newest first',
-  input: ofAccount({
+  input: accountInput({
     ...requestFilters,
-    cursor: line(1024).optional(),
+    cursor: singleLine(1024).optional(),
     limit: PageLimit,
   }),
   output: ApiRequestPage,
@@ -75,7 +75,7 @@ export const summarizeRequests = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the API requests that match the filters, and their error codes',
-  input: ofAccount(requestFilters),
+  input: accountInput(requestFilters),
   output: z.object({
     count: z.int(),
     /** False if older requests were not examined; then `count` is a minimum. */
@@ -93,6 +93,6 @@ export const getRequest = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read one API request; a failed one with its bodies',
-  input: ofAccount({ requestId: RequestId }),
+  input: accountInput({ requestId: RequestId }),
   output: ApiRequestDetails,
 })

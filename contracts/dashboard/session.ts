@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Facts } from './facts.ts'
-import { line, Timestamp } from '../fields.ts'
+import { singleLine, Timestamp } from '../fields.ts'
 import { dashboardProcedure } from '../procedure.ts'
 import { Email, Password } from './user.ts'
 
@@ -34,7 +34,7 @@ export const revokeSession = dashboardProcedure({
   budget: 'changes',
   allowed: 'signed-in',
   summary: 'End one session of the user who is signed in',
-  input: z.strictObject({ sessionId: line(64) }),
+  input: z.strictObject({ sessionId: singleLine(64) }),
   output: z.object({ revoked: z.literal(true) }),
   audit: 'by handler',
 })
@@ -66,7 +66,7 @@ export const resetPassword = dashboardProcedure({
   budget: 'changes',
   allowed: 'anybody',
   summary: 'Set a new password with the link from an email',
-  input: z.strictObject({ token: line(128), password: Password }),
+  input: z.strictObject({ token: singleLine(128), password: Password }),
   output: z.object({ email: z.string() }),
   audit: 'by handler',
 })

@@ -6,7 +6,7 @@ import {
   removeSuppression as publicRemove,
   Suppression,
 } from '../api/suppression.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { changes } from '../facts/changes.ts'
 import { Facts } from './facts.ts'
 
@@ -31,7 +31,7 @@ export const listSuppressions = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List suppressed recipients, the newest first',
-  input: ofAccount(publicList.input.shape),
+  input: accountInput(publicList.input.shape),
   output: publicList.output.extend({ items: z.array(UserSuppression) }),
 })
 
@@ -40,7 +40,7 @@ export const addSuppression = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Add a recipient to the suppression list',
-  input: ofAccount(publicAdd.input.shape),
+  input: accountInput(publicAdd.input.shape),
   output: publicAdd.output,
   audit: changes.addSuppression,
 })
@@ -50,7 +50,7 @@ export const removeSuppression = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Remove a recipient from the suppression list',
-  input: ofAccount(publicRemove.input.shape),
+  input: accountInput(publicRemove.input.shape),
   output: publicRemove.output,
   audit: changes.removeSuppression,
 })
@@ -60,7 +60,7 @@ export const importSuppressions = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Add many recipients to the suppression list',
-  input: ofAccount(publicImport.input.shape),
+  input: accountInput(publicImport.input.shape),
   output: publicImport.output,
   audit: ({ recipients: { length: count } }) =>
     count === 1 ? changes.addSuppression() : changes.addSuppressions({ count }),
@@ -71,7 +71,7 @@ export const getSuppressionSettings = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read which template categories are not sent to suppressed recipients',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: SuppressionSettings,
 })
 
@@ -80,7 +80,7 @@ export const setSuppressedCategories = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set which template categories are not sent to suppressed recipients; MARKETING always is one',
-  input: ofAccount({
+  input: accountInput({
     categories: z
       .array(z.enum(suppressedCategories, `must be a template category: ${suppressedCategories.join(', ')}`))
       .max(10, 'must have at most 10 categories'),

@@ -4,14 +4,14 @@ import {
   duplicateTemplate as duplicateByKey,
   TemplateChange,
 } from '../api/template-changes.ts'
-import { LanguageCode, line, TemplateName } from '../fields.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { LanguageCode, singleLine, TemplateName } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { TemplateDefinition } from '../templates/definition.ts'
 import { sampleFormats } from '../templates/samples.ts'
 import { changes, templateDeletion } from '../facts/changes.ts'
 
-const whatsAppAccountId = line(64).optional()
-const submission = ofAccount({ whatsAppAccountId, template: TemplateDefinition })
+const whatsAppAccountId = singleLine(64).optional()
+const submission = accountInput({ whatsAppAccountId, template: TemplateDefinition })
 
 export const createTemplate = dashboardProcedure({
   kind: 'mutation',
@@ -38,7 +38,7 @@ export const deleteTemplate = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Delete a template in one language, or in all',
-  input: ofAccount({
+  input: accountInput({
     whatsAppAccountId,
     name: TemplateName,
     language: LanguageCode.optional(),
@@ -53,10 +53,10 @@ export const duplicateTemplate = dashboardProcedure({
   budget: 'creations',
   allowed: 'owner',
   summary: 'Copy a template under another name, language or WhatsApp account',
-  input: ofAccount({
+  input: accountInput({
     whatsAppAccountId,
     ...duplicateByKey.input.omit({ accountId: true, toAccountId: true }).shape,
-    toWhatsAppAccountId: line(64).optional(),
+    toWhatsAppAccountId: singleLine(64).optional(),
   }),
   output: TemplateChange,
   audit: changes.duplicateTemplate,
@@ -68,7 +68,7 @@ export const getTemplateDefinition = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Read the editable definition of a template',
-  input: ofAccount({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
+  input: accountInput({ whatsAppAccountId, name: TemplateName, language: LanguageCode }),
   output: z.object({
     definition: TemplateDefinition.optional(),
     /** Why there is no definition; absent if there is one. */
@@ -87,7 +87,7 @@ export const uploadTemplateSample = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Upload the sample of a media header to WhatsApp',
-  input: ofAccount({ whatsAppAccountId, format: z.enum(sampleFormats) }),
+  input: accountInput({ whatsAppAccountId, format: z.enum(sampleFormats) }),
   output: z.object({ handle: z.string() }),
   audit: ({ format }) => changes.uploadSample({ format: format.toLowerCase() }),
 })

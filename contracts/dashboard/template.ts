@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
-import { LanguageCode, line, PageLimit, PhoneNumber, TemplateName, Timestamp } from '../fields.ts'
+import { LanguageCode, PageLimit, PhoneNumber, singleLine, TemplateName, Timestamp } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
 import { CategoryCost } from '../pricing.ts'
 import { SentFromDashboard } from './message.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 
 export const OwnTemplate = Template.extend({
   /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
@@ -25,10 +25,10 @@ export const listTemplates = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the templates of a WhatsApp account',
-  input: ofAccount({
-    whatsAppAccountId: line(64).optional(),
-    status: line(64).optional(),
-    cursor: line(1024).optional(),
+  input: accountInput({
+    whatsAppAccountId: singleLine(64).optional(),
+    status: singleLine(64).optional(),
+    cursor: singleLine(1024).optional(),
     limit: PageLimit,
   }),
   output: z.object({
@@ -47,7 +47,7 @@ export const listTemplateProblems = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the templates that WhatsApp paused or disabled, and those whose quality is low',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({
     items: z.array(
       OwnTemplate.pick({ name: true, language: true, status: true, qualityScore: true }).extend({
@@ -64,7 +64,7 @@ export const syncTemplates = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Sync the templates from WhatsApp now',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ synced: z.int(), approved: z.int() }),
   audit: changes.syncTemplates,
 })
@@ -91,12 +91,12 @@ export const sendTest = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Send a test message with a template',
-  input: ofAccount({
+  input: accountInput({
     to: PhoneNumber,
     template: TemplateName,
     language: LanguageCode,
     ...templateValues,
-    whatsAppAccountId: line(64).optional(),
+    whatsAppAccountId: singleLine(64).optional(),
   }),
   output: SentFromDashboard,
   audit: changes.tryTemplate,

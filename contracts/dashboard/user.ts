@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Facts } from './facts.ts'
 import { changes } from '../facts/changes.ts'
 import { problems } from '../facts/problems.ts'
-import { AccountId, line, Timestamp } from '../fields.ts'
-import { dashboardProcedure, ofAccount, Role } from '../procedure.ts'
+import { AccountId, singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure, Role } from '../procedure.ts'
 
 export const Email = z
   .email(problems.email())
@@ -55,7 +55,7 @@ export const getInvitation = dashboardProcedure({
   budget: 'reads',
   allowed: 'anybody',
   summary: 'Read an invitation',
-  input: z.strictObject({ token: line(128) }),
+  input: z.strictObject({ token: singleLine(128) }),
   output: Invitation,
 })
 
@@ -70,7 +70,7 @@ export const acceptInvitation = dashboardProcedure({
   budget: 'changes',
   allowed: 'anybody',
   summary: 'Accept an invitation',
-  input: z.strictObject({ token: line(128), name: line(100).optional(), password: Password.optional() }),
+  input: z.strictObject({ token: singleLine(128), name: singleLine(100).optional(), password: Password.optional() }),
   output: z.object({ email: z.string(), accountId: AccountId }),
   audit: 'by handler',
 })
@@ -84,7 +84,7 @@ export const joinAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'signed-in',
   summary: 'Accept an invitation as the signed-in user',
-  input: z.strictObject({ token: line(128) }),
+  input: z.strictObject({ token: singleLine(128) }),
   output: z.object({ accountId: AccountId }),
   audit: 'by handler',
 })
@@ -151,11 +151,11 @@ export const listAudit = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List changes and sign-ins with their user and address, newest first',
-  input: ofAccount({
+  input: accountInput({
     cursor: AuditCursor.optional(),
     limit: z.int().min(1).max(100).default(50),
-    search: line(255).optional().describe('A part of the user, the action or the address.'),
-    who: line(255).optional().describe('Email address of a user, or `operator`.'),
+    search: singleLine(255).optional().describe('A part of the user, the action or the address.'),
+    who: singleLine(255).optional().describe('Email address of a user, or `operator`.'),
     from: Timestamp.optional(),
     until: Timestamp.optional().describe('Exclusive.'),
   }),
@@ -168,7 +168,7 @@ export const recordExport = dashboardProcedure({
   budget: 'exports',
   allowed: 'viewer',
   summary: 'Record an export in the audit log',
-  input: ofAccount({ of: z.enum(['messages', 'auditLog']) }),
+  input: accountInput({ of: z.enum(['messages', 'auditLog']) }),
   output: z.object({ recorded: z.literal(true) }),
   audit: ({ of }) => (of === 'messages' ? changes.exportMessages() : changes.exportAuditLog()),
 })

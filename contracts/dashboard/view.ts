@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MessageStatus } from '../api/message.ts'
-import { FailureCode, line, Timestamp } from '../fields.ts'
-import { dashboardProcedure, ofAccount } from '../procedure.ts'
+import { FailureCode, singleLine, Timestamp } from '../fields.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 import { Country, FailureStage } from './message.ts'
 
 export const viewLimits = { nameLength: 60 } as const
@@ -26,19 +26,19 @@ export const ViewFilters = z.strictObject({
   range: z.enum(viewRanges).optional(),
   from: Timestamp.optional(),
   until: Timestamp.optional(),
-  search: line(255).optional(),
+  search: singleLine(255).optional(),
   parts: z.literal('yes').optional(),
   errorCode: FailureCode.optional(),
-  template: line(512).optional(),
-  whatsAppAccountId: line(64).optional(),
+  template: singleLine(512).optional(),
+  whatsAppAccountId: singleLine(64).optional(),
   country: Country.optional(),
   failure: FailureStage.optional(),
-  to: line(255).optional(),
-  externalId: line(255).optional(),
+  to: singleLine(255).optional(),
+  externalId: singleLine(255).optional(),
 })
 export type ViewFilters = z.infer<typeof ViewFilters>
 
-const ViewName = z.string().trim().pipe(line(viewLimits.nameLength))
+const ViewName = z.string().trim().pipe(singleLine(viewLimits.nameLength))
 
 /** A named set of filters. Only the user who saved it sees it. */
 export const View = z.object({ name: z.string(), filters: ViewFilters })
@@ -49,7 +49,7 @@ export const listViews = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List your saved views of the message log, by name',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(View) }),
 })
 
@@ -59,7 +59,7 @@ export const saveView = dashboardProcedure({
   budget: 'changes',
   allowed: 'viewer',
   summary: 'Save filters of the message log under a name; replaces a view with the same name',
-  input: ofAccount({ name: ViewName, filters: ViewFilters }),
+  input: accountInput({ name: ViewName, filters: ViewFilters }),
   output: View,
   audit: 'nothing',
 })
@@ -69,7 +69,7 @@ export const renameView = dashboardProcedure({
   budget: 'changes',
   allowed: 'viewer',
   summary: 'Rename a saved view',
-  input: ofAccount({ name: ViewName, newName: ViewName }),
+  input: accountInput({ name: ViewName, newName: ViewName }),
   output: View,
   audit: 'nothing',
 })
@@ -79,7 +79,7 @@ export const deleteView = dashboardProcedure({
   budget: 'changes',
   allowed: 'viewer',
   summary: 'Delete a saved view',
-  input: ofAccount({ name: ViewName }),
+  input: accountInput({ name: ViewName }),
   output: z.object({ deleted: z.literal(true) }),
   audit: 'nothing',
 })

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { problems } from '../facts/problems.ts'
 import { defaultEventTypes, eventTypes } from '../events.ts'
-import { line, PageLimit, Timestamp } from '../fields.ts'
+import { PageLimit, singleLine, Timestamp } from '../fields.ts'
 import { changes } from '../facts/changes.ts'
 import { readDeliveryFailure } from '../facts/deliveries.ts'
 import { type Fact, join } from '../facts/fact.ts'
 import { EndpointFailure } from './endpoint-failure.ts'
 import { Facts } from './facts.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 
 const EventTypes = z
   .array(z.enum(eventTypes, `must be an event type: ${eventTypes.join(', ')}`))
   .min(1, problems.noEvents())
   .max(eventTypes.length, problems.atMostEntries({ max: eventTypes.length }))
-const EndpointId = line(64)
-const ofEndpoint = ofAccount({ endpointId: EndpointId })
+const EndpointId = singleLine(64)
+const ofEndpoint = accountInput({ endpointId: EndpointId })
 
 /** Maximum limits of an endpoint, for all workers together. */
 export const endpointLimits = { maxPerSecond: 1_000, maxConcurrent: 1_000 } as const
@@ -94,7 +94,7 @@ export type Delivery = z.infer<typeof Delivery>
 
 const HeaderValue = z.string().max(4096, problems.atMostCharacters({ maxLength: 4096 }))
 const Headers = z
-  .array(z.strictObject({ name: line(256), value: HeaderValue }))
+  .array(z.strictObject({ name: singleLine(256), value: HeaderValue }))
   .max(20, problems.atMostHeaders({ max: 20 }))
 
 export const listEndpoints = dashboardProcedure({
@@ -102,7 +102,7 @@ export const listEndpoints = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the webhook endpoints, the oldest first',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(Endpoint) }),
 })
 
@@ -111,10 +111,10 @@ export const addEndpoint = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Add a webhook endpoint, and return its signing secret',
-  input: ofAccount({
-    url: line(2048),
+  input: accountInput({
+    url: singleLine(2048),
     events: EventTypes.default([...defaultEventTypes]),
-    description: line(200).optional(),
+    description: singleLine(200).optional(),
     headers: Headers.optional(),
     maxPerSecond: MaxPerSecond.optional(),
     maxConcurrent: MaxConcurrent.optional(),
@@ -133,9 +133,9 @@ export const updateEndpoint = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Change the URL, events, description, headers or limits of an endpoint',
-  input: ofAccount({
+  input: accountInput({
     endpointId: EndpointId,
-    url: line(2048).optional(),
+    url: singleLine(2048).optional(),
     events: EventTypes.optional(),
     /** An empty description removes it. */
     description: z
@@ -234,7 +234,7 @@ export const rotateSecret = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Create a new signing secret; the previous one stays in use for a while',
-  input: ofAccount({
+  input: accountInput({
     endpointId: EndpointId,
     overlapSeconds: z
       .int()
@@ -274,10 +274,10 @@ export const listDeliveries = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the deliveries to an endpoint with their attempts, the newest first',
-  input: ofAccount({
+  input: accountInput({
     endpointId: EndpointId,
     state: z.enum(deliveryStates).optional(),
-    cursor: line(1024).optional(),
+    cursor: singleLine(1024).optional(),
     limit: PageLimit,
   }),
   output: z.object({ items: z.array(Delivery), nextCursor: z.string().optional() }),
@@ -310,7 +310,7 @@ export const listActivity = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the attempts of the last 24 hours at each endpoint',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: Statistics.extend({
     /** Endpoints without an attempt are absent. */
     items: z.array(AttemptCounts.extend({ endpointId: z.string(), slots: z.array(AttemptSlot) })),
@@ -333,7 +333,7 @@ export const getStatistics = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the attempts to an endpoint over time, and the failed ones by error',
-  input: ofAccount({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
+  input: accountInput({ endpointId: EndpointId, range: z.enum(statisticsRanges) }),
   output: Statistics.extend({
     totals: AttemptCounts,
     /** Slots without an attempt are absent. */
@@ -352,7 +352,7 @@ export const getPayload = dashboardProcedure({
   // Payloads contain what recipients wrote.
   membersOnly: true,
   summary: 'Read the body that a delivery sends',
-  input: ofAccount({ deliveryId: line(64) }),
+  input: accountInput({ deliveryId: singleLine(64) }),
   /** The exact bytes that are signed. */
   output: z.object({ eventId: z.string(), payload: z.string() }),
 })
@@ -362,7 +362,7 @@ export const retryDelivery = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Deliver one event now, whether its delivery is waiting or finished',
-  input: ofAccount({ deliveryId: line(64) }),
+  input: accountInput({ deliveryId: singleLine(64) }),
   /** A disabled endpoint receives the event once it is enabled. */
   output: z.object({
     deliveryId: z.string(),
@@ -374,7 +374,7 @@ export const retryDelivery = dashboardProcedure({
 })
 
 /** Why the last attempt of a delivery failed: the error, such as `HTTP 500` or `timed out`, or the code of its fact. */
-export const LastError = line(200)
+export const LastError = singleLine(200)
 
 /** What to redeliver: by default, every event since a given time that the endpoint missed. */
 const redelivery = {
@@ -391,7 +391,7 @@ export const countRecoverable = dashboardProcedure({
   budget: 'reads',
   allowed: 'viewer',
   summary: 'Count the events that a recovery would queue',
-  input: ofAccount(redelivery),
+  input: accountInput(redelivery),
   output: z.object({
     /** Permanently failed deliveries, and events without a delivery. */
     missed: z.int(),
@@ -411,7 +411,7 @@ export const recoverDeliveries = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Redeliver events that an endpoint missed since a given time',
-  input: ofAccount({ ...redelivery, next: line(1024).optional() }),
+  input: accountInput({ ...redelivery, next: singleLine(1024).optional() }),
   output: z.object({
     /** How many deliveries this part queued. */
     recovered: z.int(),

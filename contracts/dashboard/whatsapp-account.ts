@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { Facts } from './facts.ts'
 import { problems } from '../facts/problems.ts'
-import { line, Timestamp } from '../fields.ts'
+import { singleLine, Timestamp } from '../fields.ts'
 import { marketingSettings, messagingAccountSettings } from '../api/account.ts'
 import { changes } from '../facts/changes.ts'
-import { ofAccount, dashboardProcedure } from '../procedure.ts'
+import { accountInput, dashboardProcedure } from '../procedure.ts'
 
 export const metaIdPattern = /^\d{1,32}$/
 
@@ -41,14 +41,14 @@ export const WhatsAppAccount = z.object({
 })
 export type WhatsAppAccount = z.infer<typeof WhatsAppAccount>
 
-export const ofWhatsAppAccount = ofAccount({ whatsAppAccountId: line(64) })
+export const whatsAppAccountInput = accountInput({ whatsAppAccountId: singleLine(64) })
 
 export const listWhatsAppAccounts = dashboardProcedure({
   kind: 'query',
   budget: 'reads',
   allowed: 'viewer',
   summary: 'List the WhatsApp accounts, the oldest first',
-  input: ofAccount({}),
+  input: accountInput({}),
   output: z.object({ items: z.array(WhatsAppAccount) }),
 })
 
@@ -57,7 +57,7 @@ export const addWhatsAppAccount = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Add a WhatsApp account, once WhatsApp has accepted its token; the first one is the default',
-  input: ofAccount({
+  input: accountInput({
     phoneNumberId: MetaId,
     wabaId: MetaId,
     accessToken: MetaSecret,
@@ -91,7 +91,7 @@ export const testWhatsAppAccount = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Test the token with WhatsApp, and read the facts about its number',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: WhatsAppAccountTest,
   audit: changes.testToken,
 })
@@ -109,8 +109,8 @@ export const replaceSecrets = dashboardProcedure({
   budget: 'checks',
   allowed: 'owner',
   summary: 'Replace the access token, the app secret or the WABA',
-  input: ofAccount({
-    whatsAppAccountId: line(64),
+  input: accountInput({
+    whatsAppAccountId: singleLine(64),
     wabaId: MetaId.optional(),
     accessToken: MetaSecret.optional(),
     appSecret: MetaSecret.optional(),
@@ -133,7 +133,7 @@ export const setDefaultWhatsAppAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Make this WhatsApp account the default for requests that name none',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.makeDefault,
 })
@@ -143,7 +143,7 @@ export const activateWhatsAppAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Activate this WhatsApp account again',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.activate,
 })
@@ -153,7 +153,7 @@ export const deactivateWhatsAppAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Deactivate this WhatsApp account until it is activated again',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: WhatsAppAccount,
   audit: changes.deactivate,
 })
@@ -163,7 +163,7 @@ export const setMarketing = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set which endpoint of WhatsApp the marketing templates of this WhatsApp account are sent to',
-  input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(marketingSettings) }),
+  input: accountInput({ whatsAppAccountId: singleLine(64), setting: z.enum(marketingSettings) }),
   output: WhatsAppAccount,
   audit: changes.setMarketing,
 })
@@ -173,7 +173,7 @@ export const setMessagingAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Set whether sends of this WhatsApp account name its WABA as the messaging account that pays',
-  input: ofAccount({ whatsAppAccountId: line(64), setting: z.enum(messagingAccountSettings) }),
+  input: accountInput({ whatsAppAccountId: singleLine(64), setting: z.enum(messagingAccountSettings) }),
   output: WhatsAppAccount,
   audit: changes.setMessagingAccount,
 })
@@ -183,7 +183,7 @@ export const removeWhatsAppAccount = dashboardProcedure({
   budget: 'changes',
   allowed: 'owner',
   summary: 'Delete a WhatsApp account with its token and app secret',
-  input: ofWhatsAppAccount,
+  input: whatsAppAccountInput,
   output: z.object({ removed: z.boolean() }),
   audit: changes.removeWhatsAppAccount,
 })

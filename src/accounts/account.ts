@@ -3,7 +3,7 @@ import { TimeZone } from '../../contracts/dashboard/alert.ts'
 import { maxContentsDays } from '../../contracts/dashboard/public-api.ts'
 import { ServiceError } from '../../contracts/errors.ts'
 import { errorFacts } from '../../contracts/facts/errors.ts'
-import { line } from '../../contracts/fields.ts'
+import { singleLine } from '../../contracts/fields.ts'
 import type { Account } from '../../contracts/command-line/account.ts'
 import type { Deps } from '../deps.ts'
 import type { Database } from '../platform/db/schema.ts'
@@ -38,7 +38,7 @@ export async function requireAccount(db: Kysely<Database>, accountId: string): P
   return toAccount(row)
 }
 
-const Name = line(200)
+const Name = singleLine(200)
 
 export async function createAccount(
   deps: Pick<Deps, 'db' | 'now' | 'newId'>,

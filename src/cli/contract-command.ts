@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../contracts/errors.ts'
 import { withoutFacts } from '../../contracts/facts/fact.ts'
-import { withoutWrappers } from '../../contracts/fields.ts'
+import { unwrapSchema } from '../../contracts/fields.ts'
 import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
 import type { CommandResult, DataCommand, User } from './command.ts'
@@ -109,7 +109,7 @@ function toSyntax(contract: CommandContract, option: string, facts: OptionRow<st
   const field = fieldOf(option, facts)
   if (field === null) return { value, help, ...(secret && { secret }) }
   const schema = schemaOf(contract, field)
-  const type = withoutWrappers(schema)
+  const type = unwrapSchema(schema)
   const isRequired = !z.safeParse(schema, undefined).success
   return {
     value,
@@ -173,7 +173,7 @@ function readOption(contract: CommandContract, option: string, facts: OptionRow<
   const value = line.options[option]
   const field = fieldOf(option, facts)
   if (typeof value === 'boolean' || value === undefined || field === null) return value
-  const isNumber = withoutWrappers(schemaOf(contract, field)) instanceof z.ZodNumber
+  const isNumber = unwrapSchema(schemaOf(contract, field)) instanceof z.ZodNumber
   const { off, read = isNumber ? readNumber(option, off) : String } = facts
   const readOne = (text: string) => (text === off ? null : read(text))
   const items = facts.isList

@@ -1,5 +1,5 @@
 import { maxMediaBytes, type MediaKind } from '../../contracts/api/media.ts'
-import { line } from '../../contracts/fields.ts'
+import { singleLine } from '../../contracts/fields.ts'
 
 /** The media types that WhatsApp takes for the headers of templates (reference 2, section 4), and their extensions. */
 const types: Readonly<Record<string, { kind: MediaKind; extension: string }>> = {
@@ -34,7 +34,7 @@ export function toMegabytes(bytes: number): number {
   return Math.ceil(bytes / (1024 * 1024))
 }
 
-const FileName = line(240)
+const FileName = singleLine(240)
 
 /** Returns the last part of the path of a URL, if it looks like a filename. */
 export function nameOfLink(link: string): string | undefined {

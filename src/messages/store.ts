@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { FailureStage } from '../../contracts/dashboard/message.ts'
-import { noReason } from '../../contracts/fields.ts'
+import { unknownCode } from '../../contracts/fields.ts'
 import { callingCodesOf } from '../platform/countries.ts'
 import { firstIdAt } from '../platform/ids.ts'
 import type { Database } from '../platform/db/schema.ts'
@@ -215,8 +215,10 @@ function findMatching(db: Kysely<Database>, accountId: string, filter: MessageFi
     query = query.where('status', '=', 'failed').where('wa_message_id', failure === 'rejected' ? 'is' : 'is not', null)
   if (status !== undefined) query = query.where('status', '=', status)
   // A callback without a reason is stored as UNKNOWN; earlier versions stored null.
-  if (errorCode === noReason)
-    query = query.where('status', '=', 'failed').where(sql<boolean>`coalesce(error_code, ${noReason}) = ${noReason}`)
+  if (errorCode === unknownCode)
+    query = query
+      .where('status', '=', 'failed')
+      .where(sql<boolean>`coalesce(error_code, ${unknownCode}) = ${unknownCode}`)
   else if (errorCode !== undefined) query = query.where('error_code', '=', errorCode)
   if (parts !== undefined) query = query.where(contains(parts))
   return query

@@ -1,6 +1,6 @@
 import { type Message, type MessagePage, messageStatuses } from '../../../contracts/api/message.ts'
 import { resolveMessage } from '../../../contracts/dashboard/message.ts'
-import { getMessage, listMessages } from '../../../contracts/command-line/of-account.ts'
+import { getMessage, listMessages } from '../../../contracts/command-line/account-resources.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatPairs, formatTable } from '../help.ts'
 

@@ -11,7 +11,7 @@ import {
   type UpdatedWhatsAppAccount,
   type WhatsAppAccount,
 } from '../../../contracts/dashboard/whatsapp-account.ts'
-import { addWhatsAppAccount } from '../../../contracts/command-line/of-account.ts'
+import { addWhatsAppAccount } from '../../../contracts/command-line/account-resources.ts'
 import { callbackUrlOf } from '../../whatsapp-accounts/connect/subscribe.ts'
 import { contractCommand } from '../contract-command.ts'
 import { formatTable } from '../help.ts'

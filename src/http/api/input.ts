@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatPath, ServiceError } from '../../../contracts/errors.ts'
 import type { Sentence } from '../../../contracts/facts/fact.ts'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
-import { withoutWrappers } from '../../../contracts/fields.ts'
+import { unwrapSchema } from '../../../contracts/fields.ts'
 import { rejectUnstorable } from './plain-text.ts'
 
 /** A parser may ignore it (RFC 8259, 8.1). */
@@ -103,7 +103,7 @@ function countDown(value: unknown, from: number): number {
  * the schema, so those with too many entries are rejected here.
  */
 export function dropExcess(schema: unknown, raw: unknown, path: PropertyKey[] = []): unknown {
-  const inner = withoutWrappers(schema)
+  const inner = unwrapSchema(schema)
   if (typeof raw !== 'object' || raw === null) return raw
   if (inner instanceof z.ZodArray) {
     if (!Array.isArray(raw)) return raw
@@ -167,12 +167,12 @@ function describeIssue(issue: Issue, schema: z.ZodObject): string {
 function listFields(schema: z.ZodType, path: Issue['path']): string[] {
   let at: unknown = schema
   for (const step of path) {
-    at = withoutWrappers(at)
+    at = unwrapSchema(at)
     if (at instanceof z.ZodObject) at = at.shape[String(step)]
     else if (at instanceof z.ZodArray) at = at.element
     else return []
   }
-  at = withoutWrappers(at)
+  at = unwrapSchema(at)
   return at instanceof z.ZodObject ? Object.keys(at.shape) : []
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceError } from '../../../contracts/errors.ts'
-import { noReason } from '../../../contracts/fields.ts'
+import { unknownCode } from '../../../contracts/fields.ts'
 import { hashApiKey, isApiKey, startOfApiKey } from '../../accounts/api-key.ts'
 import type { Authentication } from '../../accounts/authenticate.ts'
 import {
@@ -56,7 +56,7 @@ function record(log: RequestLog, completed: CompletedRequest): void {
       method: request.method,
       path: pathOf(request.url),
       status: reply.statusCode,
-      errorCode: failure?.code ?? (reply.statusCode >= 400 ? noReason : undefined),
+      errorCode: failure?.code ?? (reply.statusCode >= 400 ? unknownCode : undefined),
       durationMilliseconds: Math.round(elapsed),
       keyStart: startOfApiKey(apiKey),
       address: request.ip.slice(0, maxAddressLength),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
-import { withoutWrappers } from '../../../contracts/fields.ts'
+import { unwrapSchema } from '../../../contracts/fields.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 import type { Deps } from '../../deps.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
@@ -63,7 +63,7 @@ function readBody(request: FastifyRequest): unknown {
  */
 function urlReader(schema: z.ZodObject): (request: FastifyRequest) => unknown {
   const names = Object.keys(schema.shape)
-  const numeric = names.filter((name) => withoutWrappers(schema.shape[name]) instanceof z.ZodNumber)
+  const numeric = names.filter((name) => unwrapSchema(schema.shape[name]) instanceof z.ZodNumber)
   return (request) => {
     const input: Record<string, unknown> = { ...(request.query as object), ...(request.params as object) }
     const repeated = names.find((name) => Array.isArray(input[name]))

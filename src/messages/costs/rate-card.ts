@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { line as textLine } from '../../../contracts/fields.ts'
+import { singleLine } from '../../../contracts/fields.ts'
 import { pricingCategories, type PricingCategory } from '../../../contracts/pricing.ts'
 import { isCountedCountry } from '../../platform/countries.ts'
 
@@ -22,7 +22,7 @@ interface Market {
 export const maxRateCardBytes = 1_000_000
 const maxRows = 10_000
 const maxColumns = 50
-const MarketName = textLine(100)
+const MarketName = singleLine(100)
 /** Further problems are only counted. */
 const maxProblems = 20
 

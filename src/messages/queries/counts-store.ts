@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { MessageStatus } from '../../../contracts/api/message.ts'
 import type { FailureStage } from '../../../contracts/dashboard/message.ts'
-import { noReason } from '../../../contracts/fields.ts'
+import { unknownCode } from '../../../contracts/fields.ts'
 import type { Database } from '../../platform/db/schema.ts'
 import type { Period } from './periods.ts'
 
@@ -133,7 +133,7 @@ export async function sumCounts(
   { sinceDay = '-infinity', untilDay = 'infinity', status, failure, errorCode }: CountFilter,
 ): Promise<number> {
   // Counts of messages without a code have an empty one.
-  const codes = errorCode === undefined ? undefined : errorCode === noReason ? [noReason, ''] : [errorCode]
+  const codes = errorCode === undefined ? undefined : errorCode === unknownCode ? [unknownCode, ''] : [errorCode]
   const matching = sql`
     account_id = ${accountId}
       and (${status ?? null}::text is null or status = ${status ?? null})

@@ -4,7 +4,7 @@ import type { Funnel, getOverview as contract, Overview, Share } from '../../../
 import { errors } from '../../../contracts/errors.ts'
 import { withFacts } from '../../../contracts/facts/fact.ts'
 import { failures } from '../../../contracts/facts/failures.ts'
-import { noReason } from '../../../contracts/fields.ts'
+import { unknownCode } from '../../../contracts/fields.ts'
 import { toInternational } from '../../../contracts/phone-number.ts'
 import { requireAccount } from '../../accounts/account.ts'
 import { findWhatsAppAccounts } from '../../whatsapp-accounts/store.ts'
@@ -118,7 +118,7 @@ function countFailed({ refused, undelivered }: Funnel): number {
 function toFailures(counts: readonly Count[]): Overview['failures'] {
   const failed = Map.groupBy(
     counts.filter(({ status }) => status === 'failed'),
-    ({ key }) => (key === '' ? noReason : key),
+    ({ key }) => (key === '' ? unknownCode : key),
   )
   return [...failed]
     .map(([code, ofCode]) => ({ code, count: sum(ofCode), ofCode }))
@@ -131,7 +131,7 @@ function toFailures(counts: readonly Count[]): Overview['failures'] {
 }
 
 export function explainFailure(code: string): Partial<FailureAdvice> & Pick<FailureAdvice, 'meaning'> {
-  if (code === noReason) return withFacts({ meaning: failures.noReason() })
+  if (code === unknownCode) return withFacts({ meaning: failures.noReason() })
   const ours = Object.entries(errors).find(([name]) => name === code)?.[1].summary
   const advice = adviseOnFailure({ code, message: ours ?? '' })
   // For an unknown code, the advice is to look it up in WhatsApp's documentation, which does not list our codes.

@@ -6,7 +6,7 @@ import type {
   listMessages as listMessagesContract,
   MessageCount,
 } from '../../../contracts/dashboard/message.ts'
-import { noReason, PhoneNumber } from '../../../contracts/fields.ts'
+import { PhoneNumber, unknownCode } from '../../../contracts/fields.ts'
 import type { InputOf, OutputOf } from '../../../contracts/procedure.ts'
 import type { Caller } from '../../accounts/authenticate.ts'
 import type { Deps } from '../../deps.ts'
@@ -179,7 +179,7 @@ export async function listFailureReasons(
 /** The most frequent first. Earlier versions stored null instead of UNKNOWN. */
 function sumByCode(counts: readonly { code: string | null; count: number }[]): { code: string; count: number }[] {
   const byCode = new Map<string, number>()
-  for (const { code, count } of counts) byCode.set(code || noReason, (byCode.get(code || noReason) ?? 0) + count)
+  for (const { code, count } of counts) byCode.set(code || unknownCode, (byCode.get(code || unknownCode) ?? 0) + count)
   return [...byCode]
     .map(([code, count]) => ({ code, count }))
     .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1))

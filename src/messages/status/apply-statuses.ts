@@ -1,5 +1,5 @@
 import type { MessageEvent } from '../../../contracts/events.ts'
-import { erasedRecipient, noReason } from '../../../contracts/fields.ts'
+import { erasedRecipient, unknownCode } from '../../../contracts/fields.ts'
 import type { TracedItem } from '../../platform/db/traced.ts'
 import { recordEvents, type UnrecordedEvent } from '../../webhooks/events.ts'
 import type { WhatsAppIdentity } from '../../whatsapp/callbacks/read-identity.ts'
@@ -179,7 +179,7 @@ function toEvent(message: StoredMessage, at: Date): MessageEvent | undefined {
       const { errorCode: code, errorMessage } = message
       const error =
         code === null
-          ? { code: noReason, message: 'WhatsApp gave no reason' }
+          ? { code: unknownCode, message: 'WhatsApp gave no reason' }
           : { code, message: explainFailure(code, errorMessage ?? '') }
       return { type: 'message.failed', timestamp, data: { ...dataWith('failed'), error } }
     }

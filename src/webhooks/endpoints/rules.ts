@@ -5,13 +5,13 @@ import { errorFactsWithValues } from '../../../contracts/facts/errors.ts'
 import { ServiceError } from '../../../contracts/errors.ts'
 import { type EventType as EndpointEventType, eventTypes } from '../../../contracts/events.ts'
 import { MaxConcurrent, MaxPerSecond } from '../../../contracts/dashboard/webhook.ts'
-import { line } from '../../../contracts/fields.ts'
+import { singleLine } from '../../../contracts/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { isReservedHeader } from '../sender/attempt.ts'
 import { urlProblem } from './address.ts'
 
-const Url = line(2048)
-const Description = line(200)
+const Url = singleLine(2048)
+const Description = singleLine(200)
 const EventType = z.enum(eventTypes)
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]

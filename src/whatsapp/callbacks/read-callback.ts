@@ -10,7 +10,7 @@ import {
   toDate,
   toPriceClass,
 } from './wire.ts'
-import { type ReportedAccount, readAccountUpdate } from './read-account.ts'
+import { readAccountUpdate, type ReportedAccount } from './read-account.ts'
 import {
   type CompleteIdentity,
   type IdentityChange,
@@ -21,7 +21,7 @@ import {
 } from './read-identity.ts'
 import { readPreference, readReply, type UserPreferenceChange, type UserReply } from './read-reply.ts'
 import { cut } from '../wire-values.ts'
-import { noReason } from '../../../contracts/fields.ts'
+import { unknownCode } from '../../../contracts/fields.ts'
 
 /** The status of a message. */
 export interface StatusUpdate {
@@ -266,7 +266,7 @@ function toUpdate(wire: Status, phoneNumberId: string, complete: CompleteIdentit
     error:
       status === 'failed'
         ? {
-            code: error?.code === undefined ? noReason : String(error.code),
+            code: error?.code === undefined ? unknownCode : String(error.code),
             message: error?.error_data?.details ?? error?.title ?? error?.message ?? 'WhatsApp gave no reason',
           }
         : undefined,

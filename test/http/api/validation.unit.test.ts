@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { sendMessage } from '../../../contracts/api/message.ts'
-import { line } from '../../../contracts/fields.ts'
+import { singleLine } from '../../../contracts/fields.ts'
 import { problems, readProblem } from '../../../contracts/facts/problems.ts'
 import { parseInput } from '../../../src/http/api/input.ts'
 
@@ -97,7 +97,7 @@ test('names the first problem of each field for a form', () => {
 })
 
 test('reads messages of schemas as facts with their values', () => {
-  const name = line(60)
+  const name = singleLine(60)
   const [issue] = name.safeParse('a'.repeat(61)).error?.issues ?? []
 
   expect(issue?.message).toBe('must have at most 60 characters')

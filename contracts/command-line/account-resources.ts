@@ -5,31 +5,31 @@ import { TemplateChange } from '../api/template-changes.ts'
 import { Template } from '../api/template.ts'
 import { addWhatsAppAccount as addVerified } from '../dashboard/whatsapp-account.ts'
 import { accountAddition, changes } from '../facts/changes.ts'
-import { commandProcedure, ofAccount } from '../procedure.ts'
+import { accountInput, commandProcedure } from '../procedure.ts'
 import { TemplateFile } from '../templates/file.ts'
 
 export const getMedia = commandProcedure({
   kind: 'query',
-  input: ofAccount(publicGetMedia.input.shape),
+  input: accountInput(publicGetMedia.input.shape),
   output: publicGetMedia.output,
 })
 
 export const deleteMedia = commandProcedure({
   kind: 'mutation',
-  input: ofAccount(publicDelete.input.shape),
+  input: accountInput(publicDelete.input.shape),
   output: publicDelete.output,
   audit: changes.deleteMedia,
 })
 
 export const getMessage = commandProcedure({
   kind: 'query',
-  input: ofAccount(publicGetMessage.input.shape),
+  input: accountInput(publicGetMessage.input.shape),
   output: publicGetMessage.output,
 })
 
 export const listMessages = commandProcedure({
   kind: 'query',
-  input: ofAccount(publicListMessages.input.shape),
+  input: accountInput(publicListMessages.input.shape),
   output: publicListMessages.output,
 })
 
@@ -38,12 +38,12 @@ const whatsAppAccountId = z.string().optional()
 /** Lists all templates at once. */
 export const listTemplates = commandProcedure({
   kind: 'query',
-  input: ofAccount({ whatsAppAccountId, status: z.string().optional() }),
+  input: accountInput({ whatsAppAccountId, status: z.string().optional() }),
   output: z.object({ items: z.array(Template) }),
 })
 
 /** A sample can be a file on this machine, which a user of the dashboard could not name. */
-const submission = ofAccount({ whatsAppAccountId, template: TemplateFile })
+const submission = accountInput({ whatsAppAccountId, template: TemplateFile })
 
 export const createTemplate = commandProcedure({
   kind: 'mutation',
