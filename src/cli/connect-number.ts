@@ -13,7 +13,7 @@ import { describeMarketing } from '../whatsapp-accounts/health/marketing.ts'
 import { findByPhoneNumberId, findWhatsAppAccount } from '../whatsapp-accounts/store.ts'
 import { reconnectWhatsAppAccount } from '../whatsapp-accounts/update.ts'
 import type { Deps } from '../deps.ts'
-import { recordDisplacementIn } from '../http/displacement.ts'
+import { createDisplacementRecorder } from '../http/displacement.ts'
 import { getMessage } from '../messages/queries/read.ts'
 import { sendFromDashboard } from '../messages/send/send-from-dashboard.ts'
 import { listOwnTemplates } from '../templates/list.ts'
@@ -98,7 +98,7 @@ async function saveAccount(
     }
   }
   const number = { phoneNumberId, wabaId, accessToken, appSecret, makeDefault }
-  return connectWhatsAppAccount(deps, accountId, number, recordDisplacementIn(deps))
+  return connectWhatsAppAccount(deps, accountId, number, createDisplacementRecorder(deps))
 }
 
 interface Target {

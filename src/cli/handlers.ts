@@ -4,7 +4,7 @@ import type { CommandContracts } from '../../contracts/command-line/index.ts'
 import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from '../accounts/account.ts'
 import type { Deps } from '../deps.ts'
 import type { SettingsCall } from '../http/dashboard/authorize.ts'
-import { recordDisplacementIn } from '../http/displacement.ts'
+import { createDisplacementRecorder } from '../http/displacement.ts'
 import { deleteMedia, getMedia } from '../media/media.ts'
 import { dropContents } from '../messages/contents/contents.ts'
 import { getRateCard, importRateCards, listRateCards, removeRateCard } from '../messages/costs/rate-cards.ts'
@@ -108,7 +108,7 @@ export const commandHandlers: HandlersOf<CommandContracts, SettingsCall> = {
   },
   whatsAppAccount: {
     add: (deps, _call, { accountId, ...input }) =>
-      addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps)),
+      addWhatsAppAccount(deps, accountId, input, createDisplacementRecorder(deps)),
   },
 }
 

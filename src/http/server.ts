@@ -22,7 +22,7 @@ import { isUpload, registerMediaUpload } from './api/media-upload.ts'
 import { recordFailure, recordRequests, registerTrace } from './api/request-log.ts'
 import { registerRest } from './api/rest.ts'
 import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
-import { createExplainUnserved, reserveExactPaths } from './api/unserved.ts'
+import { createExplainUnknownRoute, reserveExactPaths } from './api/unknown-route.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
 import { isSampleUpload, toSampleFailureBody } from './dashboard/sample-upload.ts'
@@ -106,14 +106,14 @@ export async function createServer(deps: Deps, options: ServerOptions): Promise<
   const connections = createConnections(options)
   const app = createApp(deps, options, connections)
   const apiContracts = listProcedures(restContracts).map(({ contract }) => contract)
-  const explainUnserved = createExplainUnserved(apiContracts)
+  const explainUnknownRoute = createExplainUnknownRoute(apiContracts)
   const registry = options.registry ?? new Registry()
-  answerEveryRequest(app, deps, options, { connections, explainUnserved })
+  answerEveryRequest(app, deps, options, { connections, explainUnknownRoute })
   registerOperations(app, deps, options, registry)
   if (options.healthOnly === true) return app
   registerSites(app, deps, options)
   if (options.requestLog) recordRequests(app, options.requestLog, toBody)
-  reserveExactPaths(app, apiContracts, explainUnserved)
+  reserveExactPaths(app, apiContracts, explainUnknownRoute)
   await app.register((limited) => registerInterfaces(limited, deps, options, { connections, registry }))
   return app
 }
@@ -163,19 +163,21 @@ function answerEveryRequest(
   options: ServerOptions,
   {
     connections,
-    explainUnserved,
-  }: { connections: Connections; explainUnserved: ReturnType<typeof createExplainUnserved> },
+    explainUnknownRoute,
+  }: { connections: Connections; explainUnknownRoute: ReturnType<typeof createExplainUnknownRoute> },
 ): void {
   app.addHook('onRequest', (request, reply, done) => {
     // Lower case saves Fastify the conversion on each request.
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (options.readState() !== 'serving') void reply.header('connection', 'close')
     // Runs before the body is read, because Fastify rejects the bodies of some methods.
-    done(connections.findRejection(request.raw) ?? (request.is404 ? explainUnserved(request.url, reply) : undefined))
+    done(
+      connections.findRejection(request.raw) ?? (request.is404 ? explainUnknownRoute(request.url, reply) : undefined),
+    )
   })
   app.setErrorHandler((error, request, reply) => answerFailure(deps, options, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
-    throw explainUnserved(request.url, reply)
+    throw explainUnknownRoute(request.url, reply)
   })
 }
 

@@ -4,7 +4,7 @@ import { holdsNumber } from '../../src/whatsapp-accounts/displace.ts'
 import { findByPhoneNumberId, findWhatsAppAccounts } from '../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../src/whatsapp-accounts/update.ts'
 import { readAccountHealth } from '../../src/whatsapp-accounts/health/read.ts'
-import { recordDisplacementIn } from '../../src/http/displacement.ts'
+import { createDisplacementRecorder } from '../../src/http/displacement.ts'
 import { listAudit } from '../../src/users/audit/audit.ts'
 import { announceChanges } from '../../src/webhooks/alerts/whatsapp-accounts.ts'
 import { addEndpoint } from '../../src/webhooks/endpoints/change.ts'
@@ -55,7 +55,12 @@ async function takeOver(
   if (holderTokenFails) server.simulator.addPhoneNumber({ phoneNumberId, wabaId, accessToken })
   else server.simulator.addToken(accessToken, { wabaIds: [wabaId] })
   const deps = { ...server.deps, whatsapp }
-  return addWhatsAppAccount(deps, into.accountId, { phoneNumberId, wabaId, accessToken }, recordDisplacementIn(deps))
+  return addWhatsAppAccount(
+    deps,
+    into.accountId,
+    { phoneNumberId, wabaId, accessToken },
+    createDisplacementRecorder(deps),
+  )
 }
 
 test.each([

@@ -75,7 +75,7 @@ import { revealSecret, rotateSecret } from '../../webhooks/endpoints/secrets.ts'
 import { testEndpoint } from '../../webhooks/endpoints/test.ts'
 import { getStatistics, listActivity } from '../../webhooks/statistics/statistics.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
-import { recordDisplacementIn } from '../displacement.ts'
+import { createDisplacementRecorder } from '../displacement.ts'
 import type { SettingsCall } from './authorize.ts'
 
 type SettingsHandlers<Group extends keyof DashboardContracts['settings']> = HandlersOf<
@@ -246,7 +246,8 @@ function toPairs(headers: { name: string; value: string }[] | undefined) {
 
 const whatsAppAccountHandlers: SettingsHandlers<'whatsAppAccount'> = {
   list: async (deps, _call, { accountId }) => ({ items: await listWhatsAppAccounts(deps, accountId) }),
-  add: (deps, _call, { accountId, ...input }) => addWhatsAppAccount(deps, accountId, input, recordDisplacementIn(deps)),
+  add: (deps, _call, { accountId, ...input }) =>
+    addWhatsAppAccount(deps, accountId, input, createDisplacementRecorder(deps)),
   inspectToken: (deps, _call, { accessToken }) => inspectToken(deps, accessToken),
   subscribe: (deps, _call, { accountId, whatsAppAccountId }) => subscribeStored(deps, accountId, whatsAppAccountId),
   configureCallback: (deps, _call, { accountId, whatsAppAccountId }) =>

@@ -26,7 +26,7 @@ import { vacuumEmbedded } from '../../platform/db/vacuum.ts'
 import { syncDueTemplates } from '../../templates/sync.ts'
 import { auditKeptDays } from '../../users/audit/audit.ts'
 import { deleteExpiredAccountViews } from '../../users/operators.ts'
-import { auditRefreshIn } from '../../users/audit/by-waybill.ts'
+import { createRefreshAuditor } from '../../users/audit/by-waybill.ts'
 import { expireAuditEntries } from '../../users/audit/verify.ts'
 import { deleteExpiredSignIns } from '../../users/sign-in/login-throttle.ts'
 import { announceThresholds } from '../../webhooks/alerts/rules/announce-thresholds.ts'
@@ -167,7 +167,7 @@ const jobs: Job[] = [
   {
     everySeconds: 60,
     fact: jobFacts.refreshAccessTokens,
-    run: (deps) => refreshDueTokens(deps, auditRefreshIn(deps)),
+    run: (deps) => refreshDueTokens(deps, createRefreshAuditor(deps)),
   },
   {
     everySeconds: 3600,

@@ -7,7 +7,7 @@ import { appendAuditEntry, type AuditDeps } from './append.ts'
  * Records the loss of a phone number in the audit log of the account that lost it, without naming the account that has
  * it now. The account that gained it records the addition like any other.
  */
-export function auditDisplacementIn(deps: AuditDeps): RecordDisplacement {
+export function createDisplacementAuditor(deps: AuditDeps): RecordDisplacement {
   return async (trx, { row, newDefaultId }) => {
     const removed = changes.loseNumber({ whatsAppAccountId: row.id })
     await appendAuditEntry(
@@ -28,7 +28,7 @@ export function auditDisplacementIn(deps: AuditDeps): RecordDisplacement {
 }
 
 /** Records in the audit log that Waybill refreshed an access token, or that Meta refused to. */
-export function auditRefreshIn(deps: AuditDeps): RecordRefresh {
+export function createRefreshAuditor(deps: AuditDeps): RecordRefresh {
   return async (trx, { accountId, whatsAppAccountId, outcome }) => {
     await appendAuditEntry(
       { ...deps, db: trx },

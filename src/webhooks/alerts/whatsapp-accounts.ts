@@ -153,7 +153,7 @@ function logEvent({ log }: AlertDeps, { row, event }: AnnouncedEvent): void {
  * Records the event of a WhatsApp account that lost its number to another account, and alerts the members. The row is
  * deleted in the same transaction, so the periodic job would never find it.
  */
-export function reportDisplacementIn(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
+export function createDisplacementReporter(deps: ReportDeps & Pick<Deps, 'randomBytes'>): RecordDisplacement {
   return async (trx, { row, isKnownInactive }) => {
     if (isKnownInactive) return
     const reason = inactiveReasons.displaced()

@@ -15,8 +15,8 @@ import {
   checkHeaders,
   checkLimits,
   checkUrl,
+  type EndpointLimits,
   type HeaderList,
-  type Limits,
 } from './rules.ts'
 import { encryptHeaders, endpointSecretPurpose, generateSecret } from './secrets.ts'
 import {
@@ -80,7 +80,7 @@ export async function addEndpoint(
 }
 
 /** Fields that are undefined stay as they are. */
-export interface EndpointUpdate extends Limits {
+export interface EndpointUpdate extends EndpointLimits {
   url?: string | undefined
   events?: readonly string[] | undefined
   /** An empty description removes it. */

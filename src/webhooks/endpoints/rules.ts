@@ -42,13 +42,13 @@ export function checkDescription(text: string | undefined): string | null {
 }
 
 /** Null removes a limit. */
-export interface Limits {
+export interface EndpointLimits {
   maxPerSecond?: number | null | undefined
   maxConcurrent?: number | null | undefined
 }
 
 /** Returns the columns of the given limits. */
-export function checkLimits({ maxPerSecond, maxConcurrent }: Limits) {
+export function checkLimits({ maxPerSecond, maxConcurrent }: EndpointLimits) {
   return {
     ...(maxPerSecond !== undefined && { max_per_second: checkLimit('maxPerSecond', maxPerSecond) }),
     ...(maxConcurrent !== undefined && { max_concurrent: checkLimit('maxConcurrent', maxConcurrent) }),

@@ -6,10 +6,10 @@ import type { PhoneNumberInfo } from '../onboarding.ts'
 import type { ReadOutcome } from '../read-outcome.ts'
 import type { Endpoint, OutgoingTemplate, Route, Sender, SendOutcome, WhatsApp } from '../whatsapp.ts'
 import {
-  exchange as exchangeUntraced,
   type Exchange,
+  exchange as exchangeUntraced,
+  type ExchangeLimits,
   type GraphRequest,
-  type Limits,
   traceExchange,
 } from './exchange.ts'
 import { createMedia, type FileCall } from './media.ts'
@@ -67,7 +67,7 @@ const phoneNumberFields = 'display_phone_number,verified_name,status,quality_rat
 
 /** One pool of keep-alive connections, and what its requests have in common. */
 interface Graph {
-  exchange: (request: GraphRequest, limits: Limits, beforeWrite?: () => void) => Promise<Exchange>
+  exchange: (request: GraphRequest, limits: ExchangeLimits, beforeWrite?: () => void) => Promise<Exchange>
   /** The path of the base URL with the version. */
   prefix: string
   timeouts: Timeouts

@@ -22,7 +22,7 @@ export type Exchange =
   /** `body` is absent if it could not be read completely, `retryAfterSeconds` if the response does not say it. */
   | { kind: 'answered'; status: number; body?: string; retryAfterSeconds?: number }
 
-export interface Limits {
+export interface ExchangeLimits {
   /**
    * Milliseconds until the first byte of the request, so that waiting for a connection does not shorten the time for
    * the response.
@@ -37,7 +37,7 @@ export interface Limits {
 export function exchange(
   dispatcher: Dispatcher,
   request: GraphRequest,
-  limits: Limits,
+  limits: ExchangeLimits,
   beforeWrite?: () => void,
 ): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -58,12 +58,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = []
   #received = 0
   #settled = false
-  readonly #limits: Limits
+  readonly #limits: ExchangeLimits
   readonly #beforeWrite: (() => void) | undefined
   readonly #resolve: (result: Exchange) => void
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: Limits, beforeWrite: (() => void) | undefined, resolve: (result: Exchange) => void) {
+  constructor(limits: ExchangeLimits, beforeWrite: (() => void) | undefined, resolve: (result: Exchange) => void) {
     this.#limits = limits
     this.#beforeWrite = beforeWrite
     this.#resolve = resolve

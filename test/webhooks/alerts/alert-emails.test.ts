@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { activateWhatsAppAccount, deactivateWhatsAppAccount } from '../../../src/whatsapp-accounts/change.ts'
-import { recordDisplacementIn } from '../../../src/http/displacement.ts'
+import { createDisplacementRecorder } from '../../../src/http/displacement.ts'
 import { enqueueEmails } from '../../../src/platform/email/outbox.ts'
 import { Mailer } from '../../../src/platform/email/mailer.ts'
 import { createMailTransport } from '../../../src/platform/email/transport.ts'
@@ -135,7 +135,9 @@ test('mails the members of an account that lost its phone number to another acco
 
   await server.deps.db
     .transaction()
-    .execute((trx) => recordDisplacementIn(server.deps)(trx, { row, isKnownInactive: false, newDefaultId: undefined }))
+    .execute((trx) =>
+      createDisplacementRecorder(server.deps)(trx, { row, isKnownInactive: false, newDefaultId: undefined }),
+    )
 
   await eventually(() => expect(smtp.received).toMatchObject([{ to: [email] }]))
   expect(smtp.received[0]?.body).toContain('another account verified ownership of the phone number')

@@ -4,7 +4,7 @@ import { openAccessToken } from '../../../src/whatsapp-accounts/secrets.ts'
 import { findWhatsAppAccount } from '../../../src/whatsapp-accounts/store.ts'
 import { replaceSecrets } from '../../../src/whatsapp-accounts/update.ts'
 import type { Deps } from '../../../src/deps.ts'
-import { auditRefreshIn } from '../../../src/users/audit/by-waybill.ts'
+import { createRefreshAuditor } from '../../../src/users/audit/by-waybill.ts'
 import { signedInOwner } from '../../support/user.ts'
 import { startTestServer, type TestAccount, type TestServer } from '../../support/server.ts'
 
@@ -39,7 +39,7 @@ async function useToken(accessToken: string, expiresInSeconds: number, more: obj
 
 const refresh = (deps: Partial<Deps> = {}) => {
   const all = { ...server.deps, ...deps }
-  return refreshDueTokens(all, auditRefreshIn(all))
+  return refreshDueTokens(all, createRefreshAuditor(all))
 }
 
 const readHealth = () =>
@@ -85,7 +85,7 @@ const noSecretLogged = () =>
 test('replaces a token that expires soon with one that expires later, once across all nodes', async () => {
   const node = await startTestServer({ beside: server })
 
-  await Promise.all([refresh(), refreshDueTokens(node.deps, auditRefreshIn(node.deps))])
+  await Promise.all([refresh(), refreshDueTokens(node.deps, createRefreshAuditor(node.deps))])
   await refresh()
   await node.close()
 

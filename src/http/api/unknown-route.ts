@@ -3,9 +3,9 @@ import { ServiceError } from '../../../contracts/errors.ts'
 import type { ApiProcedure } from '../../../contracts/procedure.ts'
 
 /** Explains why no procedure serves a URL, and sets `Allow` if it serves another method (RFC 9110, 15.5.6). */
-export type ExplainUnserved = (url: string, reply: FastifyReply) => ServiceError
+export type ExplainUnknownRoute = (url: string, reply: FastifyReply) => ServiceError
 
-export function createExplainUnserved(contracts: ApiProcedure[]): ExplainUnserved {
+export function createExplainUnknownRoute(contracts: ApiProcedure[]): ExplainUnknownRoute {
   const routes = contracts.map(({ path, method }) => ({
     path,
     pattern: toPattern(path),
@@ -25,7 +25,7 @@ export function createExplainUnserved(contracts: ApiProcedure[]): ExplainUnserve
 }
 
 /** Keeps `GET /message/{messageId}` from serving `GET /message/send`. */
-export function reserveExactPaths(app: FastifyInstance, contracts: ApiProcedure[], explain: ExplainUnserved): void {
+export function reserveExactPaths(app: FastifyInstance, contracts: ApiProcedure[], explain: ExplainUnknownRoute): void {
   for (const { path, method } of contracts) {
     const shadowing = contracts.filter((other) => other.path !== path && toPattern(other.path).test(path))
     for (const other of shadowing)
