@@ -32,7 +32,7 @@ export interface Question {
 }
 
 /** The user of a running command, maybe at another process. */
-export interface User {
+export interface CommandUser {
   /** Shows progress. */
   report(progress: string): void
   /** Writes lines to standard output, for results of unbounded size. Resolves once they are written. */
@@ -48,7 +48,7 @@ export interface DataCommand extends Syntax {
   needsSchema: boolean
   /** Whether it changes an account and is therefore recorded in its audit log. */
   isAudited: boolean
-  run(deps: Deps, line: Line, user: User): Promise<CommandResult>
+  run(deps: Deps, line: Line, user: CommandUser): Promise<CommandResult>
 }
 
 /** A command that concerns the local process, such as a server. */
@@ -72,7 +72,7 @@ export function dataCommand<const Args extends readonly string[], const O extend
      * What the audit log of the account says, which is the first argument, or that the command records its change itself.
      */
     audit?: ((line: TypedLine<Args, O>) => Fact | undefined) | 'by itself'
-    run(deps: Deps, line: TypedLine<Args, O>, user: User): Promise<CommandResult>
+    run(deps: Deps, line: TypedLine<Args, O>, user: CommandUser): Promise<CommandResult>
   },
 ): DataCommand {
   const { audit, ...rest } = command

@@ -4,7 +4,7 @@ import { withoutFacts } from '../../contracts/facts/fact.ts'
 import { unwrapSchema } from '../../contracts/fields.ts'
 import type { InputOf, OutputOf } from '../../contracts/procedure.ts'
 import type { Deps } from '../deps.ts'
-import type { CommandResult, DataCommand, User } from './command.ts'
+import type { CommandResult, CommandUser, DataCommand } from './command.ts'
 import { UsageError } from './failure.ts'
 import { accountFinders, type CommandContract, type FindAccount, runForOperator } from './operator.ts'
 import type { Flag, Line, ValueOption } from './syntax.ts'
@@ -33,7 +33,7 @@ interface Steps {
   call<P extends CommandContract>(contract: P, fields: object): Promise<OutputOf<P>>
   /** Rejects fields that the procedure of the command does not accept. */
   check(fields: object): void
-  report: User['report']
+  report: CommandUser['report']
 }
 
 type Arguments = Readonly<Record<string, string | null>>
@@ -126,7 +126,7 @@ function toSyntax(contract: CommandContract, option: string, facts: OptionRow<st
 async function runRow<P extends CommandContract, Args extends Arguments, Output>(
   contract: P,
   row: CommandRow<P, Args, Output>,
-  { deps, line, report }: { deps: Deps; line: Line; report: User['report'] },
+  { deps, line, report }: { deps: Deps; line: Line; report: CommandUser['report'] },
 ): Promise<CommandResult> {
   const fields = readFields(contract, row, line, deps)
   const accountId = await findAccount(deps, row, line)

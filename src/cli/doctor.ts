@@ -31,7 +31,7 @@ import { listStoredSecrets } from './rekey-all.ts'
 import { countApprovedTemplates, oldestServerVersion, readServerVersion, readTlsVersion } from './operator-store.ts'
 import { waybill } from './failure.ts'
 
-export interface Finding {
+export interface CheckResult {
   check: string
   /** False fails the command. */
   ok: boolean
@@ -41,7 +41,7 @@ export interface Finding {
 }
 
 /** Runs the checks. All others need the database and its schema, so the run ends if one of these fails. */
-export async function runChecks(deps: Deps): Promise<Finding[]> {
+export async function runChecks(deps: Deps): Promise<CheckResult[]> {
   const database = await checkDatabase(deps)
   if (!database.ok) return [database]
   const migrations = await checkMigrations(deps)
@@ -64,7 +64,7 @@ export async function runChecks(deps: Deps): Promise<Finding[]> {
   ]
 }
 
-async function checkDatabase({ db }: Deps): Promise<Finding> {
+async function checkDatabase({ db }: Deps): Promise<CheckResult> {
   const check = 'database'
   try {
     await rejectPooler(db)
@@ -99,7 +99,7 @@ async function describeEncryption(db: Deps['db']): Promise<string> {
   return version === undefined ? ', without TLS' : `, over ${version}`
 }
 
-async function checkMigrations({ db }: Deps): Promise<Finding> {
+async function checkMigrations({ db }: Deps): Promise<CheckResult> {
   const check = 'migrations'
   const pending = await listPendingMigrations(db).catch((error: unknown) => {
     if (error instanceof ServiceError) return error
@@ -111,7 +111,7 @@ async function checkMigrations({ db }: Deps): Promise<Finding> {
   return { check, ok: false, message: `pending migrations: ${pending.join(', ')}`, fix: `${waybill} migrate` }
 }
 
-async function checkSecretKey(deps: Deps): Promise<Finding> {
+async function checkSecretKey(deps: Deps): Promise<CheckResult> {
   const secrets = await listStoredSecrets(deps.db)
   const check = 'secret key'
   const lost = secrets.filter((secret) => !canDecrypt(deps.secrets, secret))
@@ -129,7 +129,7 @@ async function checkSecretKey(deps: Deps): Promise<Finding> {
 }
 
 /** There can be millions, so only the oldest one of each account is decrypted, because it has the oldest key. */
-async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
+async function checkContents({ db, secrets }: Deps): Promise<CheckResult[]> {
   const oldest = await findOldestContents(db)
   if (oldest.length === 0) return []
   const check = 'message contents'
@@ -149,11 +149,11 @@ async function checkContents({ db, secrets }: Deps): Promise<Finding[]> {
 }
 
 /** The checks of WhatsApp that follow show whether the proxy works. */
-function checkProxies({ proxies }: Deps): Finding[] {
+function checkProxies({ proxies }: Deps): CheckResult[] {
   return proxies ? [{ check: 'proxy', ok: true, message: describeProxies(proxies) }] : []
 }
 
-async function checkWhatsApp(deps: Deps): Promise<Finding[]> {
+async function checkWhatsApp(deps: Deps): Promise<CheckResult[]> {
   const rows = await findAllWhatsAppAccounts(deps.db)
   if (rows.length > 0) return Promise.all(rows.map((row) => checkWhatsAppAccount(deps, row)))
   const accounts = await findAccounts(deps.db)
@@ -177,7 +177,7 @@ function describeConnecting(accountIds: readonly string[]): string {
 }
 
 /** Without an app secret every callback is rejected, so no status ever arrives. */
-async function checkCallbacks({ db, callbacks }: Deps): Promise<Finding[]> {
+async function checkCallbacks({ db, callbacks }: Deps): Promise<CheckResult[]> {
   const check = 'callbacks'
   if (callbacks.appSecret !== undefined) return [{ check, ok: true, ...describeAppSecret(callbacks.appSecret) }]
   const rows = await findAllWhatsAppAccounts(db)
@@ -204,7 +204,7 @@ function describeAppSecret(appSecret: string): { message: string; fix?: string }
 }
 
 /** Callbacks of an app that is set up arrive without it. */
-async function checkVerifyToken({ db, callbacks }: Deps): Promise<Finding[]> {
+async function checkVerifyToken({ db, callbacks }: Deps): Promise<CheckResult[]> {
   const check = 'verify token'
   if (callbacks.verifyToken !== undefined) return [{ check, ok: true, message: 'META_VERIFY_TOKEN is set' }]
   // See checkCallbacks.
@@ -231,7 +231,7 @@ const reportedElsewhere = new Set([
 ])
 
 /** Returns the findings of the last check with WhatsApp. Warnings do not fail the command. */
-async function checkHealth(deps: Deps): Promise<Finding[]> {
+async function checkHealth(deps: Deps): Promise<CheckResult[]> {
   const states = await readAllHealth(deps)
   return states.flatMap(({ whatsAppAccountId, findings }) =>
     findings
@@ -245,7 +245,7 @@ async function checkHealth(deps: Deps): Promise<Finding[]> {
 }
 
 /** Accounts whose onboarding is a problem have a health finding with the same fix. */
-async function checkMarketing({ db }: Deps): Promise<Finding[]> {
+async function checkMarketing({ db }: Deps): Promise<CheckResult[]> {
   const rows = await findAllWhatsAppAccounts(db)
   return rows.flatMap((row) => {
     const marketing = row.active ? describeMarketing(row) : undefined
@@ -254,7 +254,7 @@ async function checkMarketing({ db }: Deps): Promise<Finding[]> {
 }
 
 /** All WhatsApp accounts have the same finding. */
-function checkVersion(deps: Pick<Deps, 'graphVersion' | 'now'>): Finding[] {
+function checkVersion(deps: Pick<Deps, 'graphVersion' | 'now'>): CheckResult[] {
   return findVersionProblems(deps, deps.now()).map(({ message, fix }) => ({
     check: 'Graph API version',
     ok: true,
@@ -263,7 +263,7 @@ function checkVersion(deps: Pick<Deps, 'graphVersion' | 'now'>): Finding[] {
 }
 
 /** No token is needed: any response, including an error, shows that WhatsApp is reachable. */
-async function checkGraphApi(deps: Deps): Promise<Finding> {
+async function checkGraphApi(deps: Deps): Promise<CheckResult> {
   const outcome = await deps.whatsapp.getPhoneNumber({ phoneNumberId: '0', accessToken: 'none' })
   const check = 'Graph API'
   if (outcome.ok || outcome.refused) return { check, ok: true, message: 'reachable' }
@@ -275,7 +275,7 @@ function describeUnreachable({ proxies }: Pick<Deps, 'proxies'>): string {
   return 'Check GRAPH_API_URL and HTTPS_PROXY, and that the proxy may connect to it.'
 }
 
-async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<Finding> {
+async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promise<CheckResult> {
   const check = `WhatsApp account ${row.id}`
   const activate = `${waybill} whatsapp activate ${row.id}`
   const accessToken = decrypt(deps.secrets, row.access_token_encrypted, accessTokenPurpose(row.id))
@@ -303,7 +303,7 @@ async function checkWhatsAppAccount(deps: Deps, row: WhatsAppAccountRow): Promis
   return { check, ok: true, message: 'token accepted' }
 }
 
-async function checkTemplates({ db }: Deps): Promise<Finding[]> {
+async function checkTemplates({ db }: Deps): Promise<CheckResult[]> {
   const counts = await countApprovedTemplates(db)
   return counts.map(({ accountId, wabaId, approved }) => {
     const check = `templates of ${accountId} in WABA ${wabaId}`
@@ -313,7 +313,7 @@ async function checkTemplates({ db }: Deps): Promise<Finding[]> {
 }
 
 /** Only messages of the last day, because older ones are unlikely to get a status. */
-async function checkMessages({ db }: Deps): Promise<Finding> {
+async function checkMessages({ db }: Deps): Promise<CheckResult> {
   const { count } = await countStalePending(db, { lastHours: 24 })
   const check = 'messages'
   if (count === 0) return { check, ok: true, message: 'none has been pending for more than a minute' }
@@ -326,7 +326,7 @@ async function checkMessages({ db }: Deps): Promise<Finding> {
 }
 
 /** Signs in to the SMTP server, if there is one, and sends nothing. */
-async function checkEmail({ mail }: Deps): Promise<Finding[]> {
+async function checkEmail({ mail }: Deps): Promise<CheckResult[]> {
   if (!mail) return []
   const check = 'email'
   try {

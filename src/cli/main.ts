@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createLogger } from '../platform/log.ts'
-import type { Command, Question, User } from './command.ts'
+import type { Command, CommandUser, Question } from './command.ts'
 import { dataCommands, findCommand, findGroup } from './commands.ts'
 import { move } from './commands/move.ts'
 import { openapi } from './commands/openapi.ts'
@@ -13,7 +13,7 @@ import { types } from './commands/types.ts'
 import { describeFailure } from './failure.ts'
 import { describeUnknownCommand, formatCommandHelp, formatCommandList, formatUsage } from './help.ts'
 import { readFiles, readSecrets } from './input.ts'
-import { type Ending, OutputError, withOutputCheck } from './output.ts'
+import { type CommandExit, OutputError, withOutputCheck } from './output.ts'
 import { runDataCommand } from './run-data-command.ts'
 import { parseLine } from './syntax.ts'
 
@@ -32,15 +32,15 @@ const servers: ReadonlySet<string> = new Set([serve.name, sandbox.name])
 async function runCommand(
   { command, rest }: { command: Command; rest: string[] },
   environment: NodeJS.ProcessEnv,
-): Promise<Ending> {
+): Promise<CommandExit> {
   if (requestsHelp(rest)) return print(formatCommandHelp(command))
   try {
     const line = await readFiles(command, await readSecrets(command, parseLine(command, rest)))
     const terminal = line.json ? undefined : findTerminal()
-    const user: User = {
+    const user: CommandUser = {
       report: (progress) => (line.json ? undefined : console.error(progress)),
       print: printLines,
-      ask: (question) => askAt(terminal, question),
+      ask: (question) => askAtTerminal(terminal, question),
     }
     const result = await (command.kind === 'local'
       ? command.run(environment, line)
@@ -56,7 +56,7 @@ async function runCommand(
   }
 }
 
-function handleNoCommand(argv: string[]): Ending {
+function handleNoCommand(argv: string[]): CommandExit {
   const group = findGroup(commands, argv)
   if (argv.length === 0 || requestsHelp(argv)) return print(formatCommandList(group.length > 0 ? group : commands))
   if (argv[0] === '--version') return print(packageJson.version)
@@ -79,7 +79,7 @@ async function printLines(lines: string): Promise<void> {
   })
 }
 
-function print(text: string): Ending {
+function print(text: string): CommandExit {
   console.log(text)
   return { exitCode: 0 }
 }
@@ -96,7 +96,7 @@ export function findTerminal(): Terminal | undefined {
 }
 
 /** An empty answer is the preset, and so is a missing terminal. A secret is not echoed. */
-export async function askAt(terminal: Terminal | undefined, question: Question): Promise<string | undefined> {
+export async function askAtTerminal(terminal: Terminal | undefined, question: Question): Promise<string | undefined> {
   const { text, isSecret = false, preset, isOptional = false } = question
   if (!terminal || (preset !== undefined && !isOptional)) return preset
   const { input, output } = terminal

@@ -1,5 +1,5 @@
 /** What a command returns to the shell, and what to say if its output could not be written. */
-export interface Ending {
+export interface CommandExit {
   exitCode: number
   /** How to get output again that is shown only once. */
   ifLost?: string | undefined
@@ -24,7 +24,7 @@ const closedPipe = 'EPIPE'
  * Runs a command and fails if standard output could not be written, for example because the disk is full: `console.log`
  * ignores that. If the reader closed the pipe, the command fails silently, unless something is lost.
  */
-export async function withOutputCheck(run: () => Promise<Ending>): Promise<number> {
+export async function withOutputCheck(run: () => Promise<CommandExit>): Promise<number> {
   const { stdout } = process
   let failure: Error | undefined
   const onError = (error: Error) => (failure ??= error)

@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../platform/config.ts'
 import { rejectPooler, rejectUnusableSettings } from '../platform/db/connect/session.ts'
 import { listPendingMigrations, migrate } from '../platform/db/migrate/migrate.ts'
 import { createLogger } from '../platform/log.ts'
-import type { CommandResult, DataCommand, User } from './command.ts'
+import type { CommandResult, CommandUser, DataCommand } from './command.ts'
 import { acquireDataFolder } from './control/data-folder.ts'
 import { type Answer, type ControlReply, FromServer, isTrustworthy, type Request } from './control/protocol.ts'
 import { ReportedError, waybill } from './failure.ts'
@@ -19,7 +19,7 @@ import { formatLine, type Line } from './syntax.ts'
 export interface DataRun {
   command: DataCommand
   line: Line
-  user: User
+  user: CommandUser
 }
 
 /** Runs a command in the process that can access the data: this one, or the server that holds the data folder. */
@@ -77,7 +77,7 @@ async function prepareSchema({ db }: Deps, config: Config, command: DataCommand)
 export async function runOnServer(
   { dataDir, socketPath }: { dataDir: string; socketPath: string },
   argv: string[],
-  { report, print, ask }: User,
+  { report, print, ask }: CommandUser,
 ): Promise<ControlReply | undefined> {
   if (!isTrustworthy(socketPath, dataDir)) return undefined
   const socket = await open(socketPath)

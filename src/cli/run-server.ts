@@ -14,10 +14,10 @@ import { rejectUnfinishedMove } from './move/marker.ts'
 import { acquireDataFolder, describeLockHolder } from './control/data-folder.ts'
 import { startControlServer } from './control/server.ts'
 import { chooseControlSocket } from './control/protocol.ts'
-import { joinSupervisor, type Member } from './processes/member.ts'
+import { joinSupervisor, type SupervisedProcess } from './processes/supervised-process.ts'
 import { collectWhenIdle } from './processes/idle-collection.ts'
 import { hasLargeMemory } from './processes/memory.ts'
-import { endStart } from './processes/start-limits.ts'
+import { liftStartLimits } from './processes/start-limits.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface ServerRun {
@@ -34,16 +34,16 @@ const servers: ReadonlySet<string> = new Set<ServerRun['command']>(['serve', 'sa
 /** Serves until a signal stops it. With an embedded database, it also runs the commands of other processes. */
 export async function runServer(config: Config, run: ServerRun): Promise<void> {
   const registry = new Registry()
-  const member = joinSupervisor(process.env, registry)
+  const supervised = joinSupervisor(process.env, registry)
   // A supervisor replaces its processes at SIGHUP. A process without one finishes what it does, and ends.
-  const stopped = member
-    ? Promise.race([untilStopped(['SIGINT', 'SIGTERM']), member.stopped])
+  const stopped = supervised
+    ? Promise.race([untilStopped(['SIGINT', 'SIGTERM']), supervised.stopped])
     : untilStopped(['SIGINT', 'SIGTERM', 'SIGHUP'])
   // Resources are closed in reverse order, even if opening the next one fails.
   await using resources = new AsyncDisposableStack()
-  resources.defer(() => member?.leave())
+  resources.defer(() => supervised?.leave())
   const telemetry = await loadTelemetry(config, registry)
-  const log = createServerLog(config, member, telemetry)
+  const log = createServerLog(config, supervised, telemetry)
   telemetry?.start(log)
   resources.defer(() => telemetry && flush(telemetry))
   const folder = config.database.kind === 'pglite' ? await lockFolder(config.database.dataDir, run.command) : undefined
@@ -54,13 +54,13 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
   await rejectUnfinishedMove(app.deps.db)
   await reportWrongKey(app.deps)
   if (folder) resources.use(await acceptCommands(app, folder))
-  const serving = await listen(app, run, registry, member)
-  endStart({ isEmbedded: config.database.kind === 'pglite' })
+  const serving = await listen(app, run, registry, supervised)
+  liftStartLimits({ isEmbedded: config.database.kind === 'pglite' })
   // A process with large memory trades memory for throughput.
   if (!hasLargeMemory()) collectWhenIdle()
   let drain: Drain = {}
   resources.defer(() => serving.stop(drain))
-  if (member) member.reportListening(serving.url)
+  if (supervised) supervised.reportListening(serving.url)
   else await run.whenListening(app, serving.url)
   const reason = await stopped
   if (reason !== 'SIGINT') drain = { drainMilliseconds: run.drainMilliseconds, staysReady: reason === 'retired' }
@@ -85,9 +85,13 @@ async function loadTelemetry(config: Config, registry: Registry): Promise<Teleme
   return createTelemetry(config.telemetry, { registry, version: packageJson.version })
 }
 
-function createServerLog({ logLevel }: Config, member: Member | undefined, telemetry: Telemetry | undefined): Logger {
+function createServerLog(
+  { logLevel }: Config,
+  supervised: SupervisedProcess | undefined,
+  telemetry: Telemetry | undefined,
+): Logger {
   const log = createLogger(logLevel, undefined, telemetry?.tracing?.logFields)
-  return member ? log.child({ process: member.number }) : log
+  return supervised ? log.child({ process: supervised.number }) : log
 }
 
 async function flush(telemetry: Telemetry): Promise<void> {
@@ -132,14 +136,14 @@ async function listen(
   app: App,
   { command, role = 'all' }: ServerRun,
   registry: Registry,
-  member: Member | undefined,
+  supervised: SupervisedProcess | undefined,
 ): Promise<Serving> {
   try {
     return await startServing(app, {
       sandbox: command === 'sandbox',
       role,
       registry,
-      ...(member && { doesHousekeeping: member.number === 1, collectMetrics: member.collectMetrics }),
+      ...(supervised && { doesHousekeeping: supervised.number === 1, collectMetrics: supervised.collectMetrics }),
     })
   } catch (error) {
     throw describeListenError(error, app.config, command) ?? error

@@ -25,8 +25,8 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
   const cache = new URL(isClone ? '../../node_modules/.cache/node' : '../../.cache', import.meta.url)
   nodeModule.enableCompileCache(fileURLToPath(cache))
   const load = (name) => import(new URL(isClone ? `./${name}.ts` : `./${name}.js`, import.meta.url).href)
-  void load('processes/start-limits').then(async ({ limitStart }) => {
-    limitStart(process.argv.slice(2), process.env)
+  void load('processes/start-limits').then(async ({ limitStartMemory }) => {
+    limitStartMemory(process.argv.slice(2), process.env)
     const { main } = await load('main')
     process.exitCode = await main(process.argv.slice(2), process.env)
   })

@@ -18,7 +18,7 @@ import type { ApiCall } from '../http/api/authorize.ts'
 import { apiHandlers } from '../http/api/handlers.ts'
 import { pairProcedures } from '../pipeline/procedures.ts'
 import { listTools } from '../http/mcp/tools.ts'
-import { registerProcessMetrics } from '../cli/processes/member.ts'
+import { registerProcessMetrics } from '../cli/processes/supervised-process.ts'
 import { registerClockMetric } from '../http/ops/clock-watch.ts'
 import {
   countSends,

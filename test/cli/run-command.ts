@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { format } from 'node:util'
-import type { CommandResult, User } from '../../src/cli/command.ts'
+import type { CommandResult, CommandUser } from '../../src/cli/command.ts'
 import { dataCommands, findCommand } from '../../src/cli/commands.ts'
 import { main } from '../../src/cli/main.ts'
 import { parseLine } from '../../src/cli/syntax.ts'
 import type { Deps } from '../../src/deps.ts'
 
 /** Nobody reads the progress or answers a question. */
-export const nobody: User = {
+export const nobody: CommandUser = {
   report: () => {},
   print: () => Promise.resolve(),
   ask: ({ preset }) => Promise.resolve(preset),

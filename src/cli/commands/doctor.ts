@@ -1,5 +1,5 @@
 import { dataCommand } from '../command.ts'
-import { type Finding, runChecks } from '../doctor.ts'
+import { type CheckResult, runChecks } from '../doctor.ts'
 
 export const doctor = dataCommand({
   name: 'doctor',
@@ -22,12 +22,12 @@ export const doctor = dataCommand({
 const marks = { ok: '✓', warning: '!', error: '✗' }
 
 /** Something to fix is a warning at least. */
-function severityOf({ ok, fix }: Finding): keyof typeof marks {
+function severityOf({ ok, fix }: CheckResult): keyof typeof marks {
   if (!ok) return 'error'
   return fix === undefined ? 'ok' : 'warning'
 }
 
-function formatFinding(finding: Finding): string {
+function formatFinding(finding: CheckResult): string {
   const { check, message, fix } = finding
   const line = `${marks[severityOf(finding)]} ${check}: ${message}`
   return fix === undefined ? line : `${line}\n  → ${fix}`

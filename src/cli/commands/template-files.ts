@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { listTemplateDefinitions } from '../../templates/changes/definition.ts'
 import { deleteTemplate } from '../../templates/changes/delete.ts'
 import { syncTemplates } from '../../templates/sync.ts'
-import { dataCommand, type User } from '../command.ts'
+import { type CommandUser, dataCommand } from '../command.ts'
 import { printTemplateFile, readTemplateFolder } from '../template-files/file.ts'
 import { planPush, type PushPlan, type PushStep, submitTemplateFile } from '../template-files/plan.ts'
 
@@ -95,7 +95,7 @@ async function apply(
   deps: Deps,
   target: { accountId: string; whatsAppAccountId: string | undefined },
   steps: Change[],
-  report: User['report'],
+  report: CommandUser['report'],
 ): Promise<{ action: string; template: string; ok: boolean; message: string }[]> {
   const applied = []
   for (const step of steps) {

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { z } from 'zod'
 import { ServiceError } from '../../../contracts/errors.ts'
 import type { Deps } from '../../deps.ts'
-import type { User } from '../command.ts'
+import type { CommandUser } from '../command.ts'
 import { dataCommands, findCommand } from '../commands.ts'
 import { describeFailure, UsageError } from '../failure.ts'
 import { readLines } from '../input.ts'
@@ -109,7 +109,7 @@ function unanswered(): ServiceError {
   )
 }
 
-async function runCommand(deps: Deps, request: string, user: User): Promise<ControlReply> {
+async function runCommand(deps: Deps, request: string, user: CommandUser): Promise<ControlReply> {
   try {
     const { argv } = Request.parse(JSON.parse(request))
     const found = findCommand(dataCommands, argv)

@@ -10,7 +10,7 @@ const idle = 0.1
  * Idle intervals before a collection. After a burst they are many, because a collection also drops code that was compiled
  * for requests: the next burst takes up to twice the CPU time until it is compiled again.
  */
-export const patience = { afterStart: 3, afterBurst: 30 }
+export const idleIntervals = { afterStart: 3, afterBurst: 30 }
 
 export interface IdleCollection {
   /** Number of consecutive idle intervals. */
@@ -22,7 +22,7 @@ export interface IdleCollection {
 /** Takes the utilization of an interval into account. Garbage is collected when `idleFor` reaches `collectAfter`. */
 export function observe({ idleFor, collectAfter }: IdleCollection, utilization: number): IdleCollection {
   const remaining = idleFor < collectAfter ? collectAfter : Infinity
-  if (utilization > idle) return { idleFor: 0, collectAfter: utilization > busy ? patience.afterBurst : remaining }
+  if (utilization > idle) return { idleFor: 0, collectAfter: utilization > busy ? idleIntervals.afterBurst : remaining }
   return { idleFor: idleFor + 1, collectAfter: remaining }
 }
 
@@ -33,7 +33,7 @@ export function observe({ idleFor, collectAfter }: IdleCollection, utilization: 
 export function collectWhenIdle(): void {
   const collect = exposeCollection()
   let before = performance.eventLoopUtilization()
-  let state: IdleCollection = { idleFor: 0, collectAfter: patience.afterStart }
+  let state: IdleCollection = { idleFor: 0, collectAfter: idleIntervals.afterStart }
   const look = () => {
     const elapsed = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(elapsed, before)

@@ -10,7 +10,7 @@ const defaults = ['--opt', '--maglev', '--semi-space-growth-factor=2']
 const servers: ReadonlySet<string | undefined> = new Set(['serve', 'sandbox'])
 
 /** Called with the command line before anything else is loaded. */
-export function limitStart([command]: readonly string[], environment: NodeJS.ProcessEnv): void {
+export function limitStartMemory([command]: readonly string[], environment: NodeJS.ProcessEnv): void {
   if (!servers.has(command)) return
   if (isEmbedded(command, environment)) restartWithLessMemory(environment)
   limits.forEach(setFlagsFromString)
@@ -50,7 +50,7 @@ export function definedOnly(environment: NodeJS.ProcessEnv): Record<string, stri
 const fastGrowth = '--heap-growing-percent=300'
 
 /** Restores V8's defaults when the server starts to accept requests, and lets its heap grow under load. */
-export function endStart({ isEmbedded }: { isEmbedded: boolean }): void {
+export function liftStartLimits({ isEmbedded }: { isEmbedded: boolean }): void {
   defaults.forEach(setFlagsFromString)
   if (!isEmbedded) setFlagsFromString(fastGrowth)
 }

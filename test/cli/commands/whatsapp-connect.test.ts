@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askAt } from '../../../src/cli/main.ts'
+import { askAtTerminal } from '../../../src/cli/main.ts'
 import { whatsappConnect } from '../../../src/cli/commands/whatsapp-connect.ts'
 import { listAudit } from '../../../src/users/audit/audit.ts'
 import type { CommandResult, Question } from '../../../src/cli/command.ts'
@@ -45,7 +45,7 @@ async function connect(args: string[], typed?: string[]): Promise<CommandResult 
     const next = typed.shift()
     if (next !== undefined) setImmediate(() => input.write(`${next}\n`))
   })
-  const user = { ...nobody, report, ask: (question: Question) => askAt({ input, output }, question) }
+  const user = { ...nobody, report, ask: (question: Question) => askAtTerminal({ input, output }, question) }
   const response = await whatsappConnect.run(server.deps, line, user)
   output.end()
   return { ...response, prompts: await text(output).catch(() => '') }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { exposeCollection, type IdleCollection, observe, patience } from '../../../src/cli/processes/idle-collection.ts'
+import {
+  exposeCollection,
+  type IdleCollection,
+  idleIntervals,
+  observe,
+} from '../../../src/cli/processes/idle-collection.ts'
 
 /** Returns the seconds at which garbage is collected. */
 function listCollections(utilizations: readonly number[], collectAfter = Infinity): number[] {
@@ -12,7 +17,7 @@ function listCollections(utilizations: readonly number[], collectAfter = Infinit
   return collected
 }
 
-const { afterStart, afterBurst } = patience
+const { afterStart, afterBurst } = idleIntervals
 const quiet = Array<number>(afterBurst).fill(0.01)
 
 test.each([

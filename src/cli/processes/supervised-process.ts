@@ -1,9 +1,9 @@
 import cluster from 'node:cluster'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
-import { type FromProcess, numberVariable, ToProcess } from './messages.ts'
+import { type FromProcess, numberVariable, ToProcess } from './ipc-messages.ts'
 
-/** This process as a member of a supervised group. */
-export interface Member {
+/** This process, if a supervisor started it. */
+export interface SupervisedProcess {
   /** Starts at 1. The first process runs the housekeeping jobs. */
   number: number
   /** Resolves when the supervisor stops or replaces this process. */
@@ -19,7 +19,7 @@ export interface Member {
 const metricsTimeoutMilliseconds = 5_000
 
 /** Returns undefined if this process is not supervised. The registry holds the metrics of this process. */
-export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registry): Member | undefined {
+export function joinSupervisor(environment: NodeJS.ProcessEnv, registry: Registry): SupervisedProcess | undefined {
   const { worker } = cluster
   const number = Number(environment[numberVariable])
   if (!worker || !(number > 0)) return undefined
