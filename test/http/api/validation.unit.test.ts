@@ -113,13 +113,15 @@ const other = z.strictObject({
   ratio: z.number(),
   text: z.string().min(3),
   flags: z.array(z.boolean()),
+  status: z.enum(['sent', 'read']),
 })
-const valid = { count: 1, ratio: 0.5, text: 'abc', flags: [] }
+const valid = { count: 1, ratio: 0.5, text: 'abc', flags: [], status: 'sent' }
 
 test.each([
   { input: { ...valid, count: 1.5 }, says: 'count: must be a whole number.' },
   { input: { ...valid, ratio: 'x' }, says: 'ratio: must be a number.' },
   { input: { ...valid, flags: [1] }, says: 'flags[0]: must be a boolean.' },
+  { input: { ...valid, status: 'seen' }, says: 'status: must be one of sent, read.' },
   { input: { ...valid, text: 'ab' }, says: 'text: is not valid (too small: expected string to have >=3 characters).' },
 ])('explains $input with the default message: $says', ({ input, says }) => {
   expect(() => parseInput(other, input)).toThrow(expect.objectContaining({ message: says }))

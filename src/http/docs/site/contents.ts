@@ -68,7 +68,12 @@ export const contents: readonly Group[] = [
         file: 'guides/idempotency.md',
         summary: 'Retry a request without sending the message twice.',
       },
-      { slug: 'webhooks', file: 'guides/webhooks.md', summary: 'Receive and verify status events.' },
+      {
+        slug: 'webhooks',
+        file: 'guides/webhooks.md',
+        summary: 'Receive and verify status events.',
+        keywords: 'ip addresses firewall egress allow-list callbacks duplicates order',
+      },
       {
         slug: 'one-time-codes',
         file: 'guides/one-time-codes.md',
@@ -88,7 +93,12 @@ export const contents: readonly Group[] = [
       },
       { slug: 'typescript', file: 'guides/typescript.md', summary: 'Send from TypeScript, with typed templates.' },
       { slug: 'mcp', file: 'guides/mcp.md', summary: 'Let AI assistants send and read through MCP tools.' },
-      { slug: 'pagination', file: 'guides/pagination.md', summary: 'Read lists page by page.' },
+      {
+        slug: 'pagination',
+        file: 'guides/pagination.md',
+        summary: 'Read lists page by page.',
+        keywords: 'paging pages cursor',
+      },
       { slug: 'rate-limits', file: 'guides/rate-limits.md', summary: 'How many requests an account can make.' },
       {
         slug: 'sandbox',
@@ -128,9 +138,19 @@ export const contents: readonly Group[] = [
         file: 'operating/kubernetes.md',
         summary: 'Helm chart, Kustomize base and cloud databases.',
       },
-      { slug: 'configuration', file: 'operating/configuration.md', summary: 'Every environment variable.' },
+      {
+        slug: 'configuration',
+        file: 'operating/configuration.md',
+        summary: 'Every environment variable.',
+        keywords: 'retention storage period kept',
+      },
       { slug: 'commands', file: 'operating/commands.md', summary: 'The command line.' },
-      { slug: 'operating', file: 'operating/operating.md', summary: 'Health, metrics, logs, backups and keys.' },
+      {
+        slug: 'operating',
+        file: 'operating/operating.md',
+        summary: 'Health, metrics, logs, backups and keys.',
+        keywords: 'outage down unavailable restore',
+      },
       {
         slug: 'sizing',
         file: 'operating/sizing.md',
