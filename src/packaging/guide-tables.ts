@@ -63,12 +63,12 @@ const tables: Record<string, () => string | Promise<string>> = {
     ),
   tools: () =>
     formatTable(
-      ['Tool', 'What it does', 'Annotation'],
+      ['Tool', 'What it does', 'Annotations'],
       listTools(pairProcedures<ApiProcedure, ApiCall>(contracts, apiHandlers)).map(
         ({ description: { name, title, annotations } }) => [
           code(name),
           title,
-          code(annotations.readOnlyHint ? 'readOnlyHint' : 'destructiveHint'),
+          (['readOnlyHint', 'idempotentHint'] as const).filter((name) => annotations[name]).map(code).join(', '),
         ],
       ),
     ),
