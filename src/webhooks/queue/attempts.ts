@@ -44,6 +44,8 @@ export interface WorkerObserver {
 export interface AttemptEvents {
   /** An endpoint without limits can take more due deliveries. */
   slotFreed(): void
+  /** A slow or failing endpoint can take more due deliveries, at its next interval. */
+  slowSlotFreed(): void
   /** A delivery is finished or its claim has ended. */
   released(): void
   /** An attempt at an endpoint with limits was recorded. */
@@ -202,8 +204,10 @@ export class Attempts {
     { delivery, isLimited }: HeldDelivery,
     ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
   ): void {
-    if (this.#concurrency.end(delivery.endpoint_id, ended, this.#options.monotonic()) && !isLimited)
-      this.#events.slotFreed()
+    const next = this.#concurrency.end(delivery.endpoint_id, ended, this.#options.monotonic())
+    if (isLimited || next === undefined) return
+    if (next === 'now') this.#events.slotFreed()
+    else this.#events.slowSlotFreed()
   }
 
   async #attempt(delivery: ClaimedDelivery, timestamp: Date): Promise<AttemptResult> {

@@ -216,10 +216,16 @@ export class EndpointConcurrency {
     }
   }
 
-  /** Returns whether to claim more deliveries now. Slow and failing endpoints get theirs at regular intervals. */
-  end(endpointId: string, ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number }, now: number) {
+  /**
+   * Returns when to claim more deliveries, if there may be some. Slow and failing endpoints get theirs at regular intervals.
+   */
+  end(
+    endpointId: string,
+    ended: { outcome: 'failed' } | { outcome: 'delivered'; milliseconds: number },
+    now: number,
+  ): 'now' | 'at interval' | undefined {
     const endpoint = this.#endpoints.get(endpointId)
-    if (!endpoint) return false
+    if (!endpoint) return undefined
     const freesScarceSlot = this.#isScarce && isUnproven(healthOf(endpoint, now))
     endpoint.held -= 1
     endpoint.running -= 1
@@ -231,8 +237,9 @@ export class EndpointConcurrency {
       ended.outcome === 'failed' ? ended : { ...ended, hasMore: endpoint.hasMore },
     )
     this.#startNext(endpoint)
-    if (freesScarceSlot) return true
-    return !endpoint.isFailing && healthOf(endpoint, now) !== 'slow' && canTakeMore(endpoint)
+    if (freesScarceSlot) return 'now'
+    if (!canTakeMore(endpoint)) return undefined
+    return endpoint.isFailing || healthOf(endpoint, now) === 'slow' ? 'at interval' : 'now'
   }
 
   /**

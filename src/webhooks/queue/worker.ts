@@ -73,6 +73,8 @@ export class Worker {
     this.#attempts = new Attempts(deps, { ...options, timeoutSeconds, retrySeconds }, this.#concurrency, {
       ...database,
       slotFreed: () => this.wake(),
+      // It may sleep until its poll, because the endpoint had no free slot.
+      slowSlotFreed: () => this.#wakeSleeper?.(),
       released: () => {
         if (this.#claims.isFull) this.wake()
       },

@@ -47,6 +47,17 @@ test('gives an endpoint more concurrency for a while after a success', () => {
   expect(concurrency.capacities({ of: 'unknown', ...turn }, 60_000)).toEqual([{ endpointId: 'we_1', deliveries: 2 }])
 })
 
+test.each([
+  { ended: { outcome: 'delivered', milliseconds: 100 }, next: 'now' },
+  { ended: { outcome: 'delivered', milliseconds: 600 }, next: 'at interval' },
+  { ended: { outcome: 'failed' }, next: 'at interval' },
+] as const)('has more of an endpoint claimed $next after $ended', ({ ended, next }) => {
+  const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
+  concurrency.begin('we_1', { isFailing: false, window: 4, isLimited: false }, 0, () => {})
+
+  expect(concurrency.end('we_1', ended, 100)).toBe(next)
+})
+
 test('limits an endpoint without successes to the share of failing ones', () => {
   const concurrency = new EndpointConcurrency({ maxSlowHeld: 300 })
   concurrency.begin('we_1', { isFailing: false, window: 4, isLimited: false }, 0, () => {})
