@@ -21,9 +21,11 @@ const maxWaitMilliseconds = 25
 /** Registers gauges of WhatsApp accounts. Each scrape reads stored data, without calling WhatsApp. */
 export function registerHealthMetrics(deps: HealthDeps & Pick<Deps, 'log'>, registry: Registry): void {
   let reading: Promise<void> | undefined
+  let collecting: Promise<void> | undefined
   let accounts: number | undefined
-  /** All gauges are collected at once and share one read. */
-  const collect = async () => {
+  /** All gauges are collected at once: they share one read and one wait, so that a scrape has the values of all or none. */
+  const collect = () => (collecting ??= collectAll().finally(() => (collecting = undefined)))
+  const collectAll = async () => {
     reading ??= read().finally(() => (reading = undefined))
     await ((await areMany()) ? Promise.race([reading, delay(maxWaitMilliseconds)]) : reading)
   }

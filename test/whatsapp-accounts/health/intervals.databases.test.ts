@@ -42,7 +42,9 @@ test('checks every account that is due in one pass, each of them on one node', a
 
 test('counts the messages of every account that is due in one pass', async () => {
   await sendOne(account)
-  await sql`update whatsapp_account_health set next_traffic_at = now(), traffic = null`.execute(server.deps.db)
+  await sql`update whatsapp_account_health set next_traffic_at = now() - interval '1 minute', traffic = null`.execute(
+    server.deps.db,
+  )
 
   expect(await measureTraffic(server.deps)).toBeGreaterThan(count)
   expect(await countDue('next_traffic_at')).toBe(0)
@@ -59,8 +61,9 @@ test('syncs the templates of every WhatsApp Business Account that is due in one 
 })
 
 test('claims no more accounts once the process stops, and completes those that it has claimed', async () => {
-  await sql`update whatsapp_account_health set next_check_at = now()`.execute(server.deps.db)
+  await sql`update whatsapp_account_health set next_check_at = now() - interval '1 minute'`.execute(server.deps.db)
   const due = await countDue('next_check_at')
+  expect(due).toBeGreaterThan(count)
   const stopping = new AbortController()
   server.simulator.intercept(() => {
     stopping.abort()
