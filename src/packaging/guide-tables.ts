@@ -68,7 +68,10 @@ const tables: Record<string, () => string | Promise<string>> = {
         ({ description: { name, title, annotations } }) => [
           code(name),
           title,
-          (['readOnlyHint', 'idempotentHint'] as const).filter((name) => annotations[name]).map(code).join(', '),
+          (['readOnlyHint', 'idempotentHint'] as const)
+            .filter((name) => annotations[name])
+            .map(code)
+            .join(', '),
         ],
       ),
     ),

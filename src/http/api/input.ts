@@ -180,6 +180,7 @@ function listFields(schema: z.ZodType, path: Issue['path']): string[] {
 const withOwnMessages = {
   error: (issue: z.core.$ZodRawIssue): string => {
     if (issue.code === 'invalid_type') return issue.input === undefined ? required : nameType(issue.expected)
+    if (issue.code === 'invalid_value' && issue.input === undefined) return required
     if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`
     const said = z.config().localeError?.(issue) ?? 'Invalid input'
     return `is not valid (${(typeof said === 'string' ? said : said.message).toLowerCase()})`

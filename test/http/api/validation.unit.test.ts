@@ -122,6 +122,7 @@ test.each([
   { input: { ...valid, ratio: 'x' }, says: 'ratio: must be a number.' },
   { input: { ...valid, flags: [1] }, says: 'flags[0]: must be a boolean.' },
   { input: { ...valid, status: 'seen' }, says: 'status: must be one of sent, read.' },
+  { input: { ...valid, status: undefined }, says: 'status: is required.' },
   { input: { ...valid, text: 'ab' }, says: 'text: is not valid (too small: expected string to have >=3 characters).' },
 ])('explains $input with the default message: $says', ({ input, says }) => {
   expect(() => parseInput(other, input)).toThrow(expect.objectContaining({ message: says }))

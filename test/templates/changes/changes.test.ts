@@ -275,12 +275,23 @@ describe('changes a template', () => {
   })
 
   test('any number of times while it is rejected', async () => {
-    template = { ...template, name: `order_${names}_rejected` }
     await change('create', template)
     for (const footer of ['A', 'B']) {
-      await reviewed('REJECTED')
+      await reviewed('APPROVED')
+      list().set(template.name, template.language, { status: 'REJECTED' })
+      await syncTemplates(server.deps, account.accountId)
       expect((await change('update', { ...template, footer })).json().data).toMatchObject({ changed: true })
     }
+  })
+
+  test('after the sandbox has rejected it, and has it approved then', async () => {
+    template = { ...template, name: `order_${names}_rejected` }
+    await change('create', template)
+    await reviewed('REJECTED')
+
+    expect((await change('update', { ...template, footer: 'A' })).json().data).toMatchObject({ changed: true })
+
+    await reviewed('APPROVED')
   })
 
   test('not while it is in review', async () => {

@@ -13,6 +13,7 @@ import { translate } from '../../language/i18n.ts'
 import { useUser } from '../../session/session.ts'
 import { changePassword } from '../../session/sign-in.ts'
 import { LabelBadge } from '../../ui/badges.tsx'
+import { CopyField } from '../../ui/copy.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { PasswordField } from '../../ui/fields.tsx'
@@ -53,12 +54,11 @@ export function ProfilePage() {
         </Section>
       ) : (
         <Section title={t`Password`} description={t`You have none: you signed in by a link or with your organisation.`}>
-          <Text size="sm" maw={680}>
-            <Trans>
-              To choose one, ask an operator of this server for a link. They create it with{' '}
-              <code>{`waybill owner reset-password ${accounts[0]?.accountId ?? 'acc_…'} --email ${email}`}</code>.
-            </Trans>
-          </Text>
+          <CopyField
+            label={t`Choose a password`}
+            description={t`Ask an operator of this server for a link, which this command prints.`}
+            value={`waybill owner reset-password ${accounts[0]?.accountId ?? 'acc_…'} --email ${email}`}
+          />
         </Section>
       )}
       <AuthenticatorSection />
