@@ -55,6 +55,7 @@ export function ProfilePage() {
       ) : (
         <Section title={t`Password`} description={t`You have none: you signed in by a link or with your organisation.`}>
           <CopyField
+            wraps
             label={t`Choose a password`}
             description={t`Ask an operator of this server for a link, which this command prints.`}
             value={`waybill owner reset-password ${accounts[0]?.accountId ?? 'acc_…'} --email ${email}`}
