@@ -68,8 +68,9 @@ export async function runServer(config: Config, run: ServerRun): Promise<void> {
 
 /** Otherwise, one request after the other would fail. The keys of the audit log stand for all stored secrets. */
 async function reportWrongKey({ db, secrets, log }: Deps): Promise<void> {
+  const keys = await listAuditKeys(db)
   try {
-    for (const { ciphertext, purpose } of await listAuditKeys(db)) secrets.decrypt(ciphertext, purpose)
+    for (const { ciphertext, purpose } of keys) secrets.decrypt(ciphertext, purpose)
   } catch (error) {
     log.error(
       { err: error },

@@ -1,4 +1,4 @@
-import { chown, mkdir, stat } from 'node:fs/promises'
+import { lchown, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 
 /** Creates a folder that only its owner can read, if it does not exist. See `giveToOwnerOf`. */
@@ -13,10 +13,10 @@ export async function createOwnedFolder(folder: string): Promise<void> {
 
 /**
  * Gives a file to the owner of a folder, if this process runs as root: an operator's command may do so, and the server that
- * shares its files may not.
+ * shares its files may not. Does not follow a link in place of the file, with which that owner could get other files.
  */
 export async function giveToOwnerOf(folder: string, file: string): Promise<void> {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = await stat(folder)
-  await chown(file, uid, gid)
+  await lchown(file, uid, gid)
 }

@@ -1,11 +1,12 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, lstat, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFolderStore, createS3Store, StoreUnavailableError } from '../../src/media/object-store.ts'
+import { createOwnedFolder, giveToOwnerOf } from '../../src/platform/owned-files.ts'
 import { startFileServer } from '../support/media-files.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' }
@@ -131,5 +132,23 @@ test('a command of root leaves no file that the owner of the folder cannot read'
 
   for (const name of ['media', 'media/ye', `media/ye/${key}`])
     expect(await stat(path.join(folder, name))).toMatchObject({ uid: owner.uid, gid: owner.gid })
+  await rm(folder, { recursive: true })
+})
+
+test('a link in place of a file does not give away what it leads to', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waybill-owned-'))
+  const isRoot = process.getuid?.() === 0
+  const outside = path.join(folder, 'outside')
+  const owned = path.join(folder, 'owned')
+  await createOwnedFolder(owned)
+  await writeFile(outside, content)
+  const before = await stat(outside)
+  await symlink(outside, path.join(owned, 'link'))
+  if (isRoot) await chown(owned, 12_345, 12_346)
+
+  await giveToOwnerOf(owned, path.join(owned, 'link'))
+
+  expect((await stat(outside)).uid).toBe(before.uid)
+  expect((await lstat(path.join(owned, 'link'))).uid).toBe(isRoot ? 12_345 : before.uid)
   await rm(folder, { recursive: true })
 })

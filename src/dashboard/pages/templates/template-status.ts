@@ -91,12 +91,14 @@ const words: Partial<Record<string, MessageDescriptor>> = {
   SCAM: msg`Scam`,
 }
 
+const otherCategory = msg`The text does not fit the category. If it promotes anything, submit it as marketing.`
+
 /** What usually helps against a reason of a rejection. WhatsApp's own texts say no more than the reason. */
 const cures: Partial<Record<string, MessageDescriptor>> = {
   INVALID_FORMAT: msg`Check the spelling, the language, the examples of the variables, and that no variable begins or ends the text.`,
-  TAG_CONTENT_MISMATCH: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
-  INCORRECT_CATEGORY: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
-  PROMOTIONAL: msg`The text does not fit the category. If it promotes anything, submit it as marketing.`,
+  TAG_CONTENT_MISMATCH: otherCategory,
+  INCORRECT_CATEGORY: otherCategory,
+  PROMOTIONAL: otherCategory,
   ABUSIVE_CONTENT: msg`WhatsApp takes the text for abusive or threatening, such as a reminder that mentions legal action.`,
   SCAM: msg`WhatsApp takes the text for misleading. Name your company, and link to its own website.`,
 }
