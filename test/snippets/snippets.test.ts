@@ -69,13 +69,13 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     await checkSend(snippet, setting, { environment: { PATH } })
   },
 
-  // Interrupted after two messages and started again, first with its record, then without it.
+  // Interrupted after two messages and started again, first with its record, then without it. One row is always rejected.
   many: async (snippet, setting) => {
     const { expect, folder } = setting
     const again = snippets.find(({ run: kind, language }) => kind === 'retry' && language === snippet.language)
     const [, module = ''] = /^(?:#|\/\/) (\S+)/m.exec(again?.code ?? '') ?? []
     const recipients = snippets.find(({ guide, code }) => guide === snippet.guide && code.startsWith('to,'))
-    await writeFile(path.join(folder, 'recipients.csv'), recipients?.code ?? '')
+    await writeFile(path.join(folder, 'recipients.csv'), `${recipients?.code}15550131026,Alan,WB-2004\n`)
     await writeFile(path.join(folder, module), again?.code.replaceAll('http://127.0.0.1:3000', server.url) ?? '')
     const listSent = async () => (await runToEnd(setting, snippet)).match(/msg_[0-9a-z]{26}/g)
     const record = path.join(folder, 'sent.csv')
@@ -88,12 +88,16 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
     expect(await listSent()).toEqual(first?.slice(2))
     await rm(record)
     expect(await listSent()).toEqual(first)
-    expect(await listMessages(setting)).toHaveLength(3)
+    expect(await listMessages(setting)).toHaveLength(4)
+    expect(await readFile(path.join(folder, 'failed.csv'), 'utf8')).toMatch(
+      /^order,code,message\r?\nWB-2004,MESSAGE_REJECTED,"?[^\n]*131026[^\n]*\n$/,
+    )
   },
 
-  // The first responses are lost in three ways after the message was sent.
+  // The first responses are lost in three ways after the message was sent. Then the outcome never becomes known.
   retry: async (snippet, setting) => {
     const { expect } = setting
+    await giveUp(snippet, setting)
     const proxy = await startLossyProxy(server.url)
     const output = await runToEnd(setting, snippet, { url: proxy.url })
     await proxy.close()
@@ -327,6 +331,47 @@ async function runToEnd(setting: Setting, snippet: Snippet, options: RunOptions 
   const code = await program.ended
   setting.expect({ code, output: program.output() }).toMatchObject({ code: 0 })
   return program.output()
+}
+
+/** How a program in a language waits, and what prints the time instead. */
+const waits: Readonly<Record<string, readonly [wait: string, print: string]>> = {
+  ts: ['setTimeout(resolve, seconds * 1000)', 'resolve(console.log(`waits ${seconds}.`))'],
+  python: ['time.sleep(wait)', 'print(f"waits {wait}.")'],
+  go: ['time.Sleep(time.Duration(wait) * time.Second)', 'fmt.Printf("waits %d.\\n", wait)'],
+  java: ['Thread.sleep(seconds * 1000)', 'System.out.println("waits " + seconds + ".")'],
+  php: ['sleep($wait)', 'print("waits $wait.\\n")'],
+}
+
+/** A retry of a send whose outcome is unknown gets 409 with this header for a minute. */
+async function giveUp(snippet: Snippet, setting: Setting): Promise<void> {
+  const { expect } = setting
+  const [wait = '', print = ''] = waits[snippet.language] ?? []
+  const requests: string[] = []
+  const inUse = createServer((incoming, outgoing) => {
+    requests.push(String(incoming.headers['idempotency-key']))
+    outgoing.writeHead(409, { 'content-type': 'application/json', 'retry-after': '1' })
+    outgoing.end(
+      JSON.stringify({ success: false, error: { code: 'IDEMPOTENCY_KEY_IN_USE', message: 'Still running.' } }),
+    )
+  })
+  inUse.listen(0, '127.0.0.1')
+  await once(inUse, 'listening')
+  const { port } = inUse.address() as AddressInfo
+  const program = await run(
+    setting,
+    { ...snippet, code: snippet.code.replace(wait, print) },
+    {
+      url: `http://127.0.0.1:${port}`,
+    },
+  )
+  expect(await program.ended).not.toBe(0)
+  inUse.close()
+
+  expect(program.output()).toContain('IDEMPOTENCY_KEY_IN_USE')
+  const waited = Array.from(program.output().matchAll(/waits (\d+)\./g), ([, seconds]) => Number(seconds))
+  expect(waited.filter((seconds) => seconds > 0)).toHaveLength(requests.length - 1)
+  expect(waited.reduce((sum, seconds) => sum + seconds)).toBeGreaterThan(60)
+  expect(new Set(requests).size).toBe(1)
 }
 
 /** The snippet with the ID of a file that has just been uploaded. */
