@@ -113,7 +113,7 @@ export const erasedRecipient = 'erased'
 export const LanguageCode = z
   .string()
   .regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, problems.language())
-  .describe('Template language code, such as `en` or `en_US`. `en` and `en_US` are different templates.')
+  .describe('Template language code. `en` and `en_US` are different templates.')
   .meta({ examples: ['en'] })
 
 export const TemplateName = singleLine(512)

@@ -110,6 +110,11 @@ export const Template = z
       .optional()
       .describe('Why the template cannot be sent; present only when `sendable` is false.')
       .meta({ examples: ['its status is PAUSED'] }),
+    rejectedReason: z
+      .string()
+      .optional()
+      .describe("WhatsApp's reason for rejecting it, such as `INVALID_FORMAT`; absent if it was not rejected.")
+      .meta({ examples: ['INVALID_FORMAT'] }),
     placeholders: z.array(Placeholder).describe('The variables a send needs, in order.'),
     components: z.array(TemplateComponent).describe('The parts of the template.'),
     example: TemplateExample.optional().describe(

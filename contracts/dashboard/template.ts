@@ -10,8 +10,6 @@ import { accountInput, dashboardProcedure } from '../procedure.ts'
 export const OwnTemplate = Template.extend({
   /** WhatsApp's rating of recipient feedback: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`. */
   qualityScore: z.string().optional(),
-  /** WhatsApp's reason for rejecting it. */
-  rejectedReason: z.string().optional(),
   /** The category that WhatsApp has announced; absent if the template keeps its category. */
   upcomingCategory: z
     .object({ category: z.string(), takesEffectAt: Timestamp.optional(), cost: CategoryCost.optional() })

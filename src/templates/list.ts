@@ -76,8 +76,6 @@ function toOwnTemplate(row: TemplateRow): z.output<(typeof contract)['output']>[
   return {
     ...toTemplate(row),
     ...(row.quality_score !== null && { qualityScore: row.quality_score }),
-    // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
-    ...(row.rejected_reason !== null && row.rejected_reason !== 'NONE' && { rejectedReason: row.rejected_reason }),
     ...(row.upcoming_category !== null && {
       upcomingCategory: {
         category: row.upcoming_category,

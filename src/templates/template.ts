@@ -28,6 +28,8 @@ export function toTemplate(row: TemplateRow): Template {
     ...(row.category !== null && { category: row.category }),
     sendable: reason === undefined,
     ...(reason !== undefined && { reason }),
+    // WhatsApp returns NONE for templates that it did not reject (reference, section 3.1).
+    ...(row.rejected_reason !== null && row.rejected_reason !== 'NONE' && { rejectedReason: row.rejected_reason }),
     placeholders: [...listPlaceholders(template)],
     components: row.components.map(toComponent),
     ...(example && { example }),

@@ -56,6 +56,19 @@ test('shows a new template after a sync, with the reason of a rejection', async 
   )
 })
 
+test('returns the reason of a rejection to API callers, and none for other templates', async () => {
+  server.simulator
+    .templatesOf(account.wabaId)
+    .add({ name: 'too_vague', language: 'en', status: 'REJECTED', rejected_reason: 'INVALID_FORMAT' })
+  await owner.mutate('template.sync', { accountId: account.accountId })
+
+  const rejected = await account.get('/api/v1/template/too_vague/en')
+  const approved = await account.get('/api/v1/template/order_shipped/en')
+
+  expect(rejected.json()).toMatchObject({ data: { status: 'REJECTED', rejectedReason: 'INVALID_FORMAT' } })
+  expect(approved.json()).not.toHaveProperty('data.rejectedReason')
+})
+
 test('lists templates that WhatsApp stopped, then those of low quality, and counts the rest', async () => {
   const customer = await server.account()
   const asOwner = await signedInOwner(server, customer.accountId)

@@ -34,10 +34,10 @@ const eventTypes = Object.keys(webhooks) as WebhookEvent['type'][]
 
 /** How we handle the receiver's response. */
 const responses = {
-  '2XX': { description: 'Received. Respond immediately and process the event afterwards; the body is not used.' },
-  '410': { description: 'Gone: the endpoint is disabled until the account owner enables it again.' },
+  '2XX': { description: 'Received. Respond at once and process the event later; the body is not used.' },
+  '410': { description: 'Gone: the endpoint is disabled until an owner enables it again.' },
   default: {
-    description: 'Anything else, or no complete response in time, is a failed attempt and is retried.',
+    description: 'Anything else, or no complete response in time: the attempt is retried.',
   },
 }
 
