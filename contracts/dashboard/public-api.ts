@@ -17,6 +17,11 @@ export const ApiAccess = z.object({
       createdAt: Timestamp,
       /** The minute of the last send since the key was created, including tests in the dashboard; absent if there is none. */
       lastUsedAt: Timestamp.optional(),
+      /**
+       * If there is no `lastUsedAt`: the minute of the last send of the account. It began before the key was created, and may
+       * have ended after.
+       */
+      earlierUseAt: Timestamp.optional(),
     })
     .optional(),
   allowList: z.array(z.string()),

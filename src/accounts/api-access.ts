@@ -16,13 +16,13 @@ interface ApiAccessRow {
   rate_limit_per_minute: number
   start: string | null
   key_created_at: Date | null
-  /** The minute of the last send since the key was generated, taken from the rate limit. */
-  last_used_at: Date | null
+  /** The minute of the last send, with any key. */
+  last_send_at: Date | null
   used: number
   address_allowed: boolean
 }
 
-/** Takes `last_used_at` from the rate limit, so that using a key needs no extra write. */
+/** Takes `last_send_at` from the rate limit, so that using a key needs no extra write. */
 async function findApiAccess(
   db: Kysely<Database>,
   accountId: string,
@@ -41,9 +41,9 @@ async function findApiAccess(
       'a.rate_limit_per_minute',
       'k.start',
       'k.created_at as key_created_at',
+      'l.window_started_at as last_send_at',
     ])
     .select([
-      sql<Date | null>`case when l.window_started_at >= k.created_at then l.window_started_at end`.as('last_used_at'),
       sql<number>`case when ${sql.raw(windowExpiredAt('now()'))} then 0 else coalesce(l.used, 0) end`.as('used'),
       sql<boolean>`(select ${sql.raw(addressAllowed('address'))} from (values (${address ?? null}::text)) caller (address))`.as(
         'address_allowed',
@@ -69,7 +69,9 @@ export async function getApiAccess(
         key: {
           start: row.start,
           createdAt: row.key_created_at.toISOString(),
-          ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at.toISOString() }),
+          ...(row.last_send_at !== null && {
+            [row.last_send_at >= row.key_created_at ? 'lastUsedAt' : 'earlierUseAt']: row.last_send_at.toISOString(),
+          }),
         },
       }),
     allowList: row.allow_list,

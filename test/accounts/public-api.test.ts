@@ -19,7 +19,7 @@ afterAll(async () => {
 
 interface Access {
   enabled: boolean
-  key?: { start: string; createdAt: string; lastUsedAt?: string }
+  key?: { start: string; createdAt: string; lastUsedAt?: string; earlierUseAt?: string }
   allowList: string[]
   rateLimit: { limit: number; used: number }
   you: { address: string; allowed: boolean }
@@ -49,6 +49,18 @@ test('shows a key once, then its first characters and the minute of its last use
   const after = await read()
   expect(after.key?.lastUsedAt).toBeDefined()
   expect(after.rateLimit.used).toBeGreaterThan(0)
+})
+
+test('shows the last send with an earlier key until the new one is used in another minute', async () => {
+  const first = (await change('regenerateKey')).data.apiKey
+  expect(await send(first)).toBe(200)
+
+  const second = (await change('regenerateKey')).data.apiKey
+  expect(await send(second)).toBe(200)
+
+  const { key } = await read()
+  expect(key?.lastUsedAt).toBeUndefined()
+  expect(Date.parse(key?.earlierUseAt ?? '')).toBeLessThan(Date.parse(key?.createdAt ?? ''))
 })
 
 test('rejects generating a second key and invalidates a replaced one immediately', async () => {

@@ -52,6 +52,7 @@ test('replaces the old key immediately', async () => {
   await page.getByRole('button', { name: 'Replace key' }).click()
 
   const apiKey = await page.getByRole('textbox', { name: 'API key' }).inputValue()
+  await page.getByText('None yet').waitFor()
   expect((await send(account.apiKey)).statusCode).toBe(401)
   expect((await send(apiKey)).statusCode).toBe(200)
   await page.getByRole('button', { name: 'I have saved it' }).click()

@@ -15,9 +15,11 @@ import { Section } from '../../ui/page.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
 import { type ApiAccess, apiAccessKey } from './use-api-access.ts'
 
+type StoredKey = NonNullable<ApiAccess['key']>
+
 interface KeySectionProps {
   /** Absent if there is no key. */
-  storedKey: ApiAccess['key']
+  storedKey: StoredKey | undefined
   /** The full key, if it was generated on this page. */
   issuedKey: string | undefined
   onIssued: (key: string | undefined) => void
@@ -106,28 +108,43 @@ export function KeySection({ storedKey, issuedKey, onIssued }: KeySectionProps) 
   )
 }
 
-function KeyDetails({ storedKey: { start, createdAt, lastUsedAt } }: { storedKey: NonNullable<ApiAccess['key']> }) {
+function KeyDetails({ storedKey }: { storedKey: StoredKey }) {
   return (
     <DescriptionList
       items={[
-        { name: t`Starts with`, value: <Code fz="sm">{start}…</Code> },
-        { name: t`Created`, value: <DateTime at={createdAt} /> },
-        {
-          name: t`Last send`,
-          value:
-            lastUsedAt === undefined ? (
-              t`Never`
-            ) : (
-              <>
-                <DateTime at={lastUsedAt} />{' '}
-                <Text span inherit c="dimmed">
-                  <Trans>(tests included)</Trans>
-                </Text>
-              </>
-            ),
-        },
+        { name: t`Starts with`, value: <Code fz="sm">{storedKey.start}…</Code> },
+        { name: t`Created`, value: <DateTime at={storedKey.createdAt} /> },
+        { name: t`Last send`, value: <LastSend storedKey={storedKey} /> },
       ]}
     />
+  )
+}
+
+/** Sends are recorded by the minute, so it can be unknown whether one came before or after the key was created. */
+function LastSend({ storedKey: { createdAt, lastUsedAt, earlierUseAt } }: { storedKey: StoredKey }) {
+  if (lastUsedAt !== undefined)
+    return (
+      <>
+        <DateTime at={lastUsedAt} />{' '}
+        <Text span inherit c="dimmed">
+          <Trans>(tests included)</Trans>
+        </Text>
+      </>
+    )
+  if (earlierUseAt === undefined) return t`None yet`
+  if (Date.parse(createdAt) - Date.parse(earlierUseAt) < 60_000)
+    return (
+      <>
+        <DateTime at={earlierUseAt} />{' '}
+        <Text span inherit c="dimmed">
+          <Trans>(possibly before this key was created)</Trans>
+        </Text>
+      </>
+    )
+  return (
+    <Trans>
+      None since this key was created. The last one before: <DateTime at={earlierUseAt} />.
+    </Trans>
   )
 }
 
