@@ -20,7 +20,7 @@ export type EndpointFailure = z.infer<typeof EndpointFailure>
 
 const { hint } = endpointFacts
 
-/** How to fix the error, by status code. */
+/** What to do first, by status code. */
 const hintsByStatus: Partial<Record<number, Fact>> = {
   400: hint.event(),
   401: hint.secret(),
@@ -30,11 +30,27 @@ const hintsByStatus: Partial<Record<number, Fact>> = {
   411: hint.proxy(),
   413: hint.size(),
   429: hint.rate(),
+  502: hint.proxy(),
+  503: hint.proxy(),
+  504: hint.proxy(),
 }
 
 const hintsByCode: Partial<Record<string, Fact>> = {
+  [deliveryFailures.unusableHost().code]: hint.name(),
+  [deliveryFailures.addressNotAllowed().code]: hint.address(),
+  [deliveryFailures.connectionRefused().code]: hint.start(),
+  [deliveryFailures.timedOut().code]: hint.slow(),
+  [deliveryFailures.unreachable().code]: hint.network(),
+  [deliveryFailures.proxyFailed().code]: hint.outboundProxy(),
   [deliveryFailures.certificateExpired().code]: hint.certificate(),
+  [deliveryFailures.certificateOfAnotherHost().code]: hint.host(),
   [deliveryFailures.certificateNotTrusted().code]: hint.chain(),
+  [deliveryFailures.notSecure().code]: hint.https(),
+  [deliveryFailures.headersTooLarge().code]: hint.headers(),
+  [deliveryFailures.unreadableSecret().code]: hint.operator(),
+  [deliveryFailures.notHttp().code]: hint.http(),
+  [deliveryFailures.incompleteResponse().code]: hint.log(),
+  [deliveryFailures.connectionLost().code]: hint.log(),
 }
 
 /**
@@ -44,11 +60,11 @@ const hintsByCode: Partial<Record<string, Fact>> = {
 export function describeEndpointFailure(failure: EndpointFailure, describeTime: (at: string) => string): Fact {
   const since = describeTime(failure.since)
   const error = describeError(failure)
-  if (failure.isMixed) return endpointFacts.failingVariously({ since, error })
   const advice = findHint(failure)
-  return advice
-    ? endpointFacts.failingWithHint({ since, error, hint: advice })
-    : endpointFacts.failing({ since, error })
+  const [plain, withHint] = failure.isMixed
+    ? [endpointFacts.failingVariously, endpointFacts.failingVariouslyWithHint]
+    : [endpointFacts.failing, endpointFacts.failingWithHint]
+  return advice ? withHint({ since, error, hint: advice }) : plain({ since, error })
 }
 
 function describeError({ error, facts, durationMilliseconds }: EndpointFailure): Sentence {
@@ -60,5 +76,5 @@ function describeError({ error, facts, durationMilliseconds }: EndpointFailure):
 function findHint({ statusCode, facts }: EndpointFailure): Fact | undefined {
   if (facts?.['error']) return hintsByCode[facts['error'].code]
   if (statusCode === undefined) return undefined
-  return statusCode >= 300 && statusCode < 400 ? hint.redirect() : hintsByStatus[statusCode]
+  return hintsByStatus[statusCode] ?? (statusCode >= 300 && statusCode < 400 ? hint.redirect() : hint.log())
 }

@@ -39,6 +39,7 @@ export const endpointFacts = defineFacts('endpoint', {
   failing: 'Failing since {since}: {error}.',
   failingWithHint: 'Failing since {since}: {error}; {hint}.',
   failingVariously: 'Failing in several ways since {since}. Last error: {error}.',
+  failingVariouslyWithHint: 'Failing in several ways since {since}. Last error: {error}; {hint}.',
   timedOutAfter: 'timed out after {duration}',
   hint: {
     event: 'check that your application accepts the event',
@@ -51,6 +52,18 @@ export const endpointFacts = defineFacts('endpoint', {
     redirect: 'enter the URL that it redirects to',
     certificate: 'renew the certificate',
     chain: 'send the whole certificate chain',
+    host: 'get a certificate for the host in the URL',
+    https: 'check that the port of the URL serves HTTPS',
+    name: 'check the host in the URL, which must have a public address',
+    address: 'enter a URL with a public address',
+    start: 'start your application, and check the port in the URL',
+    network: 'check that your server is online and its firewall lets requests in',
+    slow: 'let your application answer before it processes the event',
+    http: 'check that the URL leads to your application',
+    headers: 'let your application send fewer response headers',
+    log: 'look for the error in the log of your application',
+    operator: 'ask your Waybill administrator to run waybill doctor',
+    outboundProxy: 'ask your Waybill administrator to check the outbound proxy',
   },
 })
 
