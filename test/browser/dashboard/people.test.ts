@@ -70,7 +70,9 @@ test('invites a person by email, who joins, becomes an owner and is removed', as
   await guest.page.getByText('Ada Lovelace').waitFor()
   expect(await guest.page.getByRole('button', { name: /Remove/ }).count()).toBe(0)
 
-  await owner.openOfAccount('people')
+  // The page of the owner has refreshed.
+  await page.getByText('No invitations are pending.').waitFor()
+  await page.getByText('Grace Hopper').waitFor()
   // The only owner can be neither removed nor made a viewer.
   await page.getByText('Owner (the only one)').waitFor()
   await page.getByLabel('Role of grace@example.com').selectOption('owner')

@@ -8,15 +8,17 @@ export function peopleKey(accountId: string) {
   return ['people', accountId]
 }
 
+const refreshMilliseconds = 10_000
+
+/** Refreshes, so that whoever accepts an invitation moves from one list to the other. */
 export function useMembers() {
   const { accountId } = useAccount()
   return useQuery({
     queryKey: [...peopleKey(accountId), 'members'],
     queryFn: ({ signal }) => api.member.list.query({ accountId }, { signal }),
+    refetchInterval: refreshMilliseconds,
   })
 }
-
-const refreshMilliseconds = 10_000
 
 /** For owners only. Refreshes, so that they see when an email is sent or an invitation accepted. */
 export function useInvitations() {

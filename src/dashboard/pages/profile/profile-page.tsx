@@ -120,11 +120,13 @@ function ChangePasswordForm({ email }: { email: string }) {
 }
 
 const sessionsKey = ['sessions']
+const refreshMilliseconds = 10_000
 
 function SessionsSection() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: sessionsKey,
     queryFn: ({ signal }) => api.session.list.query({}, { signal }),
+    refetchInterval: refreshMilliseconds,
   })
   const revokeOthers = useChange({
     change: () => api.session.revokeOthers.mutate({}),
