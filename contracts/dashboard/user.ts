@@ -105,7 +105,13 @@ export const OperatorAccess = z.enum(['granted', 'needs_authenticator', 'needs_c
 export type OperatorAccess = z.infer<typeof OperatorAccess>
 
 /** A number that determines the outcome of a send in the sandbox. */
-export const SandboxRecipient = z.object({ to: z.string(), does: z.string(), facts: Facts.optional() })
+export const SandboxRecipient = z.object({
+  to: z.string(),
+  does: z.string(),
+  /** The heading for this outcome and similar ones. */
+  group: z.string(),
+  facts: Facts.optional(),
+})
 
 export const getSession = dashboardProcedure({
   kind: 'query',

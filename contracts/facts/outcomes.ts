@@ -104,3 +104,19 @@ export const outcomes = defineFacts('outcome', {
   foreignUserId: 'A user ID of another business portfolio (131026)',
   userIdShown: 'A user ID: read; the statuses show the number {number}',
 })
+
+/** What the outcomes of the sandbox recipients have in common. */
+export const outcomeGroups = defineFacts('outcome-group', {
+  recipient: 'Not sent: the recipient',
+  template: 'Not sent: the template or its values',
+  throttled: 'Not sent: too many messages',
+  account: 'Not sent: your WhatsApp account',
+  whatsApp: 'Not sent: an error at WhatsApp',
+  marketing: 'Marketing messages',
+  response: 'Slow, lost and broken responses',
+  status: 'Accepted, then other statuses than usual',
+  reaction: 'Read, then replies, taps and opt-outs',
+  report: 'WhatsApp reports something about your account',
+  spelling: 'WhatsApp writes the number differently',
+  userId: 'User IDs',
+})

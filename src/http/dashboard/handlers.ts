@@ -6,6 +6,7 @@ import { inviteMember, listInvitations, revokeInvitation } from '../../users/inv
 import { requestPasswordReset, resetPassword } from '../../users/password-reset.ts'
 import { listSessions, revokeOtherSessions, revokeSession } from '../../users/sign-in/sessions.ts'
 import { findMembers, findMemberships, hasPassword } from '../../users/store.ts'
+import { groupOf } from '../../whatsapp/simulator/messages/recipient-groups.ts'
 import { sandboxRecipients } from '../../whatsapp/simulator/messages/recipients.ts'
 import { findAccountViews, readOperatorAccess } from '../../users/operators.ts'
 import type { HandlersOf } from '../../pipeline/procedures.ts'
@@ -44,7 +45,12 @@ const signInHandlers: DashboardHandlers<Pick<DashboardContracts['settings'], 'se
         ],
         address: call.address,
         ...(call.sandbox && {
-          sandbox: { recipients: sandboxRecipients.map(({ to, does }) => ({ to, ...withFacts({ does }) })) },
+          sandbox: {
+            recipients: sandboxRecipients.map((recipient) => ({
+              to: recipient.to,
+              ...withFacts({ does: recipient.does, group: groupOf(recipient) }),
+            })),
+          },
         }),
       }
     },

@@ -44,7 +44,12 @@ test('explains that a test message in the sandbox costs nothing, and simulates a
   expect(await page.getByText('real message').count()).toBe(0)
 
   const outcome = page.getByRole('combobox', { name: 'Simulate an outcome' })
-  await outcome.or(page.getByRole('textbox', { name: 'Simulate an outcome' })).fill('opted out')
+  const search = outcome.or(page.getByRole('textbox', { name: 'Simulate an outcome' }))
+  await search.click()
+  const groups = ['Not sent: the recipient', 'Not sent: too many messages', 'WhatsApp writes the number differently']
+  for (const group of groups) await page.getByRole('group', { name: group }).or(page.getByText(group)).first().waitFor()
+  expect(await page.getByRole('option', { name: /ES\./ }).count()).toBe(0)
+  await search.fill('opted out')
   await page.getByRole('option', { name: /15550131050/ }).click()
   expect(await page.getByLabel('Your phone number').inputValue()).toBe('15550131050')
   await page.getByRole('button', { name: 'Send test' }).click()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inEnglish } from '../../../contracts/facts/fact.ts'
 import { PhoneNumber, UserId } from '../../../contracts/fields.ts'
 import { callbackFields } from '../../../src/whatsapp/callbacks/subscription.ts'
+import { groupOf } from '../../../src/whatsapp/simulator/messages/recipient-groups.ts'
 import { sandboxRecipients } from '../../../src/whatsapp/simulator/messages/recipients.ts'
 import { startSimulator, type Simulator } from '../../../src/whatsapp/simulator/simulator.ts'
 import type { AcceptedMessage } from '../../../src/whatsapp/simulator/state.ts'
@@ -479,6 +480,29 @@ test('documents every test recipient with a number or user ID that the public AP
     expect(inEnglish(does).length).toBeGreaterThan(10)
   }
   expect(new Set(sandboxRecipients.map(({ to }) => to)).size).toBe(sandboxRecipients.length)
+})
+
+test('groups test recipients by what happens to the message', () => {
+  const counts = new Map<string, number>()
+  for (const recipient of sandboxRecipients) {
+    const group = inEnglish(groupOf(recipient))
+    counts.set(group, (counts.get(group) ?? 0) + 1)
+  }
+
+  expect(Object.fromEntries(counts)).toEqual({
+    'Not sent: the recipient': 6,
+    'Not sent: the template or its values': 5,
+    'Not sent: too many messages': 5,
+    'Not sent: your WhatsApp account': 6,
+    'Not sent: an error at WhatsApp': 5,
+    'Marketing messages': 8,
+    'Slow, lost and broken responses': 9,
+    'Accepted, then other statuses than usual': 13,
+    'Read, then replies, taps and opt-outs': 15,
+    'WhatsApp reports something about your account': 12,
+    'WhatsApp writes the number differently': 5,
+    'User IDs': 8,
+  })
 })
 
 test('subscribes the demo app to all fields that Waybill reads, so that the sandbox needs no setup', async () => {

@@ -20,7 +20,7 @@ export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientS
       searchable
       clearable
       disabled={disabled}
-      data={sandbox.recipients.map((recipient) => ({ value: recipient.to, label: say(recipient, 'does') }))}
+      data={groupRecipients(sandbox.recipients)}
       nothingFoundMessage={t`No such outcome`}
       maxDropdownHeight={320}
       renderOption={({ option: { value, label } }) => (
@@ -36,4 +36,18 @@ export function SandboxRecipientSelect({ disabled, onChoose }: SandboxRecipientS
       }}
     />
   )
+}
+
+type Recipient = NonNullable<ReturnType<typeof useUser>['sandbox']>['recipients'][number]
+
+/** User IDs are left out, because a field for a number does not take them. */
+function groupRecipients(recipients: readonly Recipient[]) {
+  const byGroup = Map.groupBy(
+    recipients.filter(({ to }) => /^\d/.test(to)),
+    (recipient) => say(recipient, 'group'),
+  )
+  return [...byGroup].map(([group, members]) => ({
+    group,
+    items: members.map((recipient) => ({ value: recipient.to, label: say(recipient, 'does') })),
+  }))
 }
