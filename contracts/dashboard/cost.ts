@@ -53,10 +53,12 @@ export const estimateCost = dashboardProcedure({
   kind: 'query',
   budget: 'reads',
   allowed: 'viewer',
-  summary: 'What a message to a number would cost',
-  input: accountInput({ to: PhoneNumber, category: TemplateCategory }),
+  summary: 'The country of a number, and what a message to it would cost',
+  input: accountInput({ to: PhoneNumber, category: TemplateCategory.optional() }),
   output: z.object({
-    /** Absent if no rate card has a rate. */
+    /** ISO 3166 code of the number's country; absent if it is unknown or the number cannot be complete. */
+    country: z.string().optional(),
+    /** Absent if no rate card has a rate, or there is no category. */
     estimate: CostEstimate.optional(),
     /** Whether a rate card is valid today. */
     hasRateCard: z.boolean(),

@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { estimateCost } from '../../../contracts/dashboard/cost.ts'
 import type { CostEstimate } from '../../../contracts/pricing.ts'
 import { api } from '../api/client.ts'
+import { describeCountry } from '../language/format.ts'
 import { useAccount, useUser } from '../session/session.ts'
 import { describePrice, describeCardDate, describeCategory } from './money.ts'
 
@@ -18,7 +19,7 @@ interface CostEstimateTextProps {
 
 const typingMilliseconds = 300
 
-/** The estimated cost of a message, once the number is complete. */
+/** The country of a number and the estimated cost of a message to it, once the number is complete. */
 export function CostEstimateText({ to, category }: CostEstimateTextProps) {
   const { accountId } = useAccount()
   const { sandbox } = useUser()
@@ -30,14 +31,13 @@ export function CostEstimateText({ to, category }: CostEstimateTextProps) {
       api.cost.estimate.query(estimateCost.input.parse({ accountId, to: typed, category }), { signal }),
     enabled: input.success,
   })
-  if (!input.success || !data?.hasRateCard || data.isIncomplete) return null
+  if (!input.success || !data || data.isIncomplete) return null
+  const { country, estimate, hasRateCard } = data
   return (
-    <Text size="sm" aria-live="polite">
-      {data.estimate ? (
-        <Estimate estimate={data.estimate} isSandbox={sandbox !== undefined} />
-      ) : (
-        t`The rate card has no rate for this number.`
-      )}
+    <Text size="sm" aria-live="polite" component="div">
+      {country !== undefined && <div>{t`Country of the number: ${describeCountry(country)}`}</div>}
+      {estimate && <Estimate estimate={estimate} isSandbox={sandbox !== undefined} />}
+      {!estimate && hasRateCard && category !== undefined && t`The rate card has no rate for this number.`}
     </Text>
   )
 }

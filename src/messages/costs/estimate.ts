@@ -14,13 +14,14 @@ type Result = z.output<(typeof contract)['output']>
 /** Uses today's rate card, in the account's time zone. */
 export async function estimateCost(
   deps: Pick<Deps, 'db' | 'now'>,
-  { accountId, to, category }: { accountId: string; to: string; category: string },
+  { accountId, to, category }: { accountId: string; to: string; category?: string | undefined },
 ): Promise<Result> {
   const card = await findCardOfToday(deps, accountId)
-  if (!card) return { hasRateCard: false }
-  if (!isPossibleNumber(to)) return { hasRateCard: true, isIncomplete: true }
-  const estimate = await estimateWith(deps, card, { to, category })
-  return { hasRateCard: true, ...(estimate && { estimate }) }
+  const hasRateCard = card !== undefined
+  if (!isPossibleNumber(to)) return { hasRateCard, isIncomplete: true }
+  const country = countryOf(to)
+  const estimate = card && category !== undefined ? await estimateWith(deps, card, { to, category }) : undefined
+  return { hasRateCard, ...(country !== undefined && { country }), ...(estimate && { estimate }) }
 }
 
 type Card = Pick<StoredCard, 'validFrom' | 'currency'>

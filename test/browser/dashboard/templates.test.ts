@@ -184,7 +184,7 @@ test('shows field errors of a test and links a failed test to its message', asyn
 
   await number.fill('0600111222')
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText(/^Must be the country code followed by the number, 7 to 15 digits only/).waitFor()
+  await page.getByText(/^Write the country code in place of the 0 at the start/).waitFor()
   expect(await number.getAttribute('aria-invalid')).toBe('true')
 
   // The account sends from a number in the United States.
@@ -194,6 +194,7 @@ test('shows field errors of a test and links a failed test to its message', asyn
   expect(await page.getByText('Did you mean').count()).toBe(0)
 
   await number.fill('34600111222')
+  await page.getByText('Country of the number: Spain').waitFor()
   await page.getByLabel('{{1}}').fill('')
   await page.getByLabel('{{2}}').fill('far     apart')
   await page.getByRole('button', { name: 'Send test' }).click()
@@ -327,7 +328,7 @@ test.each([
   await page.getByLabel('{{1}}').fill('')
   await page.getByLabel('Your phone number').fill('12')
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText(/^Must be the country code/).waitFor()
+  await page.getByText(/^This number has only 2 digits/).waitFor()
   expect(await findAccessibilityViolations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(pageErrors).toEqual([])

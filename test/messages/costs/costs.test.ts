@@ -218,18 +218,25 @@ test.each([
   expect(response.json().data).toMatchObject({ costEstimate: { market } })
 })
 
-test('estimates the cost of a message for members of the account only', async () => {
+test('says the country of a number and estimates the cost of a message for members of the account only', async () => {
   const { accountId } = account
   const viewer = await signedInOwner(server, accountId, { role: 'viewer' })
   const input = { accountId, to: '34600111222', category: 'MARKETING' }
-  expect((await viewer.query('cost.estimate', input)).data).toEqual({ hasRateCard: false })
+  expect((await viewer.query('cost.estimate', input)).data).toEqual({ hasRateCard: false, country: 'ES' })
   await importRows('2026-01-01,EUR,Spain,ES,0.0509,0.0170', '2199-01-01,EUR,Spain,ES,9,9')
 
   expect((await viewer.query('cost.estimate', input)).data).toMatchObject({
     hasRateCard: true,
     estimate: { amount: '0.0509', market: 'Spain', rateCardDate: '2026-01-01' },
   })
-  expect((await viewer.query('cost.estimate', { ...input, to: '254700111222' })).data).toEqual({ hasRateCard: true })
+  expect((await viewer.query('cost.estimate', { ...input, to: '254700111222' })).data).toEqual({
+    hasRateCard: true,
+    country: 'KE',
+  })
+  expect((await viewer.query('cost.estimate', { ...input, category: undefined })).data).toEqual({
+    hasRateCard: true,
+    country: 'ES',
+  })
   expect((await viewer.query('cost.estimate', { ...input, to: '600123456' })).data).toEqual({
     hasRateCard: true,
     isIncomplete: true,

@@ -14,6 +14,7 @@ import { QualityBadge } from '../../ui/badges.tsx'
 import { DateTime } from '../../ui/date-time.tsx'
 import { DescriptionList } from '../../ui/description-list.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
+import { findNumberProblem } from '../../ui/number-problem.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
@@ -118,7 +119,7 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
       variables: Object.fromEntries(placeholders.map(({ key, example = '' }) => [key, example])),
       values: exampleValues(template),
     },
-    validate: { to: (number) => (number.trim() === '' ? t`Enter your phone number.` : null) },
+    validate: { to: (number) => findNumberProblem(number) ?? null },
     onValuesChange: ({ to }) => onTo(to),
   })
   const send = useChange({

@@ -8,7 +8,6 @@ import { Link } from 'react-router'
 import { say } from '../../language/facts.ts'
 import type { SendMessageRequest } from '../../../../contracts/api/message.ts'
 import { listTrials, type OwnTemplate, type SentTest } from '../../../../contracts/dashboard/template.ts'
-import { PhoneNumber } from '../../../../contracts/fields.ts'
 import { showInForm } from '../../api/failure.ts'
 import { api } from '../../api/client.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -16,6 +15,7 @@ import { useAccount } from '../../session/session.ts'
 import { ChangeButton } from '../../ui/change-button.tsx'
 import { CostEstimateText } from '../../ui/cost-estimate.tsx'
 import { ErrorAlert } from '../../ui/placeholders.tsx'
+import { findNumberProblem } from '../../ui/number-problem.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
 import { MessageStatusBadge } from '../messages/message-status.tsx'
 import type { MessageHistory } from '../messages/message/use-message.ts'
@@ -49,10 +49,7 @@ export function TestStep({ whatsAppAccountId, templates, test, onSent, isNext }:
       setTyped(values.to)
       setChosenName(values.template)
     },
-    validate: {
-      to: (to) =>
-        PhoneNumber.safeParse(withoutPunctuation(to)).success ? null : t`Enter the number with its country code.`,
-    },
+    validate: { to: (to) => findNumberProblem(to) ?? null },
   })
   const send = useChange({
     change: api.template.sendTest.mutate,
