@@ -56,16 +56,25 @@ test.concurrent.for([
     to: '15558000007',
     what: 'a message that fails on one device only',
     ends: 'delivered',
-    events: ['failed', 'delivered'],
+    events: ['delivered'],
+    canBeOvertaken: 'failed',
   },
-  { to: '15559000004', what: 'a message whose response was lost', ends: 'read', events: ['sent', 'delivered', 'read'] },
-])('$what ends as $ends', async ({ to, ends, events }, { expect }) => {
+  {
+    to: '15559000004',
+    what: 'a message whose response was lost',
+    ends: 'read',
+    events: ['delivered', 'read'],
+    canBeOvertaken: 'sent',
+  },
+])('$what ends as $ends', async ({ to, ends, events, canBeOvertaken }, { expect }) => {
   const externalId = `to-${to}`
   await account.post('/api/v1/message/send', { ...sendMessage.example.input, to, externalId })
 
   await expect.poll(async () => (await find(externalId))?.status).toBe(ends)
   const message = await find(externalId)
-  await expect.poll(() => listEvents(message?.messageId ?? '')).toEqual(events)
+  // The callback with this status can be handled after the next one, and then emits no event.
+  const listOthers = async () => (await listEvents(message?.messageId ?? '')).filter((type) => type !== canBeOvertaken)
+  await expect.poll(listOthers).toEqual(events)
 })
 
 const survey = {
