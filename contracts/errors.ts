@@ -7,6 +7,8 @@ interface ErrorDefinition {
   summary: string
   /** Example of an error message. */
   example: string
+  /** What else a program can read in the example. */
+  exampleDetails?: ErrorDetails
   /** The response has a `Retry-After` header (RFC 9110, 10.2.3). */
   retryAfter?: true
   /** Only the dashboard and commands meet it. Every other code is part of the public API. */
@@ -82,6 +84,7 @@ export const errors = {
     summary: 'WhatsApp rejected a change to a template, or the quota is used up. The message says why.',
     example:
       'The body has too many variables for its length. Add words around the variables, or use fewer of them. WhatsApp said (100/2388293): This template has too many variables for its length.',
+    exampleDetails: { failureCode: '100' },
   },
   /** For the dashboard and commands, also for what has no code of its own, such as an account or a user. */
   NOT_FOUND: {
@@ -144,6 +147,7 @@ export const errors = {
     status: 422,
     summary: 'WhatsApp rejected this message permanently. `failureCode` is its code.',
     example: 'WhatsApp rejected this message (131026): Message undeliverable.',
+    exampleDetails: { messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye', failureCode: '131026' },
   },
   MEDIA_DOWNLOAD_FAILED: {
     status: 422,
@@ -166,6 +170,7 @@ export const errors = {
     status: 422,
     summary: 'WhatsApp rejected a file. `failureCode` is its code.',
     example: 'WhatsApp rejected this file (100): Param file must be a file with one of the supported types.',
+    exampleDetails: { failureCode: '100' },
   },
   RECIPIENT_SUPPRESSED: {
     status: 422,
@@ -230,6 +235,7 @@ export const errors = {
       'WhatsApp’s response was lost, because the connection broke or the service was interrupted: the message may have been sent. It stays `pending` until the status webhook settles it; a retry with the same `Idempotency-Key` never sends twice.',
     example:
       "WhatsApp's answer is missing (the connection broke), so message msg_01kah3b9mzf5vt2d0wq8r6x4ye may have been sent. It stays pending until the status webhook settles it. A retry with the same Idempotency-Key never sends twice; one without it may.",
+    exampleDetails: { messageId: 'msg_01kah3b9mzf5vt2d0wq8r6x4ye' },
   },
 } as const satisfies Record<string, ErrorDefinition>
 

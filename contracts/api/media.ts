@@ -102,7 +102,7 @@ export const uploadMedia = procedure({
   tag: 'Media',
   summary: 'Upload a file for the header of a template',
   description:
-    'Takes an image, a video or a document as `multipart/form-data` in the part `file`. Its type and size are checked by its content. The response has the `mediaId` for `header.image.mediaId`, `header.video.mediaId` and `header.document.mediaId` of a send. The file is uploaded to WhatsApp at once, and again when WhatsApp has deleted it or another number sends it. Uploading the same file again answers with the same ID and renews its expiry.',
+    'Takes an image, a video or a document as `multipart/form-data` in the part `file`. Its type and size are checked by its content. The response has the `mediaId` for `header.image.mediaId`, `header.video.mediaId` and `header.document.mediaId` of a send. Uploading the same file again answers with the same ID and renews its expiry.',
   input: MediaFields,
   fileField: 'file',
   output: Media,

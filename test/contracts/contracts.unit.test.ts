@@ -45,7 +45,8 @@ test('lists every error code in a contract, except those of unmatched routes', (
 })
 
 test.each(apiErrorCodes)('the example of %s matches the envelope', (code) => {
-  const failure = { success: false, error: { code, message: describeError(code).example } }
+  const { example, exampleDetails } = describeError(code)
+  const failure = { success: false, error: { code, message: example, ...exampleDetails } }
 
   expect(ErrorResponse.parse(failure)).toEqual(failure)
 })

@@ -153,8 +153,9 @@ function writeFailure(contract: ApiProcedure, status: number, codes: ApiErrorCod
 }
 
 function writeExample(contract: ApiProcedure, code: ApiErrorCode) {
-  const message = contract.example.errors?.[code] ?? describeError(code).example
-  return { value: { success: false, error: { code, message } } }
+  const { example, exampleDetails } = describeError(code)
+  const message = contract.example.errors?.[code] ?? example
+  return { value: { success: false, error: { code, message, ...exampleDetails } } }
 }
 
 /**

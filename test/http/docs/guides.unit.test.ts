@@ -135,6 +135,12 @@ test('the page of a WhatsApp error names a recipient that is rejected and one th
   expect(body).toContain('`15550131026` to get this error in the response, or to `15558000003` to get it by webhook.')
 })
 
+test('the example of a rejected message has what the response has', async () => {
+  const { body } = await get('/docs/errors/MESSAGE_REJECTED.md')
+
+  expect(body).toMatch(/"messageId": "msg_[0-9a-z]{26}",\n\s*"failureCode": "131026"/)
+})
+
 describe('for machines', () => {
   test('every page has a Markdown version that links to Markdown versions', async () => {
     const { headers, body } = await get('/docs/sending.md')

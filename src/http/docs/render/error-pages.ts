@@ -20,9 +20,9 @@ export function writeErrorPages(link: (guide: string) => string): ErrorPage[] {
 }
 
 function writeApiError(code: DocumentedErrorCode, link: (guide: string) => string): ErrorPage {
-  const { status, summary, example } = describeError(code)
+  const { status, summary, example, exampleDetails } = describeError(code)
   const { meaning, causes, fixes, retry, guides } = errorHelp[code]
-  const failed = new ServiceError(code, example)
+  const failed = new ServiceError(code, example, exampleDetails)
   const body = code === 'FOREIGN_ORIGIN' ? toMcpFailureBody(failed) : toFailureBody(failed)
   const markdown = [
     `# ${code}`,
