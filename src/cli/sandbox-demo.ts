@@ -88,5 +88,13 @@ function toId({ userId }: { userId: string }): { id: string } {
 /** Sends a first message, so that a new user sees what a message looks like. */
 export async function sendFirstMessage(deps: Deps, accountId: string): Promise<void> {
   const { rows } = await findMessages(deps.db, accountId, {}, 1)
-  if (rows.length === 0) await send(deps, { accountId }, sendMessage.example.input)
+  if (rows.length === 0) await send(deps, { accountId }, firstMessage)
+}
+
+/** Another order and recipient than in the examples, so that a reader recognizes the message that they send. */
+const firstMessage: typeof sendMessage.example.input = {
+  ...sendMessage.example.input,
+  to: '34600111333',
+  variables: { '1': 'Grace', '2': 'WB-1041' },
+  externalId: 'order-1041',
 }

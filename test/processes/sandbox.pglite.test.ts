@@ -44,6 +44,19 @@ describe.runIf(isEmbedded)('a new sandbox', () => {
     }
   })
 
+  test('already contains a message that differs from the example', async () => {
+    const [apiKey = ''] = /wb_live_[0-9a-f]{64}/.exec(server.stdout()) ?? []
+    const list = async (externalId: string) => {
+      const response = await fetch(`${server.url}/api/v1/message?externalId=${externalId}`, {
+        headers: { 'x-api-key': apiKey },
+      })
+      return response.json()
+    }
+
+    expect(await list('order-1041')).toMatchObject({ data: { items: [{ to: '34600111333' }] } })
+    expect(await list('order-1042')).toMatchObject({ data: { items: [{ to: '34600111222' }] } })
+  })
+
   test('answers requests with the account ID of the examples', async () => {
     const [apiKey = ''] = /wb_live_[0-9a-f]{64}/.exec(server.stdout()) ?? []
     const openapi = Document.parse(await (await fetch(`${server.url}/openapi.json`)).json())
