@@ -100,9 +100,10 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
     fixes: [
       'Send the header `X-API-Key: wb_live_…`.',
       'Generate a new key in the dashboard under Settings > Public API. It is shown once.',
+      'If keys are replaced while your program runs, let it read the key again and repeat the request.',
     ],
-    retry: `${notSent} ${noRetry}`,
-    guides: ['index.md'],
+    retry: `${notSent} Do not repeat the request with the same API key: it fails again.`,
+    guides: ['index.md', 'api.md#replace-the-api-key'],
   },
   API_DISABLED: {
     meaning: 'The key is correct, but API access is disabled for its account.',
@@ -122,11 +123,11 @@ export const errorHelp: Readonly<Record<DocumentedErrorCode, ErrorHelp>> = {
       'Waybill runs behind a reverse proxy and `TRUST_PROXY` does not list it, so that every request appears to come from the proxy.',
     ],
     fixes: [
-      'Add the address or its range to the allow-list in the dashboard under Settings > Public API.',
+      'Find the address in the dashboard under API requests, and add it or its range to the allow-list under Settings > Public API.',
       'If the address in the dashboard is that of your reverse proxy, ask the operator to set `TRUST_PROXY`.',
     ],
     retry: `${notSent} Repeat the request after the address is allowed. Rejected requests do not count towards the rate limit.`,
-    guides: ['dashboard.md', 'deploying.md'],
+    guides: ['dashboard.md#ip-allow-list', 'deploying.md#reverse-proxy'],
   },
   TEMPLATE_NOT_FOUND: {
     meaning: 'There is no approved template with this name in this language in the WhatsApp account that would send.',
