@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward, type ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -59,14 +59,13 @@ const checks: Record<string, (snippet: Snippet, setting: Setting) => Promise<voi
   send: checkSend,
 
   // With the client that the guide generates.
-  generated: async (snippet, setting) => {
-    const generator = await pythonCommand('openapi-python-client')
-    const packages = path.join(setting.folder, 'packages')
-    await mkdir(packages)
-    const output = ['--meta', 'none', '--output-path', path.join(packages, 'waybill_client')]
-    await runTool(packages, generator, ['generate', '--path', document, ...output])
-    const PATH = `${path.dirname(generator)}:${process.env['PATH']}`
-    await checkSend(snippet, setting, { environment: { PATH } })
+  generated: async (snippet, setting) => checkSend(snippet, setting, await generatePythonClient(setting)),
+
+  uploadGenerated: async (snippet, setting) => {
+    const { expect, folder } = setting
+    await writeFile(path.join(folder, 'invoice.pdf'), pdf())
+    const options = await (snippet.language === 'go' ? generateGoClient(setting) : generatePythonClient(setting))
+    expect(await runToEnd(setting, snippet, options)).toContain((await findMedia(setting))?.id)
   },
 
   // Interrupted after two messages and started again, first with its record, then without it. One row is always rejected.
@@ -285,6 +284,25 @@ for (const language of ['ts', 'python', 'go', 'java', 'php'])
         expect(await listMessages({ account, folder: '', expect })).toHaveLength(keys.size)
       },
     )
+
+async function generatePythonClient({ folder }: Setting): Promise<RunOptions> {
+  const generator = await pythonCommand('openapi-python-client')
+  const packages = path.join(folder, 'packages')
+  await mkdir(packages)
+  const output = ['--meta', 'none', '--output-path', path.join(packages, 'waybill_client')]
+  await runTool(packages, generator, ['generate', '--path', document, ...output])
+  return { environment: { PATH: `${path.dirname(generator)}:${process.env['PATH']}` } }
+}
+
+/** In the module of the client that `npm run test:clients` builds, which has the versions of the packages. */
+async function generateGoClient({ folder }: Setting): Promise<RunOptions> {
+  const program = path.join(import.meta.dirname, '../clients/go-ogen')
+  for (const file of ['go.mod', 'go.sum']) await copyFile(path.join(program, file), path.join(folder, file))
+  // Else the toolchain would create another module.
+  await writeFile(path.join(folder, 'snippet.go'), '')
+  await runTool(folder, 'go', ['tool', 'ogen', '--target', 'waybill', '--package', 'waybill', '--clean', document])
+  return {}
+}
 
 interface RunOptions {
   url?: string
