@@ -33,7 +33,7 @@ export const outcomes = defineFacts('outcome', {
   templateSyncing: 'The template is still syncing with the Marketing Messages API',
   templateUnavailable: 'The template is not available to the Marketing Messages API',
   notMarketing:
-    'Rejected by /marketing_messages (131055), as if the template were no marketing template; accepted by /messages',
+    'Rejected by /marketing_messages (131055), as if the template were not a marketing template; accepted by /messages',
   marketingRejected: 'Rejected by /marketing_messages (134100); accepted by /messages',
   maximumPrice: 'Rejected by /messages (131061), as a template with a maximum price; accepted by /marketing_messages',
   marketingOffCloudApi:

@@ -96,7 +96,7 @@ function fieldOf(option: string, { field }: Pick<OptionRow<string>, 'field'>): s
   return field === undefined ? option.replace(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase()) : field
 }
 
-/** Throws for a name that is no field, so that a wrong table fails when it is loaded. */
+/** Throws for a name that is not a field, so that a wrong table fails when it is loaded. */
 function schemaOf(contract: CommandContract, field: string): z.core.$ZodType {
   const schema = (contract.input.shape as Readonly<Record<string, z.core.$ZodType>>)[field]
   if (!schema) throw new Error(`the contract has no field ${field}`)
@@ -192,7 +192,7 @@ function readNumber(option: string, off: string | undefined): (text: string) => 
   }
 }
 
-/** The account of an ID that is no account is the one that has it. */
+/** Returns the account of the command. If an ID belongs to something else, it is the account that has this. */
 async function findAccount(
   { db }: Deps,
   { args = {}, findAccount: special }: Table,

@@ -54,7 +54,7 @@ function callFor(accountId: string | undefined): SettingsCall {
     isOperatorView: false,
     actor: () => 'operator',
     user: () => {
-      throw new Error('an operator on the command line is no user of the dashboard')
+      throw new Error('an operator on the command line is not a user of the dashboard')
     },
     runInBackground: () => {
       throw new Error('a command waits for all of its work')

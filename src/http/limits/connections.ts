@@ -123,7 +123,7 @@ export class Connections {
     // what it sent can still be read.
     const { remoteAddress } = socket
     if (remoteAddress === undefined) return void socket.destroy()
-    // Node adds the name of the network interface to a link-local address. It is no part of the address.
+    // Node adds the name of the network interface to a link-local address. It is not part of the address.
     const [address = ''] = remoteAddress.split('%', 1)
     if (address !== remoteAddress) Object.defineProperty(socket, 'remoteAddress', { value: address })
     const connection = new Connection(socket, this.#limits.maxConcurrent)

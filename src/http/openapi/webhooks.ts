@@ -64,7 +64,7 @@ function writeWebhook(type: WebhookEvent['type']): WebhookOperation {
   }
 }
 
-/** The header fields of every event. They are no components, which generators of Go omit unless a path uses them. */
+/** The header fields of every event. They are not components, which generators of Go omit unless a path uses them. */
 const webhookHeaders: Parameter[] = Object.entries(WebhookHeaders.shape).map(([name, field]) => ({
   name,
   in: 'header',

@@ -128,7 +128,7 @@ function toTime(expiration: string | undefined): Date | undefined {
   return Number.isNaN(milliseconds) ? undefined : toDate(milliseconds / 1000)
 }
 
-/** What WhatsApp reports as an alert although it is no problem. */
+/** What WhatsApp reports as an alert although it is not a problem. */
 const goodNews = new Set(['OBA_APPROVED'])
 
 /** Older payloads have no `alert_info`, and its keys beside `entity_type` (autumn reference, section 3.2). */
