@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Media } from '../api/media.ts'
 import { type SendMessageRequest, templateValues } from '../api/message.ts'
 import { Template } from '../api/template.ts'
 import { LanguageCode, PageLimit, PhoneNumber, singleLine, TemplateName, Timestamp } from '../fields.ts'
@@ -98,4 +99,20 @@ export const sendTest = dashboardProcedure({
   }),
   output: SentFromDashboard,
   audit: changes.tryTemplate,
+})
+
+export const testMediaPath = '/settings/media'
+
+/**
+ * Served at `testMediaPath`, as `uploadTemplateSample` is at its path. Unlike a sample, which is for the review of a template,
+ * the file is stored, and a send names it by its ID.
+ */
+export const uploadTestMedia = dashboardProcedure({
+  kind: 'mutation',
+  budget: 'checks',
+  allowed: 'owner',
+  summary: 'Upload a file for the media header of a test message',
+  input: accountInput({ whatsAppAccountId: singleLine(64).optional() }),
+  output: Media,
+  audit: () => changes.uploadMedia(),
 })

@@ -25,7 +25,7 @@ import { registerTrpc, toTrpcFailureBody } from './api/trpc.ts'
 import { createExplainUnknownRoute, reserveExactPaths } from './api/unknown-route.ts'
 import { type CallbackOptions, registerCallbacks } from './callbacks/callbacks.ts'
 import { isDashboardBuilt, registerPages } from './dashboard/pages.ts'
-import { isSampleUpload, toSampleFailureBody } from './dashboard/sample-upload.ts'
+import { isDashboardUpload, toUploadFailureBody } from './dashboard/uploads.ts'
 import { dashboardTrpcPath, registerDashboard } from './dashboard/trpc.ts'
 import { registerClientPackage } from './docs/client-package.ts'
 import { registerDocs, registerHome } from './docs/docs.ts'
@@ -125,7 +125,7 @@ function createConnections(options: ServerOptions): Connections {
     maxUnreadBytes: options.limits?.maxUnreadBytes ?? maxUnreadBytes,
     stallMilliseconds: options.stallMilliseconds ?? defaultStallMilliseconds,
     bodyMilliseconds: options.bodyMilliseconds ?? requestTimeoutMilliseconds,
-    mayTakeLong: (request) => isUpload(request) || isSampleUpload(request),
+    mayTakeLong: (request) => isUpload(request) || isDashboardUpload(request),
   })
 }
 
@@ -245,7 +245,7 @@ function answerFailure(
   const failure =
     fromFastifyError(error) ?? findInterruption(error, raw) ?? toServiceError(error, { requestId: id, log })
   recordFailure(request, failure)
-  const body = isSampleUpload(raw) ? toSampleFailureBody(failure) : toBody(failure, url)
+  const body = isDashboardUpload(raw) ? toUploadFailureBody(failure) : toBody(failure, url)
   return reply.code(statusOf(failure)).headers(failureHeaders(failure, publicUrl)).send(body)
 }
 

@@ -16,7 +16,7 @@ import { registerTrpc } from '../api/trpc.ts'
 import { authorizeUser, createBackgroundRunner, type DashboardCall } from './authorize.ts'
 import { registerDashboardAuth } from './auth.ts'
 import { dashboardHandlers } from './handlers.ts'
-import { registerSampleUpload } from './sample-upload.ts'
+import { registerUploads } from './uploads.ts'
 
 export const dashboardTrpcPath = '/settings/trpc'
 
@@ -57,7 +57,7 @@ export async function registerDashboard(
       showFields: true,
       publicUrl: undefined,
     })
-    await registerSampleUpload(settings, deps, authServices, pipeline)
+    await registerUploads(settings, deps, authServices, pipeline)
   })
 }
 

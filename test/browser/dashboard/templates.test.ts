@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendableDemoTemplates } from '../../support/demo-templates.ts'
 import { report, status } from '../../support/callbacks.ts'
+import { png } from '../../support/media-files.ts'
 import { findAccessibilityViolations, startDashboard, type DashboardBrowser } from './support.ts'
 
 let dashboard: DashboardBrowser
@@ -153,6 +154,29 @@ test.each(sendableDemoTemplates)('sends a prefilled test of $name ($language)', 
   await page.getByText('WhatsApp accepted the message').waitFor()
 
   expect((await account.trpc.message.list.query({})).items).toMatchObject([{ template: name, status: 'sent' }])
+  expect(pageErrors).toEqual([])
+})
+
+test('sends a test with a file from this device in the header', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('templates?name=invoice_ready&language=en')
+  const choose = (name: string, buffer: Buffer) =>
+    page.locator('input[type=file]').setInputFiles({ name, mimeType: 'image/png', buffer })
+  await choose('empty.png', Buffer.alloc(0))
+  await page.getByRole('alert').getByText('This file is empty.').waitFor()
+  await choose('invoice.png', png())
+  await page.getByRole('status').getByText('invoice.png').waitFor()
+  expect(await page.getByLabel('Header image link').count()).toBe(0)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+
+  await page.getByLabel('Your phone number').fill('34600111222')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('WhatsApp accepted the message').waitFor()
+
+  const sent = dashboard.server.simulator.requests.findLast(({ path }) => path === `/${account.phoneNumberId}/messages`)
+  expect(JSON.stringify(sent?.body)).toMatch(/"image":\{"id":"\d+"/)
+  await page.getByRole('button', { name: 'Remove file' }).click()
+  expect(await page.getByLabel('Header image link').inputValue()).toBe('')
   expect(pageErrors).toEqual([])
 })
 

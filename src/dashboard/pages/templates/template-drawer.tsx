@@ -16,6 +16,7 @@ import { DescriptionList } from '../../ui/description-list.tsx'
 import { EmptyState } from '../../ui/placeholders.tsx'
 import { findNumberProblem } from '../../ui/number-problem.ts'
 import { withoutPunctuation } from '../../ui/phone-number.ts'
+import { MediaField, mediaKindOf } from './media-field.tsx'
 import { MessagePreview } from './message-preview.tsx'
 import { placeProblems } from './place-problems.ts'
 import { SendTest } from './send-test.tsx'
@@ -166,7 +167,12 @@ function TemplateDetails({ template, whatsAppAccountId, to, onTo, onClose }: Tem
             <Title order={3} mb={4}>
               <Trans>Variables</Trans>
             </Title>
-            <ValueFields placeholders={placeholders} valueFields={valueFields} form={form} />
+            <ValueFields
+              placeholders={placeholders}
+              valueFields={valueFields}
+              whatsAppAccountId={whatsAppAccountId}
+              form={form}
+            />
           </Box>
           <Divider />
           <SendTest
@@ -239,10 +245,11 @@ function fillAll({ placeholders }: OwnTemplate, value: string): Record<string, s
 interface ValueFieldsProps {
   placeholders: Placeholder[]
   valueFields: ValueField[]
+  whatsAppAccountId: string | undefined
   form: UseFormReturnType<TestForm>
 }
 
-function ValueFields({ placeholders, valueFields, form }: ValueFieldsProps) {
+function ValueFields({ placeholders, valueFields, whatsAppAccountId, form }: ValueFieldsProps) {
   if (placeholders.length === 0 && valueFields.length === 0)
     return (
       <Text size="sm" c="dimmed">
@@ -263,9 +270,39 @@ function ValueFields({ placeholders, valueFields, form }: ValueFieldsProps) {
           {...form.getInputProps(`variables.${key}`)}
         />
       ))}
-      {valueFields.map(({ path, label }) => (
-        <TextInput key={path} label={label} autoComplete="off" {...form.getInputProps(`values.${path}`)} />
+      {valueFields.map((field) => (
+        <ValueInput key={field.path} field={field} whatsAppAccountId={whatsAppAccountId} form={form} />
       ))}
     </Stack>
   )
+}
+
+interface ValueInputProps extends Pick<ValueFieldsProps, 'whatsAppAccountId' | 'form'> {
+  field: ValueField
+}
+
+function ValueInput({ field: { path, label }, whatsAppAccountId, form }: ValueInputProps) {
+  const kind = mediaKindOf(path)
+  const input = form.getInputProps(`values.${path}`)
+  if (kind === undefined) return <TextInput label={label} autoComplete="off" {...input} />
+  // The file: its link, or the ID that replaces the link.
+  const filePath = `values.${path.replace(/\.link$/, '')}`
+  const { link: _link, mediaId, ...rest } = form.getInputProps(filePath).value as StoredFile
+  return (
+    <MediaField
+      label={label}
+      kind={kind}
+      whatsAppAccountId={whatsAppAccountId}
+      isUploaded={mediaId !== undefined}
+      onChange={(id) =>
+        form.setFieldValue(filePath, id === undefined ? { ...rest, link: '' } : { ...rest, mediaId: id })
+      }
+      field={input}
+    />
+  )
+}
+
+interface StoredFile {
+  link?: string
+  mediaId?: string
 }

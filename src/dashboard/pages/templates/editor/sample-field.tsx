@@ -15,7 +15,9 @@ import {
 import { IconUpload } from '@tabler/icons-react'
 import { createContext, useContext, useEffect, useRef, useState } from 'react'
 import { capitalize, sayFact } from '../../../language/facts.ts'
+import { samplesPath, type uploadTemplateSample } from '../../../../../contracts/dashboard/template-changes.ts'
 import { sampleTypes } from '../../../../../contracts/facts/samples.ts'
+import type { OutputOf } from '../../../../../contracts/procedure.ts'
 import type { TemplateHeaderDefinition } from '../../../../../contracts/templates/definition.ts'
 import {
   isSampleType,
@@ -24,7 +26,7 @@ import {
   sampleRules,
 } from '../../../../../contracts/templates/samples.ts'
 import { readFailure } from '../../../api/failure.ts'
-import { uploadSample } from '../../../api/upload-sample.ts'
+import { uploadFile } from '../../../api/upload-file.ts'
 import { useChange } from '../../../api/use-change.ts'
 import { useAccount } from '../../../session/session.ts'
 import { formatSize, type PreviewFile } from '../message-preview.tsx'
@@ -157,8 +159,14 @@ function useSampleUpload({ header, format, onChange }: Omit<SampleFieldProps, 'e
   const upload = useChange({
     change: async ({ file, signal }: { file: File; signal: AbortSignal }) => {
       const onProgress = (part: number) => signal.aborted || setSending({ file, part })
-      const [handle, picture] = await Promise.all([
-        uploadSample({ accountId, whatsAppAccountId, format, file, signal, onProgress }),
+      const [{ handle }, picture] = await Promise.all([
+        uploadFile<OutputOf<typeof uploadTemplateSample>>({
+          path: samplesPath,
+          query: { accountId, format, ...(whatsAppAccountId !== undefined && { whatsAppAccountId }) },
+          file,
+          signal,
+          onProgress,
+        }),
         format === 'IMAGE' ? readAsDataUrl(file) : undefined,
       ])
       signal.throwIfAborted()

@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ServiceError } from '../../../contracts/errors.ts'
+import { samplesPath, uploadTemplateSample } from '../../../contracts/dashboard/template-changes.ts'
+import { testMediaPath, uploadTestMedia } from '../../../contracts/dashboard/template.ts'
+import type { DashboardProcedure, InputOf, OutputOf } from '../../../contracts/procedure.ts'
+import type { Deps } from '../../deps.ts'
+import { spool } from '../../media/spool.ts'
+import { cleanFilename } from '../../media/types.ts'
+import { storeUpload } from '../../media/upload.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
+import type { ServedProcedure } from '../../pipeline/procedures.ts'
+import { openTemplateAccount } from '../../templates/changes/template-account.ts'
+import { toSampleProblem, uploadReceivedSample } from '../../templates/changes/samples.ts'
+import { toFailureBody } from '../api/errors.ts'
+import { parseInput } from '../api/input.ts'
+import { describeForUsers } from '../api/trpc.ts'
+import { receiveForm, streamBodies } from '../api/receive-form.ts'
+import { type AuthServices, authorizeUser, type DashboardCall } from './authorize.ts'
+
+/** Whether a request uploads a file; its body may take longer than that of other requests. */
+export function isDashboardUpload({ method, url }: IncomingMessage): boolean {
+  const path = url?.split('?', 1)[0]
+  return method === 'POST' && (path === samplesPath || path === testMediaPath)
+}
+
+/**
+ * Serves the uploads of the dashboard. The parameters are in the query, so that the caller is authorized before the file is
+ * read.
+ */
+export async function registerUploads(
+  app: FastifyInstance,
+  deps: Deps,
+  authServices: AuthServices,
+  pipeline: Pipeline,
+): Promise<void> {
+  await app.register((uploads, _options, done) => {
+    streamBodies(uploads)
+    const serve = <P extends DashboardProcedure>(path: string, name: string, contract: P, receive: Receive<P>) =>
+      uploads.post(path, async (request) => {
+        const { query } = request
+        const call = await authorizeUser(deps, authServices, contract, request, () => Promise.resolve(query))
+        const procedure: ServedProcedure<DashboardProcedure, DashboardCall> = {
+          name,
+          contract,
+          perform: (_deps, _call, input) => receive(deps, request, input),
+        }
+        const parse = () => parseInput(contract.input, query)
+        return { success: true, data: await pipeline.run(procedure, call, { bytes: 0, parse }) }
+      })
+    serve(samplesPath, 'settings.template.uploadSample', uploadTemplateSample, uploadSample)
+    serve(testMediaPath, 'settings.template.uploadTestMedia', uploadTestMedia, uploadMedia)
+    done()
+  })
+}
+
+type Receive<P extends DashboardProcedure> = (
+  deps: Deps,
+  request: FastifyRequest,
+  input: InputOf<P>,
+) => Promise<OutputOf<P>>
+
+/** The limits of uploads apply, as for `media.upload`. */
+async function uploadSample(
+  deps: Deps,
+  request: FastifyRequest,
+  { accountId, whatsAppAccountId, format }: InputOf<typeof uploadTemplateSample>,
+): Promise<OutputOf<typeof uploadTemplateSample>> {
+  const releaseUpload = deps.media.slots.take(accountId)
+  try {
+    const account = await openTemplateAccount(deps, accountId, whatsAppAccountId)
+    const { file } = await receiveForm(deps, request.raw, (stream) =>
+      spool(stream, deps.media.limits).catch((error: unknown) => {
+        throw toSampleProblem(error, format)
+      }),
+    )
+    return { handle: await uploadReceivedSample(deps, account, { file, format }) }
+  } finally {
+    releaseUpload()
+  }
+}
+
+async function uploadMedia(
+  deps: Deps,
+  request: FastifyRequest,
+  { accountId, whatsAppAccountId }: InputOf<typeof uploadTestMedia>,
+): Promise<OutputOf<typeof uploadTestMedia>> {
+  const releaseUpload = deps.media.slots.take(accountId)
+  try {
+    const { file, filename } = await receiveForm(deps, request.raw, (stream) => spool(stream, deps.media.limits))
+    const fields = { filename: cleanFilename(filename), accountId: whatsAppAccountId }
+    return await storeUpload(deps, { accountId }, file, fields)
+  } finally {
+    releaseUpload()
+  }
+}
+
+/** With the facts of the error, as over tRPC. */
+export function toUploadFailureBody(failure: ServiceError): object {
+  const body = toFailureBody(failure)
+  return { ...body, error: { ...body.error, ...describeForUsers(failure) } }
+}
