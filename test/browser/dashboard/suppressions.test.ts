@@ -104,6 +104,16 @@ test('adds, finds and removes the user ID of someone who hides the number', asyn
   expect(pageErrors).toEqual([])
 })
 
+test('shows owners the command that erases a person', async () => {
+  const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
+  await openOfAccount('suppressions')
+
+  const command = page.getByRole('region', { name: 'Erase a person' }).getByRole('textbox', { name: 'Command' })
+  expect(await command.inputValue()).toBe(`waybill recipient erase NUMBER --account ${account.accountId}`)
+  expect(await findAccessibilityViolations(page)).toEqual([])
+  expect(pageErrors).toEqual([])
+})
+
 test('stops messages to a user ID from its message', async () => {
   const { page, openOfAccount, account, pageErrors } = await dashboard.signedIn()
   const variables = { '1': 'Ada', '2': 'W' }

@@ -3,6 +3,7 @@ import { useAccount } from '../../session/session.ts'
 import { PageHeader } from '../../ui/page.tsx'
 import { AddSection } from './add-section.tsx'
 import { CategoriesSection } from './categories-section.tsx'
+import { EraseSection } from './erase-section.tsx'
 import { ListSection } from './list-section.tsx'
 
 export function SuppressionsPage() {
@@ -17,6 +18,7 @@ export function SuppressionsPage() {
       <ListSection />
       <CategoriesSection />
       {!canChange && <AddSection />}
+      {canChange && <EraseSection />}
     </>
   )
 }
