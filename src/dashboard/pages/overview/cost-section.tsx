@@ -60,7 +60,9 @@ export function CostSection({ selection }: { selection: Selection }) {
       {costs.isError && <ErrorAlert error={costs.error} onRetry={() => costs.refetch()} />}
       {data && !hasCosts && (
         <Text size="sm">
-          <Trans>WhatsApp has reported no prices of messages of this period. It does so when they are delivered.</Trans>
+          <Trans>
+            WhatsApp has not reported a price for this period yet. It reports the price when a message is delivered.
+          </Trans>
         </Text>
       )}
       {data && hasCosts && (

@@ -28,7 +28,7 @@ import {
 function explainStage(stage: Stage, totals: Funnel): string {
   switch (stage) {
     case 'attempted':
-      return t`Sends with an outcome. Pending messages are not counted yet.`
+      return t`Messages that were to be sent. Those still pending are not counted yet.`
     case 'accepted':
       return t`Accepted by WhatsApp. ${describeCount(countInTransit(totals))} not delivered yet.`
     case 'delivered':
@@ -36,9 +36,9 @@ function explainStage(stage: Stage, totals: Funnel): string {
     case 'read':
       return t`Some recipients turn off read receipts, so more may have been read.`
     case 'refused':
-      return t`Failed without being accepted by WhatsApp.`
+      return t`WhatsApp did not accept the message, so nothing was sent.`
     case 'undelivered':
-      return t`Accepted by WhatsApp, then failed.`
+      return t`WhatsApp accepted the message, but could not deliver it.`
   }
 }
 
